@@ -1,0 +1,336 @@
+//! Cursors: walking a range of keys, forward or backward, while other threads change the tree.
+//!
+//! A cursor holds no latch between calls. It copies a batch of entries out of one leaf, checks that the leaf did not
+//! change meanwhile, and hands them out from its own memory. For the next batch it goes on in the same leaf if that
+//! is unchanged, and otherwise finds its place again by the last key. So it survives splits and merges, visits keys
+//! in order, none twice, and every key that was there all the time.
+//!
+//! Batches begin small and grow: a look at one row copies a few entries, a scan most of a leaf. Crossing from leaf
+//! to leaf repeatedly, the cursor has the following leaves read ahead.
+
+use super::Tree;
+use super::descend::Side;
+use crate::buffer::{Optimistic, Restart};
+use crate::core::Stop;
+use crate::error::Result;
+use crate::ids::PageNo;
+use crate::latch::Version;
+use crate::page::node::Node;
+use crate::page::overflow::Reference;
+use crate::rank::Rank;
+
+const FIRST_BATCH: usize = 8;
+const BATCH_GROWTH: usize = 4;
+const BATCH_MAX: usize = 256;
+/// Leaves crossed before reading ahead, how many are read, and how often.
+const READ_AHEAD_AFTER: u32 = 2;
+const READ_AHEAD_LEAVES: usize = 32;
+const READ_AHEAD_EVERY: u32 = 16;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Direction {
+    Forward,
+    Backward,
+}
+
+/// An entry in the batch's memory: the key, then the value.
+#[derive(Clone, Copy)]
+struct Entry {
+    at: usize,
+    key_len: usize,
+    value_len: usize,
+    overflow: bool,
+}
+
+/// Where the leaf goes on behind the batch.
+struct Resume {
+    page: PageNo,
+    version: Version,
+    /// Forward: the next entry. Backward: one past the next entry.
+    index: usize,
+}
+
+/// What a batch left open.
+enum Behind {
+    /// More entries in the same leaf.
+    Leaf(Resume),
+    /// The neighbour beyond this fence.
+    Fence(Vec<u8>),
+    /// Nothing.
+    End,
+}
+
+/// A place in a tree. Created by [`Tree::cursor`]; unset until one of the `seek` methods is called.
+pub struct Cursor {
+    tree: Tree,
+    direction: Direction,
+    bytes: Vec<u8>,
+    entries: Vec<Entry>,
+    /// The current entry; beyond the last one when the cursor is on none.
+    at: usize,
+    behind: Behind,
+    batch: usize,
+    crossings: u32,
+    long: Vec<u8>,
+}
+
+/// Where a batch begins.
+#[derive(Clone, Copy)]
+enum From<'k> {
+    /// Forward: the first key not below this one.
+    At(&'k [u8]),
+    /// Forward: the first key above this one.
+    Above(&'k [u8]),
+    /// Backward: the last key below this one.
+    Below(&'k [u8]),
+    /// Backward: the last key of the tree.
+    Last,
+}
+
+impl Cursor {
+    pub(super) fn new(tree: Tree) -> Self {
+        Self {
+            tree,
+            direction: Direction::Forward,
+            bytes: Vec::new(),
+            entries: Vec::new(),
+            at: 0,
+            behind: Behind::End,
+            batch: FIRST_BATCH,
+            crossings: 0,
+            long: Vec::new(),
+        }
+    }
+
+    /// Goes to the first entry whose key is not below `key` (the lower bound). False if there is none.
+    pub fn seek(&mut self, key: &[u8]) -> Result<bool> {
+        self.start(From::At(key))
+    }
+
+    /// Goes to the first entry whose key is above `key` (the upper bound). False if there is none.
+    pub fn seek_above(&mut self, key: &[u8]) -> Result<bool> {
+        self.start(From::Above(key))
+    }
+
+    /// Goes to the last entry whose key is below `key`. False if there is none.
+    pub fn seek_below(&mut self, key: &[u8]) -> Result<bool> {
+        self.start(From::Below(key))
+    }
+
+    /// Goes to the first entry. False if the tree is empty.
+    pub fn seek_first(&mut self) -> Result<bool> {
+        self.seek(&[])
+    }
+
+    /// Goes to the last entry. False if the tree is empty.
+    pub fn seek_last(&mut self) -> Result<bool> {
+        self.start(From::Last)
+    }
+
+    /// Whether the cursor is on an entry.
+    pub fn is_on_entry(&self) -> bool {
+        self.at < self.entries.len()
+    }
+
+    /// The current entry's key. Panics when the cursor is on none.
+    pub fn key(&self) -> &[u8] {
+        let entry = self.entries[self.at];
+        &self.bytes[entry.at..entry.at + entry.key_len]
+    }
+
+    /// The current entry's value. Panics when the cursor is on none.
+    pub fn value(&self) -> &[u8] {
+        let entry = self.entries[self.at];
+        if entry.overflow {
+            return &self.long;
+        }
+        &self.bytes[entry.at + entry.key_len..][..entry.value_len]
+    }
+
+    /// Goes to the next entry. False, and on no entry, behind the last one.
+    #[inline]
+    #[allow(clippy::should_implement_trait)]
+    pub fn next(&mut self) -> Result<bool> {
+        self.step(Direction::Forward)
+    }
+
+    /// Goes to the previous entry. False, and on no entry, before the first one.
+    #[inline]
+    pub fn prev(&mut self) -> Result<bool> {
+        self.step(Direction::Backward)
+    }
+
+    #[inline]
+    fn step(&mut self, direction: Direction) -> Result<bool> {
+        if !self.is_on_entry() {
+            return Ok(false);
+        }
+        if direction != self.direction {
+            let key = self.key().to_vec();
+            return self.start(match direction {
+                Direction::Forward => From::Above(&key),
+                Direction::Backward => From::Below(&key),
+            });
+        }
+        self.at += 1;
+        if self.is_on_entry() { self.land() } else { self.refill() }
+    }
+
+    /// Makes the entry that the cursor has come to ready to be read.
+    #[inline]
+    fn land(&mut self) -> Result<bool> {
+        let entry = self.entries[self.at];
+        if entry.overflow { self.land_on_long(entry) } else { Ok(true) }
+    }
+
+    #[cold]
+    fn land_on_long(&mut self, entry: Entry) -> Result<bool> {
+        let reference = Reference::decode(&self.bytes[entry.at + entry.key_len..][..entry.value_len])
+            .expect("a validated leaf holds whole references");
+        if self.tree.read_pages(reference, &mut self.long)?.is_some() {
+            return Ok(true);
+        }
+        // Replaced or removed since the batch was copied: as the entry is now, or the one behind it.
+        let key = self.key().to_vec();
+        if self.tree.read_long(&key, &mut self.long)? {
+            return Ok(true);
+        }
+        self.step(self.direction)
+    }
+
+    fn start(&mut self, from: From<'_>) -> Result<bool> {
+        self.direction = match from {
+            From::At(_) | From::Above(_) => Direction::Forward,
+            From::Below(_) | From::Last => Direction::Backward,
+        };
+        self.batch = FIRST_BATCH;
+        self.crossings = 0;
+        self.fill(from)
+    }
+
+    /// The batch is used up: the next one.
+    fn refill(&mut self) -> Result<bool> {
+        self.batch = (self.batch * BATCH_GROWTH).min(BATCH_MAX);
+        match std::mem::replace(&mut self.behind, Behind::End) {
+            Behind::End => {
+                self.entries.clear();
+                self.at = 0;
+                Ok(false)
+            }
+            Behind::Fence(fence) => self.cross(&fence),
+            Behind::Leaf(resume) => {
+                if self.fill_from_same_leaf(&resume)? {
+                    return self.land();
+                }
+                let last = self.entries.last().map(|e| self.bytes[e.at..e.at + e.key_len].to_vec());
+                let last = last.expect("a batch with something behind it is not empty");
+                self.fill(match self.direction {
+                    Direction::Forward => From::Above(&last),
+                    Direction::Backward => From::Below(&last),
+                })
+            }
+        }
+    }
+
+    /// Goes to the neighbouring leaf.
+    fn cross(&mut self, fence: &[u8]) -> Result<bool> {
+        self.crossings += 1;
+        self.fill(match self.direction {
+            Direction::Forward => From::At(fence),
+            Direction::Backward => From::Below(fence),
+        })
+    }
+
+    fn fill_from_same_leaf(&mut self, resume: &Resume) -> Result<bool> {
+        let tree = self.tree.clone();
+        let leaf = tree.core.pool.optimistic(resume.page, Rank::TreePage)?;
+        Ok(leaf.version() == resume.version && self.copy(&leaf, |_| resume.index).is_ok())
+    }
+
+    /// Copies the first batch from `from` on, passing over empty leaves.
+    fn fill(&mut self, from: From<'_>) -> Result<bool> {
+        let tree = self.tree.clone();
+        let read_ahead = self.crossings >= READ_AHEAD_AFTER && self.crossings % READ_AHEAD_EVERY == READ_AHEAD_AFTER;
+        let mut siblings = Vec::new();
+        tree.core.retry(|| {
+            let path = match from {
+                From::At(key) | From::Above(key) => tree.descend_to(key, 0, Side::At)?,
+                From::Below(key) => tree.descend_to(key, 0, Side::Below)?,
+                From::Last => tree.rightmost()?,
+            };
+            if let Some((parent, index)) = path.parent.as_ref().filter(|_| read_ahead) {
+                siblings = self.following(parent, *index)?;
+            }
+            self.copy(&path.node, |node| {
+                let find = |key: &[u8]| node.search(key);
+                match from {
+                    From::At(key) | From::Below(key) => find(key).index,
+                    From::Above(key) => find(key).index + usize::from(find(key).exact),
+                    From::Last => node.count(),
+                }
+            })
+            .map_err(Stop::from)
+        })?;
+        if !siblings.is_empty() {
+            tree.core.pool.read_ahead(&siblings);
+        }
+        if self.is_on_entry() {
+            return self.land();
+        }
+        match std::mem::replace(&mut self.behind, Behind::End) {
+            Behind::Fence(fence) => self.cross(&fence),
+            _ => Ok(false),
+        }
+    }
+
+    /// The leaves that come next under the same parent.
+    fn following(&self, parent: &Optimistic<'_>, index: usize) -> Result<Vec<PageNo>, Restart> {
+        parent.read(|page| {
+            let node = Node(page);
+            let range = match self.direction {
+                Direction::Forward => index + 1..(index + 1 + READ_AHEAD_LEAVES).min(node.count()),
+                Direction::Backward => index.saturating_sub(READ_AHEAD_LEAVES)..index,
+            };
+            range.map(|i| node.child(i)).collect()
+        })
+    }
+
+    /// Copies a batch out of a leaf, from the entry that `find` names, and notes what is behind it.
+    fn copy(&mut self, leaf: &Optimistic<'_>, find: impl FnOnce(Node<'_>) -> usize) -> Result<(), Restart> {
+        let Self { bytes, entries, batch, direction, .. } = self;
+        let behind = leaf.read(|page| {
+            bytes.clear();
+            entries.clear();
+            let node = Node(page);
+            let count = node.count();
+            let from = find(node).min(count);
+            let mut copy_entry = |index: usize| {
+                let at = bytes.len();
+                node.append_key(index, bytes);
+                let key_len = bytes.len() - at;
+                node.append_value(index, bytes);
+                let value_len = bytes.len() - at - key_len;
+                entries.push(Entry { at, key_len, value_len, overflow: node.value_at(index).overflow });
+            };
+            match direction {
+                Direction::Forward => {
+                    let end = (from + *batch).min(count);
+                    (from..end).for_each(&mut copy_entry);
+                    if end < count { Ok(end) } else { Err(node.upper_fence()) }
+                }
+                Direction::Backward => {
+                    let end = from.saturating_sub(*batch);
+                    (end..from).rev().for_each(&mut copy_entry);
+                    if end > 0 { Ok(end) } else { Err(Some(node.lower_fence()).filter(|fence| !fence.is_empty())) }
+                }
+            }
+        })?;
+        self.at = 0;
+        self.behind = match behind {
+            Ok(index) => Behind::Leaf(Resume { page: leaf.page_no(), version: leaf.version(), index }),
+            Err(Some(fence)) => Behind::Fence(fence),
+            Err(None) => Behind::End,
+        };
+        Ok(())
+    }
+}

@@ -1,0 +1,184 @@
+//! B+-trees: ordered maps from byte strings to byte strings, shared by many threads.
+//!
+//! Above: tables and indexes. Below: `mtr` for changes, `buffer` for pages, `space` for new ones.
+//!
+//! A tree is named by its root page, which never moves: a root that is full hands its entries to a new child. Nodes
+//! know their fences (`page::node`), so no node links to its siblings and no split touches them.
+//!
+//! # How threads share a tree
+//!
+//! *Optimistic lock coupling*: on the way down nobody writes to shared memory. A step reads a child's number, takes
+//! the child's version, and checks that the parent is unchanged, so that the link held when the child's version was
+//! taken. A reader of a leaf checks once more after it has copied what it came for. A writer takes the exclusive
+//! latch of the one leaf it changes. Splits and merges latch the two or three nodes they change.
+//!
+//! # Invariants
+//! 1. The children of an inner node cover its range without gaps or overlaps; a child's lower fence is its key.
+//! 2. A node that leaves the tree is marked free while latched: a thread that waited for it finds out.
+//! 3. A thread waits for a tree latch only while it holds none; all further ones are tried. (`structure`)
+//! 4. Every change is one mini-transaction: after a crash a split has happened or has not.
+//!
+//! # Sources
+//! Leis et al., "Optimistic Lock Coupling" (2019); Graefe, "A Survey of B-Tree Locking Techniques" (2010). We
+//! differ: a writer that had to wait for a leaf goes on if the fences still cover its key, instead of restarting.
+
+mod bulk_load;
+mod cursor;
+mod descend;
+mod estimate;
+mod long_value;
+mod structure;
+mod write;
+
+use std::sync::Arc;
+
+pub use cursor::Cursor;
+pub use write::Change;
+
+use crate::core::Core;
+use crate::error::{ErrorKind, Result};
+use crate::ids::{Lsn, TreeId};
+use crate::page::{node, overflow};
+
+/// An open tree. Cheap to clone; all clones are the same tree.
+#[derive(Clone)]
+pub struct Tree {
+    pub(crate) core: Arc<Core>,
+    pub(crate) id: TreeId,
+}
+
+impl Tree {
+    pub(crate) fn new(core: Arc<Core>, id: TreeId) -> Self {
+        Self { core, id }
+    }
+
+    /// The tree's name.
+    pub fn id(&self) -> TreeId {
+        self.id
+    }
+
+    /// Bytes of the longest key.
+    pub fn key_len_max(&self) -> usize {
+        node::key_len_max(self.core.node_capacity)
+    }
+
+    /// Finds a value and shows it to `look`. `None` if there is no such key.
+    pub fn get<T>(&self, key: &[u8], look: impl FnOnce(&[u8]) -> T) -> Result<Option<T>> {
+        thread_local! {
+            static SCRATCH: std::cell::RefCell<Vec<u8>> = const { std::cell::RefCell::new(Vec::new()) };
+        }
+        // Taken, not borrowed: `look` may read other trees.
+        let mut value = SCRATCH.take();
+        let found = self.get_into(key, &mut value)?;
+        let answer = found.then(|| look(&value));
+        if value.capacity() <= 1 << 20 {
+            SCRATCH.set(value);
+        }
+        Ok(answer)
+    }
+
+    /// Finds a value and copies it to `out`, replacing what was there. False if there is no such key.
+    pub fn get_into(&self, key: &[u8], out: &mut Vec<u8>) -> Result<bool> {
+        self.check_key(key)?;
+        let found = self.core.retry(|| {
+            let leaf = self.descend(key)?;
+            Ok(leaf.read(|page| {
+                out.clear();
+                let node = node::Node(page);
+                let position = node.search(key);
+                position.exact.then(|| {
+                    node.append_value(position.index, out);
+                    node.value_at(position.index).overflow
+                })
+            })?)
+        })?;
+        match found {
+            Some(true) => self.read_long(key, out),
+            found => Ok(found.is_some()),
+        }
+    }
+
+    /// Whether the tree has this key.
+    pub fn contains(&self, key: &[u8]) -> Result<bool> {
+        self.check_key(key)?;
+        self.core.retry(|| Ok(self.descend(key)?.read(|page| node::Node(page).search(key).exact)?))
+    }
+
+    /// Inserts an entry. Errors: `KeyExists`.
+    pub fn insert(&self, key: &[u8], value: &[u8]) -> Result<Lsn> {
+        let inserted = self.write(key, &[], &mut |current| match current.exists() {
+            true => Err(ErrorKind::KeyExists.into()),
+            false => Ok(Change::Put(value.into())),
+        })?;
+        Ok(inserted.expect("an insert that changed nothing is an error"))
+    }
+
+    /// Inserts an entry, or gives an existing one this value.
+    pub fn put(&self, key: &[u8], value: &[u8]) -> Result<Lsn> {
+        let put = self.write(key, &[], &mut |_| Ok(Change::Put(value.into())))?;
+        Ok(put.expect("a put always changes something"))
+    }
+
+    /// Gives an existing entry another value. `None` if there is no such key.
+    pub fn update(&self, key: &[u8], value: &[u8]) -> Result<Option<Lsn>> {
+        self.write(key, &[], &mut |current| {
+            Ok(if current.exists() { Change::Put(value.into()) } else { Change::Keep })
+        })
+    }
+
+    /// Removes an entry. `None` if there was no such key.
+    pub fn remove(&self, key: &[u8]) -> Result<Option<Lsn>> {
+        self.write(key, &[], &mut |current| Ok(if current.exists() { Change::Remove } else { Change::Keep }))
+    }
+
+    /// Overwrites a stretch of an existing value in place. `None` if there is no such key.
+    ///
+    /// Errors: `ValueTooLong` if the stretch leaves the value, or the value is kept in overflow pages.
+    pub fn patch(&self, key: &[u8], offset: usize, bytes: &[u8]) -> Result<Option<Lsn>> {
+        self.write(key, &[], &mut |current| match current.inline_len() {
+            None if !current.exists() => Ok(Change::Keep),
+            Some(limit) if offset + bytes.len() <= limit => Ok(Change::Patch { offset, bytes: bytes.into() }),
+            limit => {
+                Err(ErrorKind::ValueTooLong { len: offset + bytes.len(), limit: limit.unwrap_or(0) }.into())
+            }
+        })
+    }
+
+    /// Shows the entry's current value to `decide`, and does what it says, all under the leaf's latch. `note` goes
+    /// into the log with the change (see `LogParticipant`); it is not logged if nothing is changed.
+    ///
+    /// `decide` may be called more than once, and must neither wait nor use the store. `None` if it kept the value.
+    pub fn modify<'v>(
+        &self,
+        key: &[u8],
+        note: &[u8],
+        mut decide: impl FnMut(Option<&[u8]>) -> Result<Change<'v>>,
+    ) -> Result<Option<Lsn>> {
+        let mut value = Vec::new();
+        self.write(key, note, &mut |current| {
+            let known = current.value(&mut value)?;
+            Ok(decide(known.then_some(&value))?)
+        })
+    }
+
+    /// A cursor, not yet on any entry.
+    pub fn cursor(&self) -> Cursor {
+        Cursor::new(self.clone())
+    }
+
+    fn check_key(&self, key: &[u8]) -> Result<()> {
+        let limit = self.key_len_max();
+        if key.len() > limit {
+            return Err(ErrorKind::KeyTooLong { len: key.len(), limit }.into());
+        }
+        Ok(())
+    }
+
+    fn check_value(&self, value: &[u8]) -> Result<()> {
+        let limit = overflow::VALUE_LEN_MAX;
+        if value.len() > limit {
+            return Err(ErrorKind::ValueTooLong { len: value.len(), limit }.into());
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,266 @@
+//! Splits and merges: how the tree grows and shrinks.
+//!
+//! Each step latches a parent and the one or two children concerned, all at once or not at all: the parent by
+//! upgrading what the descent read, the children by trying. Nothing is waited for under a latch but the space map,
+//! which is behind all tree pages in the latch order. So no cycle of waiting threads can form. (Of the four
+//! conditions for a deadlock, *hold and wait* is the one denied.)
+//!
+//! ```text
+//!   split            parent [.. a  c ..]              parent [.. a  b  c ..]
+//!                            |                  =>             |  |
+//!                        [a a a b b b]                    [a a a] [b b b]
+//!
+//!   grow             root [.. full ..]         =>     root [.]  (one level higher)
+//!                                                          |
+//!                                                     [.. full ..]   which is then split
+//! ```
+//!
+//! Memory and pages for new nodes are taken before the first latch.
+
+use super::Tree;
+use super::descend::{Path, Side};
+use crate::buffer::{Exclusive, Optimistic, Restart};
+use crate::core::Stop;
+use crate::error::Result;
+use crate::ids::PageNo;
+use crate::mtr::Mtr;
+use crate::page::bytes::{PageBuffer, PageMut, PageRef};
+use crate::page::node::{self, Node, NodeBuilder, common_prefix_len, split_point};
+use crate::page::{PageKind, overflow};
+use crate::rank::Rank;
+use crate::redo::Op;
+
+/// How a restructuring step ended.
+enum Done {
+    /// The node has been split, or there is room already.
+    Yes,
+    /// The node is the root: the tree has to become higher first.
+    IsRoot,
+    /// The parent needs room first, so many bytes.
+    ParentNeedsRoom(usize),
+}
+
+/// What a merge did.
+enum Merged {
+    /// Nothing: the neighbours are too full, or the node is not too empty any more.
+    No,
+    /// Two nodes became one; the parent may now be too empty.
+    Yes,
+    /// The parent has only this child: the parent is the one to merge.
+    OnlyChild,
+    /// The node is the root.
+    Root,
+}
+
+impl Tree {
+    /// Makes room for `needed` bytes in the node of `level` that covers `key`. Called with no latch held.
+    ///
+    /// Errors: `DiskFull`; nothing has changed then, or a parent has been split, which is harmless.
+    pub(super) fn split(&self, key: &[u8], level: u8, needed: usize) -> Result<()> {
+        loop {
+            self.core.admit()?;
+            match self.core.retry(|| self.try_split(key, level, needed))? {
+                Done::Yes => return Ok(()),
+                Done::IsRoot => self.grow(level)?,
+                Done::ParentNeedsRoom(len) => self.split(key, level + 1, len)?,
+            }
+        }
+    }
+
+    fn try_split(&self, key: &[u8], level: u8, needed: usize) -> Result<Done, Stop> {
+        let core = &*self.core;
+        let reserved = core.space.reserve(self.id)?;
+        let new_page = reserved.page_no();
+        let permit = core.pool.take_permit()?;
+        let Path { parent, node } = self.descend_to(key, level, Side::At)?;
+        let Some((parent, index)) = parent else {
+            let fits = node.read(|page| Node(page).free_len() >= needed)?;
+            return Ok(if fits { Done::Yes } else { Done::IsRoot });
+        };
+        let parent = parent.try_upgrade(Rank::TreePage)?;
+        let left = node.try_upgrade(Rank::TreePage)?;
+        let node = Node(left.view());
+        if node.free_len() >= needed {
+            return Ok(Done::Yes);
+        }
+        let point = split_point(node, key);
+        let parent_node = Node(parent.view());
+        let parent_needs = parent_node.entry_len(point.separator.len(), CHILD_LEN);
+        if parent_needs > parent_node.free_len() {
+            return Ok(Done::ParentNeedsRoom(parent_needs));
+        }
+        let upper = node.upper_fence();
+        let mut right = NodeBuilder::new(level, node.capacity(), &point.separator, upper.as_deref());
+        right.append_from(node, point.keep..node.count());
+        let mut right = right.finish();
+        PageMut::of(&mut right).set_header(new_page, self.id, PageKind::Node, level);
+        let suffix = point.separator[parent_node.prefix_len()..].to_vec();
+
+        let fresh = core.pool.fresh(new_page, permit, Rank::TreePage);
+        let mut maps = core.space.latch_maps(&core.pool, [new_page])?;
+        let mut mtr = Mtr::begin(&core.log);
+        let (parent, left, fresh) = (mtr.add(parent), mtr.add(left), mtr.add(fresh));
+        mtr.apply_image(fresh, &right);
+        mtr.apply(left, Op::Truncate { keep: point.keep as u16, upper: &point.separator });
+        let value = new_page.0.to_le_bytes();
+        mtr.apply(parent, Op::Insert { index: index as u16 + 1, overflow: false, suffix: &suffix, value: &value });
+        core.space.publish(&mut mtr, &mut maps, vec![reserved]);
+        mtr.commit();
+        Ok(Done::Yes)
+    }
+
+    /// Makes the tree one level higher, unless its root's level is not `level` any more. Called with no latch held.
+    pub(super) fn grow(&self, level: u8) -> Result<()> {
+        let core = &*self.core;
+        self.core.admit()?;
+        self.core.retry(|| {
+            let reserved = core.space.reserve(self.id)?;
+            let new_page = reserved.page_no();
+            let permit = core.pool.take_permit()?;
+            let root = core.pool.exclusive(self.id.root(), Rank::TreePage)?;
+            if root.view().level() != level {
+                return Ok(());
+            }
+            let fresh = core.pool.fresh(new_page, permit, Rank::TreePage);
+            let mut maps = core.space.latch_maps(&core.pool, [new_page])?;
+            let (child_image, root_image) = self.grown(root.view(), new_page);
+            let mut mtr = Mtr::begin(&core.log);
+            let (root, child) = (mtr.add(root), mtr.add(fresh));
+            mtr.apply_image(child, &child_image);
+            mtr.apply_image(root, &root_image);
+            core.space.publish(&mut mtr, &mut maps, vec![reserved]);
+            mtr.commit();
+            Ok(())
+        })
+    }
+
+    /// The two pages that replace a full root: a child with its entries, and a root with that child.
+    fn grown(&self, root: PageRef<'_>, child: PageNo) -> (Box<PageBuffer>, Box<PageBuffer>) {
+        let node = Node(root);
+        let level = node.level();
+        let mut lower = NodeBuilder::new(level, node.capacity(), &[], None);
+        lower.append_from(node, 0..node.count());
+        let mut lower = lower.finish();
+        PageMut::of(&mut lower).set_header(child, self.id, PageKind::Node, level);
+        let mut upper = NodeBuilder::new(level + 1, node.capacity(), &[], None);
+        upper.push(&[], &child.0.to_le_bytes(), false);
+        let mut upper = upper.finish();
+        PageMut::of(&mut upper).set_header(self.id.root(), self.id, PageKind::Node, level + 1);
+        (lower, upper)
+    }
+
+    /// Joins the node of `level` that covers `key` with a neighbour if they fit into one page, and so on upwards.
+    /// Called with no latch held.
+    pub(super) fn merge(&self, key: &[u8], level: u8) -> Result<()> {
+        let mut level = level;
+        loop {
+            self.core.admit()?;
+            // A restart because the tree is lower than `level` by now would repeat for ever: look first.
+            if self.height()? < level {
+                return Ok(());
+            }
+            match self.core.retry(|| self.try_merge(key, level))? {
+                Merged::No | Merged::Root => return Ok(()),
+                Merged::Yes | Merged::OnlyChild => level += 1,
+            }
+        }
+    }
+
+    /// The root's level.
+    pub fn height(&self) -> Result<u8> {
+        self.core.retry(|| {
+            let root = self.core.pool.optimistic(self.id.root(), Rank::TreePage)?;
+            Ok(root.read(|page| page.level())?)
+        })
+    }
+
+    fn try_merge(&self, key: &[u8], level: u8) -> Result<Merged, Stop> {
+        let core = &*self.core;
+        if self.height()? < level {
+            return Ok(Merged::No);
+        }
+        let Path { parent, node } = self.descend_to(key, level, Side::At)?;
+        let Some((parent, index)) = parent else { return self.try_shrink(node) };
+        let sparse = node.read(|page| Node(page).used_len() < Node(page).capacity() / 4)?;
+        if !sparse {
+            return Ok(Merged::No);
+        }
+        let parent = parent.try_upgrade(Rank::TreePage)?;
+        let parent_node = Node(parent.view());
+        if parent_node.count() == 1 {
+            return Ok(Merged::OnlyChild);
+        }
+        // With the right neighbour if there is one under this parent, else with the left one.
+        let left_index = if index + 1 < parent_node.count() { index } else { index - 1 };
+        let node = node.try_upgrade(Rank::TreePage)?;
+        let other_index = if left_index == index { index + 1 } else { left_index };
+        let other = core.pool.try_exclusive(parent_node.child(other_index), Rank::TreePage)?;
+        let (left, right) = if left_index == index { (node, other) } else { (other, node) };
+        let Some(image) = self.joined(&left, &right, level) else { return Ok(Merged::No) };
+        let right_page = right.page_no();
+        let mut maps = core.space.latch_maps(&core.pool, [right_page])?;
+        let mut mtr = Mtr::begin(&core.log);
+        let (parent, left, right) = (mtr.add(parent), mtr.add(left), mtr.add(right));
+        mtr.apply_image(left, &image);
+        mtr.apply(right, Op::SetKind { kind: PageKind::Free });
+        mtr.apply(parent, Op::Remove { index: left_index as u16 + 1 });
+        core.space.unpublish(&mut mtr, &mut maps, &[right_page]);
+        mtr.commit();
+        drop(maps);
+        core.space.forget(&[right_page]);
+        Ok(Merged::Yes)
+    }
+
+    /// Two neighbours as one page, if that leaves a quarter of it free (so that it is not split again at once).
+    fn joined(&self, left: &Exclusive<'_>, right: &Exclusive<'_>, level: u8) -> Option<Box<PageBuffer>> {
+        let (left_node, right_node) = (Node(left.view()), Node(right.view()));
+        let (lower, upper) = (left_node.lower_fence(), right_node.upper_fence());
+        let prefix_len = upper.as_ref().map_or(0, |upper| common_prefix_len(&lower, upper));
+        let len = node::overhead_len(&lower, upper.as_deref())
+            + left_node.used_len_with_prefix(prefix_len)
+            + right_node.used_len_with_prefix(prefix_len);
+        if len > left_node.capacity() / 4 * 3 {
+            return None;
+        }
+        let mut builder = NodeBuilder::new(level, left_node.capacity(), &lower, upper.as_deref());
+        builder.append_from(left_node, 0..left_node.count());
+        builder.append_from(right_node, 0..right_node.count());
+        let mut image = builder.finish();
+        PageMut::of(&mut image).set_header(left.page_no(), self.id, PageKind::Node, level);
+        Some(image)
+    }
+
+    /// A root with a single child takes the child's entries and is one level lower.
+    fn try_shrink(&self, root: Optimistic<'_>) -> Result<Merged, Stop> {
+        let core = &*self.core;
+        let single = root.read(|page| {
+            let node = Node(page);
+            (node.level() > 0 && node.count() == 1).then(|| node.child(0))
+        })?;
+        let Some(child_page) = single else { return Ok(Merged::Root) };
+        let root = root.try_upgrade(Rank::TreePage)?;
+        let child = core.pool.try_exclusive(child_page, Rank::TreePage)?;
+        let mut maps = core.space.latch_maps(&core.pool, [child_page])?;
+        let node = Node(child.view());
+        let mut builder = NodeBuilder::new(node.level(), node.capacity(), &[], None);
+        builder.append_from(node, 0..node.count());
+        let level = node.level();
+        let mut image = builder.finish();
+        PageMut::of(&mut image).set_header(self.id.root(), self.id, PageKind::Node, level);
+        let mut mtr = Mtr::begin(&core.log);
+        let (root, child) = (mtr.add(root), mtr.add(child));
+        mtr.apply_image(root, &image);
+        mtr.apply(child, Op::SetKind { kind: PageKind::Free });
+        core.space.unpublish(&mut mtr, &mut maps, &[child_page]);
+        mtr.commit();
+        drop(maps);
+        core.space.forget(&[child_page]);
+        // Perhaps the new root has a single child as well.
+        Err(Restart::Changed.into())
+    }
+}
+
+/// Bytes of a child's number in an inner node.
+pub(super) const CHILD_LEN: usize = 4;
+
+const _: () = assert!(CHILD_LEN < overflow::REFERENCE_LEN);

@@ -1,0 +1,592 @@
+//! Buffer pool: keeps pages in memory and decides which ones leave.
+//!
+//! Above: `btree`, `space` and `mtr` ask for pages by number. Below: `io` moves them. Beside: `log`, because a page
+//! may not reach disk before the log that describes it, and `cleaner`, which writes pages back.
+//!
+//! One reserved stretch of address space holds the whole database: a page's address is `base + number * PAGE_SIZE`,
+//! computed, never looked up. Beside it an array with one [`Frame`] a page. Reading in is a read to that address;
+//! evicting is giving the memory back (*vmcache*). There is no page table and no list of pages by age: a clock
+//! hand walks a bitmap of the pages in memory.
+//!
+//! # Words
+//! *Resident*: in memory. *Permit*: the right to make one more page resident; there are `limit` of them.
+//!
+//! # Invariants
+//! 1. Permits taken never exceed the limit: the memory limit is hard. (`take_permit`)
+//! 2. A page is resident, loading, or on its way out exactly while it holds a permit.
+//! 3. Nobody waits for the disk, or for memory, while holding a latch: under latches a page that is not resident
+//!    is a [`Restart::NotResident`], and new pages bring a permit taken beforehand. (rank check in `load`)
+//! 4. What was read from disk is visible only after checksum, identity, LSN and layout were checked. (`read_in`)
+//! 5. A page leaves memory only when marked, unlatched and clean (`frame`, invariant 2).
+//!
+//! # When things fail
+//! A failed or corrupt read returns the permit, leaves the page out of memory, and is the caller's error: other
+//! pages are not affected. When nothing can leave because everything is latched, `MemoryExhausted`.
+//!
+//! # Sources
+//! Leis et al., "Virtual-Memory Assisted Buffer Management" (SIGMOD 2023). We differ: a bitmap instead of a hash
+//! table of resident pages (a scan of it is 64 pages a word), dirty state beside the latch, sleeping waiters, and
+//! a cleaner that copies pages before it writes them, so that no latch is held during I/O.
+
+mod frame;
+mod guard;
+pub mod memory;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+
+use crossbeam_utils::CachePadded;
+use parking_lot::{Condvar, Mutex};
+
+pub use frame::Frame;
+pub use guard::{Exclusive, Optimistic, Restart, Shared};
+use memory::{Region, ZeroedArray};
+
+use crate::error::{ErrorKind, Result};
+use crate::health::Health;
+use crate::ids::{Lsn, PageNo};
+use crate::io::{DiskFile, IoMemory, Operation, Request};
+use crate::latch::Blocked;
+use crate::page::bytes::{PageRef, READ_SLACK};
+use crate::page::{self, PAGE_SIZE};
+use crate::rank::{self, Rank};
+use crate::wait::{WaitEvent, WaitEvents};
+
+/// The data file's name.
+pub const DATA_FILE: &str = "meseta.data";
+
+/// How many candidates one call of the clock looks for.
+const EVICT_BATCH: usize = 16;
+
+/// The pages in memory.
+pub struct Pool {
+    memory: Region,
+    frames: ZeroedArray<Frame>,
+    resident: ZeroedArray<AtomicU64>,
+    file: Arc<dyn DiskFile>,
+    /// Pages in the data file; a page number at or beyond it is never read.
+    file_pages: AtomicUsize,
+    /// The log's end as far as a page from disk may have seen it.
+    log_end: Arc<dyn Fn() -> Lsn + Send + Sync>,
+    limit: usize,
+    permits: CachePadded<AtomicUsize>,
+    hand: CachePadded<AtomicUsize>,
+    cold: Mutex<Vec<PageNo>>,
+    progress: Progress,
+    relief: Mutex<Option<Relief>>,
+    health: Arc<Health>,
+    waits: Arc<WaitEvents>,
+    reads: CachePadded<AtomicU64>,
+    evictions: CachePadded<AtomicU64>,
+}
+
+/// How the pool asks for pages to be written back when it finds none to evict.
+pub type Relief = Arc<dyn Fn() -> Result<()> + Send + Sync>;
+
+/// Counts the times that pages became clean or free, so that those who wait for memory can sleep.
+#[derive(Default)]
+struct Progress {
+    turns: Mutex<u64>,
+    changed: Condvar,
+}
+
+/// The right to make one page resident.
+pub struct Permit<'p> {
+    pool: &'p Pool,
+}
+
+impl Drop for Permit<'_> {
+    fn drop(&mut self) {
+        self.pool.return_permit();
+    }
+}
+
+/// Figures for reports.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct PoolFigures {
+    /// Pages read from disk.
+    pub reads: u64,
+    /// Pages evicted.
+    pub evictions: u64,
+    /// Pages in memory.
+    pub resident_pages: usize,
+    /// Pages that may be in memory.
+    pub limit_pages: usize,
+}
+
+impl Pool {
+    /// A pool of at most `limit` resident pages over a data file of `file_pages` pages and at most `max_pages`.
+    pub fn new(
+        file: Arc<dyn DiskFile>,
+        file_pages: usize,
+        max_pages: usize,
+        limit: usize,
+        log_end: Arc<dyn Fn() -> Lsn + Send + Sync>,
+        health: Arc<Health>,
+        waits: Arc<WaitEvents>,
+    ) -> Result<Self> {
+        let setup = |error| ErrorKind::Setup { what: "reserving address space for the data file".into(), error };
+        Ok(Self {
+            memory: Region::reserve(max_pages * PAGE_SIZE + READ_SLACK).map_err(setup)?,
+            frames: ZeroedArray::reserve(max_pages).map_err(setup)?,
+            resident: ZeroedArray::reserve(max_pages.div_ceil(64)).map_err(setup)?,
+            file,
+            file_pages: AtomicUsize::new(file_pages),
+            log_end,
+            limit,
+            permits: CachePadded::default(),
+            hand: CachePadded::default(),
+            cold: Mutex::default(),
+            progress: Progress::default(),
+            relief: Mutex::default(),
+            health,
+            waits,
+            reads: CachePadded::default(),
+            evictions: CachePadded::default(),
+        })
+    }
+
+    /// Names the one to ask for clean pages (the cleaner, which is made after the pool).
+    pub fn set_relief(&self, relief: Option<Relief>) {
+        *self.relief.lock() = relief;
+    }
+
+    #[inline(always)]
+    fn address(&self, page: PageNo) -> *mut u8 {
+        self.memory.at(page.index() * PAGE_SIZE)
+    }
+
+    #[inline(always)]
+    fn view(&self, page: PageNo) -> PageRef<'_> {
+        // SAFETY: the address is mapped for the pool's life, with slack behind the last page; whoever reads through
+        // it holds a guard, which is a latch or checks the version afterwards.
+        unsafe { PageRef::new(self.address(page)) }
+    }
+
+    #[inline(always)]
+    pub(crate) fn frame(&self, page: PageNo) -> &Frame {
+        self.frames.get(page.index())
+    }
+
+    /// Whether a page is in memory (or on its way in or out).
+    pub fn is_resident(&self, page: PageNo) -> bool {
+        !self.frame(page).latch.is_evicted()
+    }
+
+    /// Pages in the data file.
+    pub fn file_pages(&self) -> usize {
+        self.file_pages.load(Ordering::Acquire)
+    }
+
+    /// The data file has grown.
+    pub fn set_file_pages(&self, pages: usize) {
+        self.file_pages.store(pages, Ordering::Release);
+    }
+
+    /// The most pages the data file may have.
+    pub fn max_pages(&self) -> usize {
+        self.frames.len()
+    }
+
+    /// The data file.
+    pub fn file(&self) -> &Arc<dyn DiskFile> {
+        &self.file
+    }
+
+    /// Figures for reports.
+    pub fn figures(&self) -> PoolFigures {
+        PoolFigures {
+            reads: self.reads.load(Ordering::Relaxed),
+            evictions: self.evictions.load(Ordering::Relaxed),
+            resident_pages: self.permits.load(Ordering::Relaxed),
+            limit_pages: self.limit,
+        }
+    }
+
+    // ---- holding pages ------------------------------------------------------------------------------------------
+
+    /// Begins an optimistic read, loading the page if need be. Waits while another thread changes the page.
+    #[inline]
+    pub fn optimistic(&self, page: PageNo, rank: Rank) -> Result<Optimistic<'_>> {
+        self.check_in_file(page)?;
+        loop {
+            match self.frame(page).latch.optimistic() {
+                Ok(version) => return Ok(Optimistic::new(self, page, version)),
+                Err(blocked) => self.unblock(page, blocked, rank, false)?,
+            }
+        }
+    }
+
+    /// Takes the shared latch, loading the page if need be.
+    pub fn shared(&self, page: PageNo, rank: Rank) -> Result<Shared<'_>> {
+        self.check_in_file(page)?;
+        loop {
+            match self.frame(page).latch.try_shared() {
+                Ok(()) => return Ok(Shared::acquired(self, page, rank)),
+                Err(blocked) => self.unblock(page, blocked, rank, false)?,
+            }
+        }
+    }
+
+    /// Takes the exclusive latch, loading the page if need be.
+    pub fn exclusive(&self, page: PageNo, rank: Rank) -> Result<Exclusive<'_>> {
+        self.check_in_file(page)?;
+        loop {
+            match self.frame(page).latch.try_exclusive(None) {
+                Ok(()) => return Ok(Exclusive::acquired(self, page, rank)),
+                Err(blocked) => self.unblock(page, blocked, rank, true)?,
+            }
+        }
+    }
+
+    /// Takes the exclusive latch of a resident page, waiting for other threads but never for the disk: for callers
+    /// that hold latches of lower rank.
+    pub fn exclusive_resident(&self, page: PageNo, rank: Rank) -> Result<Exclusive<'_>, Restart> {
+        loop {
+            match self.frame(page).latch.try_exclusive(None) {
+                Ok(()) => return Ok(Exclusive::acquired(self, page, rank)),
+                Err(Blocked::Held) => self.wait_latch(page, rank, true),
+                Err(Blocked::Evicted | Blocked::Loading) => return Err(Restart::NotResident(page)),
+            }
+        }
+    }
+
+    /// Takes the exclusive latch if it can be had at once.
+    pub fn try_exclusive(&self, page: PageNo, rank: Rank) -> Result<Exclusive<'_>, Restart> {
+        match self.frame(page).latch.try_exclusive(None) {
+            Ok(()) => Ok(Exclusive::acquired(self, page, rank)),
+            Err(Blocked::Held) => Err(Restart::Changed),
+            Err(Blocked::Evicted | Blocked::Loading) => Err(Restart::NotResident(page)),
+        }
+    }
+
+    /// Takes a page whose content is about to be made anew: nothing is read from disk.
+    ///
+    /// On entry: the allocator gave the page to this thread, so nobody else wants it, except the cleaner for the
+    /// moment of a copy and readers that will restart.
+    pub fn fresh<'p>(&'p self, page: PageNo, permit: Permit<'p>, rank: Rank) -> Exclusive<'p> {
+        assert!(page.index() < self.file_pages(), "{page} is beyond the data file");
+        loop {
+            match self.frame(page).latch.try_exclusive(None) {
+                // Resident from an earlier life: the page has its own permit, and this one goes back.
+                Ok(()) => return Exclusive::acquired(self, page, rank),
+                Err(Blocked::Evicted) => {
+                    if self.frame(page).latch.try_begin_load() {
+                        std::mem::forget(permit);
+                        self.set_resident(page, true);
+                        self.frame(page).latch.load_to_exclusive();
+                        return Exclusive::acquired(self, page, rank);
+                    }
+                }
+                Err(Blocked::Held | Blocked::Loading) => self.frame(page).latch.wait(true),
+            }
+        }
+    }
+
+    /// Makes a page resident, for a caller that met [`Restart::NotResident`] and has dropped its latches.
+    pub fn ensure_resident(&self, page: PageNo) -> Result<()> {
+        self.optimistic(page, Rank::TreePage).map(|_| ())
+    }
+
+    fn check_in_file(&self, page: PageNo) -> Result<()> {
+        if page.index() < self.file_pages() {
+            return Ok(());
+        }
+        let problem = format!("a link leads to {page}, but the file has {} pages", self.file_pages());
+        Err(ErrorKind::CorruptPage { file: DATA_FILE.into(), page, problem }.into())
+    }
+
+    #[cold]
+    fn unblock(&self, page: PageNo, blocked: Blocked, rank: Rank, for_exclusive: bool) -> Result<()> {
+        match blocked {
+            Blocked::Evicted => self.load(page),
+            Blocked::Loading => {
+                let _waiting = self.waits.begin(WaitEvent::PageLoad);
+                self.frame(page).latch.wait(for_exclusive);
+                Ok(())
+            }
+            Blocked::Held => {
+                self.wait_latch(page, rank, for_exclusive);
+                Ok(())
+            }
+        }
+    }
+
+    fn wait_latch(&self, page: PageNo, rank: Rank, for_exclusive: bool) {
+        rank::may_wait(rank);
+        let event = if rank == Rank::SpaceMapPage { WaitEvent::LatchSpaceMap } else { WaitEvent::LatchTree };
+        let _waiting = self.waits.begin(event);
+        self.frame(page).latch.wait(for_exclusive);
+    }
+
+    // ---- loading ------------------------------------------------------------------------------------------------
+
+    fn load(&self, page: PageNo) -> Result<()> {
+        rank::holds_nothing_from(Rank::TreePage);
+        self.health.check()?;
+        let permit = self.take_permit()?;
+        let latch = &self.frame(page).latch;
+        if !latch.try_begin_load() {
+            return Ok(()); // another thread was faster; the caller looks again
+        }
+        match self.read_in(page) {
+            Ok(()) => {
+                std::mem::forget(permit);
+                self.set_resident(page, true);
+                latch.finish_load();
+                Ok(())
+            }
+            Err(error) => {
+                // SAFETY: the latch is loading, so nobody else touches the page's memory.
+                unsafe { self.memory.release(page.index() * PAGE_SIZE, PAGE_SIZE) };
+                latch.abort_load();
+                Err(error)
+            }
+        }
+    }
+
+    fn read_in(&self, page: PageNo) -> Result<()> {
+        {
+            let _waiting = self.waits.begin(WaitEvent::DataRead);
+            // SAFETY: the page's latch is loading: this thread alone touches its memory, which is mapped.
+            let bytes = unsafe { std::slice::from_raw_parts_mut(self.address(page), PAGE_SIZE) };
+            self.file.read_exact_at(bytes, page.offset()).map_err(|error| read_error(page, error))?;
+        }
+        self.reads.fetch_add(1, Ordering::Relaxed);
+        self.check_read(page)
+    }
+
+    /// Invariant 4. On entry: the page is loading, and its bytes are those from disk.
+    fn check_read(&self, page: PageNo) -> Result<()> {
+        // SAFETY: loading: this thread alone touches the page's memory.
+        let bytes = unsafe { std::slice::from_raw_parts(self.address(page).cast_const(), PAGE_SIZE) };
+        page::check_sealed(bytes, page, (self.log_end)())
+            .and_then(|()| page::check_layout(self.view(page)))
+            .map_err(|problem| ErrorKind::CorruptPage { file: DATA_FILE.into(), page, problem }.into())
+    }
+
+    /// Starts reading pages that will be wanted soon, as one batch. Skips what is resident and stops when no
+    /// page can leave memory at once: reading ahead never waits.
+    pub fn read_ahead(self: &Arc<Self>, pages: &[PageNo]) {
+        let mut batch = Vec::new();
+        for &page in pages {
+            if page.index() >= self.file_pages() || !self.frame(page).latch.is_evicted() {
+                continue;
+            }
+            let permit = self.try_take_permit().or_else(|| {
+                self.evict_some();
+                self.try_take_permit()
+            });
+            let Some(permit) = permit else { break };
+            if self.begin_read_ahead(page, &mut batch) {
+                std::mem::forget(permit);
+            }
+        }
+        if !batch.is_empty() {
+            self.file.submit(batch);
+        }
+    }
+
+    /// On entry: a permit has been taken for the page. Returns whether the page now holds it.
+    fn begin_read_ahead(self: &Arc<Self>, page: PageNo, batch: &mut Vec<Request>) -> bool {
+        if !self.frame(page).latch.try_begin_load() {
+            return false;
+        }
+        let pool = Arc::clone(self);
+        let done = Box::new(move |outcome: std::io::Result<()>| {
+            pool.reads.fetch_add(1, Ordering::Relaxed);
+            let checked = outcome.map_err(|error| read_error(page, error)).and_then(|()| pool.check_read(page));
+            let latch = &pool.frame(page).latch;
+            if checked.is_ok() {
+                pool.set_resident(page, true);
+                latch.finish_load();
+            } else {
+                // Whoever really wants the page reads it again and gets the error.
+                // SAFETY: the latch is loading, so nobody else touches the page's memory.
+                unsafe { pool.memory.release(page.index() * PAGE_SIZE, PAGE_SIZE) };
+                latch.abort_load();
+                pool.return_permit();
+            }
+        });
+        // SAFETY: the latch is loading until `done` runs, so nobody else touches the memory, which stays mapped
+        // because `done` keeps the pool alive.
+        let memory = unsafe { IoMemory::new(self.address(page), PAGE_SIZE) };
+        batch.push(Request { operation: Operation::Read, offset: page.offset(), memory, done });
+        true
+    }
+
+    // ---- permits and eviction -----------------------------------------------------------------------------------
+
+    fn try_take_permit(&self) -> Option<Permit<'_>> {
+        if self.permits.fetch_add(1, Ordering::AcqRel) < self.limit {
+            return Some(Permit { pool: self });
+        }
+        self.permits.fetch_sub(1, Ordering::AcqRel);
+        None
+    }
+
+    fn return_permit(&self) {
+        self.permits.fetch_sub(1, Ordering::AcqRel);
+    }
+
+    /// Takes the right to make one page resident, evicting others if need be.
+    ///
+    /// Errors: `MemoryExhausted` when everything in memory is latched; the engine has stopped.
+    pub fn take_permit(&self) -> Result<Permit<'_>> {
+        if let Some(permit) = self.try_take_permit() {
+            return Ok(permit);
+        }
+        self.take_permit_by_eviction()
+    }
+
+    #[cold]
+    fn take_permit_by_eviction(&self) -> Result<Permit<'_>> {
+        const PATIENCE: u32 = 64;
+        let mut fruitless = 0;
+        let mut last_seen = (0, 0);
+        loop {
+            self.evict_some();
+            if let Some(permit) = self.try_take_permit() {
+                return Ok(permit);
+            }
+            // Others may have been faster to what left: only a standstill counts.
+            let seen = (self.evictions.load(Ordering::Relaxed), self.progress());
+            fruitless = if seen == last_seen { fruitless + 1 } else { 0 };
+            last_seen = seen;
+            if fruitless > 0 {
+                if fruitless > PATIENCE {
+                    return Err(ErrorKind::MemoryExhausted {
+                        limit_pages: self.limit,
+                        latched_pages: self.permits.load(Ordering::Relaxed),
+                    }
+                    .into());
+                }
+                self.health.check()?;
+                let _waiting = self.waits.begin(WaitEvent::FrameFree);
+                let relief = self.relief.lock().clone();
+                if let Some(relief) = relief {
+                    relief()?;
+                }
+            }
+        }
+    }
+
+    /// Waits until pages have become clean since `turn`, or a moment has passed.
+    pub fn wait_progress(&self, turn: u64) {
+        let mut turns = self.progress.turns.lock();
+        if *turns == turn {
+            self.progress.changed.wait_for(&mut turns, std::time::Duration::from_millis(50));
+        }
+    }
+
+    /// How often pages have become clean; see [`Pool::wait_progress`].
+    pub fn progress(&self) -> u64 {
+        *self.progress.turns.lock()
+    }
+
+    /// Pages have become clean.
+    pub fn note_progress(&self) {
+        *self.progress.turns.lock() += 1;
+        self.progress.changed.notify_all();
+    }
+
+    fn set_resident(&self, page: PageNo, resident: bool) {
+        let (word, bit) = (self.resident.get(page.index() / 64), 1 << (page.index() % 64));
+        if resident {
+            word.fetch_or(bit, Ordering::AcqRel);
+        } else {
+            word.fetch_and(!bit, Ordering::AcqRel);
+        }
+    }
+
+    /// Calls `visit` for every resident page, in order of page numbers.
+    pub fn for_each_resident(&self, mut visit: impl FnMut(PageNo, &Frame)) {
+        for index in 0..self.file_pages().div_ceil(64) {
+            let mut word = self.resident.get(index).load(Ordering::Acquire);
+            while word != 0 {
+                let page = PageNo((index * 64) as u32 + word.trailing_zeros());
+                word &= word - 1;
+                visit(page, self.frame(page));
+            }
+        }
+    }
+
+    /// Moves the clock hand until a few pages have left memory, or it has been round twice. Dirty pages that it
+    /// would have evicted are noted for the cleaner ([`Pool::take_cold`]). Returns how many left.
+    fn evict_some(&self) -> usize {
+        let words = self.file_pages().div_ceil(64);
+        let mut evicted = 0;
+        let mut cold = Vec::new();
+        // Twice round: the first turn marks, the second finds who was not touched since.
+        for _ in 0..2 * words + 1 {
+            let index = self.hand.fetch_add(1, Ordering::Relaxed) % words.max(1);
+            let mut word = self.resident.get(index).load(Ordering::Acquire);
+            while word != 0 {
+                let page = PageNo((index * 64) as u32 + word.trailing_zeros());
+                word &= word - 1;
+                let frame = self.frame(page);
+                if frame.latch.is_marked() {
+                    if !frame.is_clean() {
+                        cold.push(page);
+                    } else if frame.latch.try_evict() {
+                        evicted += usize::from(self.finish_eviction(page));
+                    }
+                } else {
+                    frame.latch.mark();
+                }
+            }
+            if evicted >= EVICT_BATCH || cold.len() >= 8 * EVICT_BATCH {
+                break;
+            }
+        }
+        if !cold.is_empty() {
+            let mut known = self.cold.lock();
+            if known.len() < 4096 {
+                known.append(&mut cold);
+            }
+        }
+        evicted
+    }
+
+    /// On entry: this thread holds the page exclusively through `try_evict`.
+    fn finish_eviction(&self, page: PageNo) -> bool {
+        let frame = self.frame(page);
+        if !frame.is_clean() {
+            frame.latch.abort_evict();
+            return false;
+        }
+        self.set_resident(page, false);
+        // SAFETY: the latch is exclusive, and optimistic readers that still look at these bytes see zeroes and then
+        // a new version.
+        unsafe { self.memory.release(page.index() * PAGE_SIZE, PAGE_SIZE) };
+        frame.latch.finish_evict();
+        self.evictions.fetch_add(1, Ordering::Relaxed);
+        self.return_permit();
+        true
+    }
+
+    /// The dirty pages that the clock has met since the last call.
+    pub fn take_cold(&self) -> Vec<PageNo> {
+        std::mem::take(&mut self.cold.lock())
+    }
+
+    /// Takes a shared latch for a copy of a dirty page, if the page is resident and free at once.
+    pub fn try_shared(&self, page: PageNo, rank: Rank) -> Option<Shared<'_>> {
+        self.frame(page).latch.try_shared().ok().map(|()| Shared::acquired(self, page, rank))
+    }
+
+    /// Takes a shared latch for a copy of a resident page; waits for its writer. `None` when it is not resident.
+    pub fn shared_if_resident(&self, page: PageNo, rank: Rank) -> Option<Shared<'_>> {
+        loop {
+            match self.frame(page).latch.try_shared() {
+                Ok(()) => return Some(Shared::acquired(self, page, rank)),
+                Err(Blocked::Held) => self.wait_latch(page, rank, false),
+                Err(Blocked::Evicted | Blocked::Loading) => return None,
+            }
+        }
+    }
+}
+
+fn read_error(page: PageNo, error: std::io::Error) -> crate::error::StorageError {
+    ErrorKind::Read { what: format!("{DATA_FILE}, {page} (byte {})", page.offset()), error }.into()
+}

@@ -1,0 +1,391 @@
+//! The cleaner: writes dirty pages back and moves the checkpoint, so that the log never has to stop.
+//!
+//! # What is written when
+//!
+//! ```text
+//!   checkpoint                                                    log's end
+//!       |--------------------- age -----------------------------------|
+//!       |=== too old: written now ===|--- young enough: left alone ----|
+//!                                    ^ end - capacity / 2
+//! ```
+//!
+//! Each round writes the pages whose recovery LSN is older than half the log's capacity. As the log moves on, so
+//! does the line: pages become due at the pace at which the log fills, and writing is level instead of coming in
+//! waves at checkpoints. Besides, pages that the eviction clock found cold are written so that they can leave, and
+//! an idle store writes what is left at leisure.
+//!
+//! # Life of a batch
+//!
+//! 1. Copy each page under its shared latch; its frame says *flushing* from here on.
+//! 2. Make the log durable up to the newest page LSN among them.
+//! 3. Write all copies to a doublewrite segment; sync it.
+//! 4. Write each copy to its place, as one asynchronous batch.
+//! 5. The frames are clean, unless changed meanwhile.
+//!
+//! # Invariants
+//! 1. A page reaches disk only after the log that describes it is durable (step 2 before 3).
+//! 2. The checkpoint is at most the recovery LSN of any dirty page and of any page in a batch, and at most the
+//!    log's end as read before looking at the pages.
+//! 3. No latch is held during I/O: only copies travel.
+//!
+//! # When things fail
+//! A failed write or sync stops the engine: nobody knows which pages are on disk.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use parking_lot::{Condvar, Mutex};
+
+use crate::buffer::{DATA_FILE, Pool};
+use crate::control::ControlFile;
+use crate::doublewrite::Doublewrite;
+use crate::error::{Result, StorageError};
+use crate::health::Health;
+use crate::ids::{Lsn, PageNo};
+use crate::io::{AlignedBuffer, IoMemory, Operation, Request};
+use crate::log::Log;
+use crate::page::{self, PAGE_SIZE};
+use crate::rank::{Rank, RankedMutex};
+use crate::wait::{WaitEvent, WaitEvents};
+
+/// How long an idle cleaner sleeps.
+const NAP: Duration = Duration::from_millis(100);
+/// A checkpoint is written when it gains this much time ...
+const CHECKPOINT_INTERVAL: Duration = Duration::from_secs(1);
+/// ... or this share of the log's capacity.
+const CHECKPOINT_SHARE: u64 = 32;
+
+/// Figures for reports.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct CleanerFigures {
+    /// Pages written to their places.
+    pub pages_written: u64,
+    /// Batches.
+    pub batches: u64,
+    /// Checkpoints written to the control file.
+    pub checkpoints: u64,
+}
+
+/// The one who writes pages back.
+pub struct Cleaner {
+    pool: Arc<Pool>,
+    log: Arc<Log>,
+    work: RankedMutex<Work>,
+    bell: Mutex<bool>,
+    rung: Condvar,
+    /// Somebody waits for memory: cold pages first.
+    memory_wanted: AtomicBool,
+    /// There is no cleaner thread: whoever waits does the work.
+    inline: bool,
+    health: Arc<Health>,
+    waits: Arc<WaitEvents>,
+    pages_written: AtomicU64,
+    batches: AtomicU64,
+    checkpoints: AtomicU64,
+}
+
+struct Work {
+    control: ControlFile,
+    doublewrite: Doublewrite,
+    copies: AlignedBuffer,
+    last_checkpoint: Instant,
+    /// The log's end when the last round looked; unchanged means idle.
+    last_end: Lsn,
+}
+
+impl Cleaner {
+    /// A cleaner over an open store's files.
+    pub fn new(
+        pool: Arc<Pool>,
+        log: Arc<Log>,
+        control: ControlFile,
+        doublewrite: Doublewrite,
+        inline: bool,
+        health: Arc<Health>,
+        waits: Arc<WaitEvents>,
+    ) -> Self {
+        let copies = AlignedBuffer::new(doublewrite.segment_pages() * PAGE_SIZE);
+        let work =
+            Work { control, doublewrite, copies, last_checkpoint: Instant::now(), last_end: Lsn::ZERO };
+        Self {
+            pool,
+            log,
+            work: RankedMutex::new(Rank::Cleaner, work),
+            bell: Mutex::new(false),
+            rung: Condvar::new(),
+            memory_wanted: AtomicBool::new(false),
+            inline,
+            health,
+            waits,
+            pages_written: AtomicU64::new(0),
+            batches: AtomicU64::new(0),
+            checkpoints: AtomicU64::new(0),
+        }
+    }
+
+    /// Figures for reports.
+    pub fn figures(&self) -> CleanerFigures {
+        CleanerFigures {
+            pages_written: self.pages_written.load(Ordering::Relaxed),
+            batches: self.batches.load(Ordering::Relaxed),
+            checkpoints: self.checkpoints.load(Ordering::Relaxed),
+        }
+    }
+
+    /// The thread's body: rounds until `closing`.
+    pub fn run(&self, closing: &AtomicBool) {
+        while !closing.load(Ordering::Acquire) && !self.health.is_stopped() {
+            let Ok(busy) = self.round() else { return };
+            if !busy {
+                let mut rung = self.bell.lock();
+                if !*rung && !closing.load(Ordering::Acquire) {
+                    self.rung.wait_for(&mut rung, NAP);
+                }
+                *rung = false;
+            }
+        }
+    }
+
+    /// Wakes the cleaner.
+    pub fn ring(&self) {
+        *self.bell.lock() = true;
+        self.rung.notify_one();
+    }
+
+    /// Called by those who found nothing to evict: has cold pages written, and returns when something has moved.
+    pub fn relieve_memory(&self) -> Result<()> {
+        self.memory_wanted.store(true, Ordering::Release);
+        if self.inline {
+            self.round()?;
+            return Ok(());
+        }
+        let turn = self.pool.progress();
+        self.ring();
+        self.pool.wait_progress(turn);
+        self.health.check()
+    }
+
+    /// Called, with no latch held, by writers that the log cannot admit: returns when it can.
+    pub fn relieve_log(&self) -> Result<()> {
+        let _waiting = self.waits.begin(WaitEvent::LogCapacity);
+        while !self.log.may_admit() {
+            self.health.check()?;
+            if self.inline {
+                self.round()?;
+            } else {
+                let turn = self.pool.progress();
+                self.ring();
+                self.pool.wait_progress(turn);
+            }
+        }
+        Ok(())
+    }
+
+    /// One round: writes what is due, at most a batch of each kind, and moves the checkpoint. Returns whether there
+    /// is more to do at once.
+    pub fn round(&self) -> Result<bool> {
+        let mut work = self.work.lock();
+        self.health.check()?;
+        let batch = work.doublewrite.segment_pages();
+        let mut busy = false;
+        if self.memory_wanted.swap(false, Ordering::AcqRel) {
+            let mut cold = self.pool.take_cold();
+            cold.sort_unstable();
+            cold.dedup();
+            for pages in cold.chunks(batch) {
+                self.flush(&mut work, pages)?;
+            }
+        }
+        let end = self.log.reserved();
+        let due = Lsn(end.0.saturating_sub(self.log.capacity() / 2));
+        let mut old = self.dirty_before(due);
+        if !old.is_empty() {
+            // The oldest first, but no more than a few batches a round, so that memory gets its turn.
+            let count = old.len().min(4 * batch);
+            if count < old.len() {
+                old.select_nth_unstable(count - 1);
+                busy = true;
+            }
+            let mut pages: Vec<PageNo> = old[..count].iter().map(|&(_, page)| page).collect();
+            pages.sort_unstable();
+            for pages in pages.chunks(batch) {
+                self.flush(&mut work, pages)?;
+            }
+        } else if work.last_end == end {
+            let mut idle = self.dirty_before(Lsn(u64::MAX));
+            idle.sort_unstable();
+            let pages: Vec<PageNo> = idle.iter().take(batch).map(|&(_, page)| page).collect();
+            if !pages.is_empty() {
+                self.flush(&mut work, &pages)?;
+                busy = idle.len() > batch;
+            }
+        }
+        work.last_end = end;
+        let pressed = !self.log.may_admit();
+        self.checkpoint_if_worthwhile(&mut work, pressed)?;
+        self.pool.note_progress();
+        Ok(busy || pressed || self.memory_wanted.load(Ordering::Acquire))
+    }
+
+    /// Dirty pages whose recovery LSN lies before `limit`.
+    fn dirty_before(&self, limit: Lsn) -> Vec<(Lsn, PageNo)> {
+        let mut found = Vec::new();
+        self.pool.for_each_resident(|page, frame| {
+            if let Some(lsn) = frame.recovery_lsn().filter(|&lsn| lsn < limit) {
+                found.push((lsn, page));
+            }
+        });
+        found
+    }
+
+    /// Invariant 2. The cleaner's mutex is held, so no batch is under way.
+    fn oldest_recovery_lsn(&self) -> Lsn {
+        let mut oldest = self.log.reserved();
+        self.pool.for_each_resident(|_, frame| {
+            if let Some(lsn) = frame.recovery_lsn() {
+                oldest = oldest.min(lsn);
+            }
+        });
+        oldest
+    }
+
+    fn checkpoint_if_worthwhile(&self, work: &mut Work, pressed: bool) -> Result<()> {
+        let oldest = self.oldest_recovery_lsn();
+        let gain = oldest.0.saturating_sub(self.log.checkpoint().0);
+        let late = work.last_checkpoint.elapsed() >= CHECKPOINT_INTERVAL;
+        if gain == 0 || !(pressed || late || gain >= self.log.capacity() / CHECKPOINT_SHARE) {
+            return Ok(());
+        }
+        self.write_checkpoint(work, oldest, false)
+    }
+
+    fn write_checkpoint(&self, work: &mut Work, lsn: Lsn, clean: bool) -> Result<()> {
+        // Redo must be able to start there: everything before it has to be readable.
+        self.log.wait_durable(lsn)?;
+        {
+            let _waiting = self.waits.begin(WaitEvent::ControlSync);
+            work.control
+                .write(|control| {
+                    control.checkpoint = lsn;
+                    control.clean = clean;
+                })
+                .map_err(|error| self.health.stop(format!("writing the control file: {error}")))?;
+        }
+        work.last_checkpoint = Instant::now();
+        self.checkpoints.fetch_add(1, Ordering::Relaxed);
+        self.log.set_checkpoint(lsn);
+        Ok(())
+    }
+
+    /// Writes everything back and takes a checkpoint at the log's end. With `clean`, no log is needed any more: the
+    /// caller promises that nothing is changed from here on.
+    pub fn flush_all(&self, clean: bool) -> Result<()> {
+        let mut work = self.work.lock();
+        self.health.check()?;
+        let batch = work.doublewrite.segment_pages();
+        loop {
+            let mut dirty: Vec<PageNo> = self.dirty_before(Lsn(u64::MAX)).iter().map(|&(_, page)| page).collect();
+            if dirty.is_empty() {
+                break;
+            }
+            dirty.sort_unstable();
+            for pages in dirty.chunks(batch) {
+                self.flush(&mut work, pages)?;
+            }
+            if !clean {
+                break;
+            }
+        }
+        self.sync_data(&mut work)?;
+        let oldest = self.oldest_recovery_lsn();
+        self.write_checkpoint(&mut work, oldest, clean)
+    }
+
+    /// Writes one batch back: see the header.
+    fn flush(&self, work: &mut Work, pages: &[PageNo]) -> Result<()> {
+        let mut batch = Vec::with_capacity(pages.len());
+        let mut newest = Lsn::ZERO;
+        for &page in pages {
+            let Some(latched) = self.pool.shared_if_resident(page, Rank::TreePage) else { continue };
+            if self.pool.frame(page).begin_flush().is_none() {
+                continue;
+            }
+            let copy = &mut work.copies[batch.len() * PAGE_SIZE..][..PAGE_SIZE];
+            latched.view().copy_to(0, copy);
+            newest = newest.max(latched.view().page_lsn());
+            batch.push(page);
+        }
+        if batch.is_empty() {
+            return Ok(());
+        }
+        for copy in work.copies[..batch.len() * PAGE_SIZE].chunks_exact_mut(PAGE_SIZE) {
+            page::seal(copy);
+        }
+        self.log.wait_durable(newest)?;
+        if work.doublewrite.must_sync_data() {
+            self.sync_data(work)?;
+        }
+        let failed = |what: &str, error: std::io::Error| self.health.stop(format!("{what}: {error}"));
+        let Work { doublewrite, copies, .. } = work;
+        {
+            let _waiting = self.waits.begin(WaitEvent::DoublewriteWrite);
+            doublewrite
+                .write(&copies[..batch.len() * PAGE_SIZE])
+                .map_err(|error| failed("writing the doublewrite area", error))?;
+        }
+        {
+            let _waiting = self.waits.begin(WaitEvent::DoublewriteSync);
+            doublewrite.sync().map_err(|error| failed("syncing the doublewrite area", error))?;
+        }
+        self.write_to_places(copies, &batch)?;
+        for &page in &batch {
+            self.pool.frame(page).end_flush();
+        }
+        self.pages_written.fetch_add(batch.len() as u64, Ordering::Relaxed);
+        self.batches.fetch_add(1, Ordering::Relaxed);
+        self.pool.note_progress();
+        Ok(())
+    }
+
+    fn write_to_places(&self, copies: &mut AlignedBuffer, batch: &[PageNo]) -> Result<()> {
+        let _waiting = self.waits.begin(WaitEvent::DataWrite);
+        let (sender, outcomes) = std::sync::mpsc::channel();
+        let requests = batch
+            .iter()
+            .enumerate()
+            .map(|(index, &page)| {
+                let sender = sender.clone();
+                // SAFETY: the copies belong to the cleaner, whose mutex is held, and are not touched before every
+                // outcome has been received below.
+                let memory = unsafe { IoMemory::new(copies[index * PAGE_SIZE..].as_mut_ptr(), PAGE_SIZE) };
+                let done = Box::new(move |outcome: std::io::Result<()>| {
+                    let _ = sender.send((page, outcome));
+                });
+                Request { operation: Operation::Write, offset: page.offset(), memory, done }
+            })
+            .collect();
+        drop(sender);
+        self.pool.file().submit(requests);
+        let mut first_error: Option<StorageError> = None;
+        // All outcomes, also after an error: the copies must not be touched before.
+        for (page, outcome) in outcomes {
+            if let Err(error) = outcome {
+                first_error = Some(self.health.stop(format!("writing {page} of {DATA_FILE}: {error}")));
+            }
+        }
+        first_error.map_or(Ok(()), Err)
+    }
+
+    fn sync_data(&self, work: &mut Work) -> Result<()> {
+        let _waiting = self.waits.begin(WaitEvent::DataSync);
+        self.pool.file().sync().map_err(|error| self.health.stop(format!("syncing {DATA_FILE}: {error}")))?;
+        work.doublewrite.data_synced();
+        Ok(())
+    }
+
+    /// Runs `look` on what the control file says.
+    pub fn with_control<T>(&self, look: impl FnOnce(&crate::control::Control) -> T) -> T {
+        look(self.work.lock().control.current())
+    }
+}

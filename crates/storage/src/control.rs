@@ -1,0 +1,176 @@
+//! The control file: what has to be known before anything else can be read.
+//!
+//! Two slots of 4 KiB, written in turn, each with a sequence number and a checksum; the newest whole one counts.
+//! So a torn write costs at most the last checkpoint, never the file.
+//!
+//! ```text
+//!   0       8         12       16      20      24      28      32          36      40         48
+//!  +-------+---------+--------+-------+-------+-------+-------+-----------+-------+----------+
+//!  | magic | format  | page   | node  | (0)   | epoch | clean | log files | (0)   | log file |
+//!  |       | version | size   | cap.  |       |       |       | count     |       | len u64  |
+//!  +-------+---------+--------+-------+-------+-------+-------+-----------+-------+----------+
+//!   48            56         64         80           4092
+//!  +-------------+----------+----------+ - - - - - -+--------+
+//!  | checkpoint  | sequence | store id |   (0)      | crc32c |
+//!  +-------------+----------+----------+ - - - - - -+--------+
+//! ```
+
+use std::io;
+use std::sync::Arc;
+
+use crate::error::{ErrorKind, Result};
+use crate::ids::Lsn;
+use crate::io::{AlignedBuffer, Disk, DiskFile, IO_ALIGN};
+use crate::page::{PAGE_SIZE, crc32c};
+
+/// The control file's name.
+pub const CONTROL_FILE: &str = "meseta.control";
+/// The version of everything on disk that this program reads and writes.
+pub const FORMAT_VERSION: u32 = 1;
+
+const MAGIC: &[u8; 8] = b"MESETA\r\n";
+const SLOT_LEN: usize = IO_ALIGN;
+const CRC: usize = SLOT_LEN - 4;
+
+/// What a slot says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Control {
+    /// Bytes of a node that its heap may use.
+    pub node_capacity: u32,
+    /// Counts the openings of the store.
+    pub epoch: u32,
+    /// The store was closed in order: everything is in the data file, and the log ends at the checkpoint.
+    pub clean: bool,
+    /// Number of log files.
+    pub log_files: u32,
+    /// Bytes in each.
+    pub log_file_len: u64,
+    /// Where redo starts.
+    pub checkpoint: Lsn,
+    /// Grows with every write of the control file.
+    pub sequence: u64,
+    /// Tells this store from all others.
+    pub store_id: [u8; 16],
+}
+
+impl Control {
+    fn encode(&self, slot: &mut [u8]) {
+        slot.fill(0);
+        slot[..8].copy_from_slice(MAGIC);
+        for (at, word) in [
+            (8, FORMAT_VERSION),
+            (12, PAGE_SIZE as u32),
+            (16, self.node_capacity),
+            (24, self.epoch),
+            (28, u32::from(self.clean)),
+            (32, self.log_files),
+        ] {
+            slot[at..at + 4].copy_from_slice(&word.to_le_bytes());
+        }
+        for (at, word) in [(40, self.log_file_len), (48, self.checkpoint.0), (56, self.sequence)] {
+            slot[at..at + 8].copy_from_slice(&word.to_le_bytes());
+        }
+        slot[64..80].copy_from_slice(&self.store_id);
+        let crc = crc32c(&slot[..CRC]);
+        slot[CRC..].copy_from_slice(&crc.to_le_bytes());
+    }
+
+    /// Reads one slot, whatever its bytes are. Errors: not whole; or whole, but of another format.
+    pub fn decode(slot: &[u8]) -> Result<Option<Self>> {
+        let word = |at: usize| u32::from_le_bytes(slot[at..at + 4].try_into().expect("four bytes"));
+        let long = |at: usize| u64::from_le_bytes(slot[at..at + 8].try_into().expect("eight bytes"));
+        if slot.len() != SLOT_LEN || slot[..8] != *MAGIC || word(CRC) != crc32c(&slot[..CRC]) {
+            return Ok(None);
+        }
+        for (what, found, expected) in
+            [("format version", word(8), FORMAT_VERSION), ("page size", word(12), PAGE_SIZE as u32)]
+        {
+            if found != expected {
+                return Err(ErrorKind::WrongFormat {
+                    file: CONTROL_FILE.into(),
+                    what,
+                    found: found.into(),
+                    expected: expected.into(),
+                }
+                .into());
+            }
+        }
+        Ok(Some(Self {
+            node_capacity: word(16),
+            epoch: word(24),
+            clean: word(28) != 0,
+            log_files: word(32),
+            log_file_len: long(40),
+            checkpoint: Lsn(long(48)),
+            sequence: long(56),
+            store_id: slot[64..80].try_into().expect("sixteen bytes"),
+        }))
+    }
+}
+
+/// The open control file.
+pub struct ControlFile {
+    file: Arc<dyn DiskFile>,
+    current: Control,
+}
+
+impl ControlFile {
+    /// Creates the file under a temporary name and renames it into place: it is the last file of a new store, and
+    /// its presence says that all others are complete.
+    pub fn create(disk: &dyn Disk, control: Control) -> Result<Self> {
+        const TEMPORARY: &str = "meseta.control.new";
+        let make = || -> io::Result<Arc<dyn DiskFile>> {
+            let file = disk.create(TEMPORARY)?;
+            file.allocate(2 * SLOT_LEN as u64)?;
+            let mut slots = AlignedBuffer::new(2 * SLOT_LEN);
+            control.encode(&mut slots[..SLOT_LEN]);
+            file.write_all_at(&slots, 0)?;
+            file.sync()?;
+            disk.sync_directory()?;
+            disk.rename(TEMPORARY, CONTROL_FILE)?;
+            disk.sync_directory()?;
+            Ok(file)
+        };
+        let file = make().map_err(|error| ErrorKind::Setup { what: format!("creating {CONTROL_FILE}"), error })?;
+        Ok(Self { file, current: control })
+    }
+
+    /// Opens the file and finds the newest whole slot.
+    pub fn open(disk: &dyn Disk) -> Result<Self> {
+        let failed = |error| ErrorKind::Setup { what: format!("reading {CONTROL_FILE}"), error };
+        let file = disk.open(CONTROL_FILE).map_err(failed)?;
+        let found = file.len().map_err(failed)?;
+        if found < 2 * SLOT_LEN as u64 {
+            let expected = 2 * SLOT_LEN as u64;
+            return Err(ErrorKind::Truncated { file: CONTROL_FILE.into(), found, expected }.into());
+        }
+        let mut slots = AlignedBuffer::new(2 * SLOT_LEN);
+        file.read_exact_at(&mut slots, 0).map_err(failed)?;
+        let first = Control::decode(&slots[..SLOT_LEN])?;
+        let second = Control::decode(&slots[SLOT_LEN..2 * SLOT_LEN])?;
+        let newest = first.into_iter().chain(second).max_by_key(|control| control.sequence);
+        let Some(current) = newest else {
+            let problem = "neither of its two slots is whole (magic and checksum expected)".into();
+            return Err(ErrorKind::CorruptFile { file: CONTROL_FILE.into(), problem }.into());
+        };
+        Ok(Self { file, current })
+    }
+
+    /// What the newest slot says.
+    pub fn current(&self) -> &Control {
+        &self.current
+    }
+
+    /// Writes and syncs a changed control block into the older slot.
+    pub fn write(&mut self, change: impl FnOnce(&mut Control)) -> io::Result<()> {
+        let mut next = self.current;
+        change(&mut next);
+        next.sequence += 1;
+        let mut slot = AlignedBuffer::new(SLOT_LEN);
+        next.encode(&mut slot);
+        self.file.write_all_at(&slot, (next.sequence % 2) * SLOT_LEN as u64)?;
+        self.file.sync()?;
+        self.current = next;
+        Ok(())
+    }
+}

@@ -1,0 +1,262 @@
+//! A directory on a real file system: direct I/O, one at a time or in batches.
+//!
+//! Above: everything, through [`Disk`] and [`DiskFile`]. Below: the kernel. This folder is the only part of the
+//! storage engine that makes system calls for data.
+//!
+//! # The pieces
+//!
+//! ```text
+//! RealDisk --open--> RealFile --submit--> Engine::Ring (uring.rs)   one thread, one io_uring
+//!    |                  |                 Engine::Pool (pool.rs)    some threads, pread and pwrite
+//! directory.rs       file.rs: one blocking pread or pwrite on the caller's thread
+//! names, the lock
+//! ```
+//!
+//! A single page is best moved by [`DiskFile::read_at`]: one system call, no thread to wake. A batch goes to the
+//! engine, which all files of the disk share. The engine lives as long as the disk or any of its files.
+//!
+//! # The two engines behave the same
+//! - Every completion is called exactly once, on an engine thread, with no engine lock held, so it may submit.
+//! - A request moves all of its bytes, or ends with an error that names the file. What io_uring leaves undone (a
+//!   short transfer, an interruption, `EAGAIN`) is finished by the very code that the thread pool runs.
+//! - There is no limit on what may wait. Neither engine promises an order, not even within a batch.
+//! - Dropping the last handle waits until all that was submitted has ended. (A completion that itself drops the
+//!   last handle does not wait for its own thread, which ends a moment later.)
+//! - A panic in a completion aborts the process: the other requests' memory is promised only until *their*
+//!   completions, which could then never come.
+//!
+//! # Direct I/O
+//! Files bypass the page cache (`O_DIRECT`) where the file system allows it: the buffer pool is the cache, and a
+//! write that has ended is on the device, if perhaps in its volatile cache. Where it is refused we use the page
+//! cache; `sync` means the same either way. Alignment is demanded in both cases, so that code which works on one
+//! file system works on all.
+//!
+//! # Invariants
+//! 1. A file descriptor stays open until every transfer that names it has ended. (`Transfer::file`)
+//! 2. A completion runs after the last access to its request's memory. (`Transfer::end`)
+//! 3. No completion is called with a lock of this module held.
+//! 4. Every error names the file, and keeps its `ErrorKind` and the system's text. (`OpenFile::named`)
+//!
+//! # When things fail
+//! Errors are passed on, not retried, except `EINTR` and its like. A failed `sync` is reported once: the kernel
+//! forgets it, so a second, successful `sync` would prove nothing.
+//!
+//! # Tests
+//! `tests.rs` runs the same checks on both engines.
+
+mod directory;
+mod file;
+mod pool;
+#[cfg(test)]
+mod tests;
+mod uring;
+
+use std::fs::File;
+use std::io;
+use std::path::PathBuf;
+use std::slice;
+use std::sync::Arc;
+use std::thread;
+
+use super::{DirectoryLock, Disk, DiskFile, Operation, Request};
+use file::OpenFile;
+use pool::Pool;
+use uring::Ring;
+
+/// Which engine carries out batches.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum BatchEngine {
+    /// io_uring where the kernel allows it, else threads.
+    Auto,
+    /// io_uring, or an error.
+    IoUring,
+    /// Threads that call `pread` and `pwrite`.
+    ThreadPool,
+}
+
+/// A directory of a real file system.
+pub struct RealDisk {
+    path: PathBuf,
+    directory: File,
+    engine: Arc<Engine>,
+}
+
+impl RealDisk {
+    /// Opens the directory `path`, creating it (durably) when it is missing, and starts the engine for batches.
+    ///
+    /// Errors: `Unsupported` when io_uring was asked for by name and the kernel does not allow it.
+    pub fn new(path: impl Into<PathBuf>, engine: BatchEngine) -> io::Result<RealDisk> {
+        let path = path.into();
+        let directory = directory::open_or_create(&path)?;
+        Ok(RealDisk { path, directory, engine: Arc::new(Engine::start(engine)?) })
+    }
+
+    /// Which engine carries out batches: "io_uring" or "thread pool".
+    pub fn batch_engine(&self) -> &'static str {
+        match *self.engine {
+            Engine::Ring(_) => "io_uring",
+            Engine::Pool(_) => "thread pool",
+        }
+    }
+
+    fn file(&self, file: OpenFile) -> Arc<dyn DiskFile> {
+        Arc::new(RealFile { file: Arc::new(file), engine: Arc::clone(&self.engine) })
+    }
+}
+
+impl Disk for RealDisk {
+    fn lock(&self) -> io::Result<Box<dyn DirectoryLock>> {
+        Ok(Box::new(directory::lock(&self.directory, &self.path)?))
+    }
+
+    fn open(&self, name: &str) -> io::Result<Arc<dyn DiskFile>> {
+        Ok(self.file(directory::open_file(&self.directory, name)?))
+    }
+
+    fn create(&self, name: &str) -> io::Result<Arc<dyn DiskFile>> {
+        Ok(self.file(directory::create_file(&self.directory, name)?))
+    }
+
+    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        directory::rename(&self.directory, from, to)
+    }
+
+    fn remove(&self, name: &str) -> io::Result<()> {
+        directory::remove(&self.directory, name)
+    }
+
+    fn list(&self) -> io::Result<Vec<String>> {
+        directory::list(&self.path)
+    }
+
+    fn sync_directory(&self) -> io::Result<()> {
+        self.directory.sync_all().map_err(|error| named(&self.path.display(), error))
+    }
+
+    fn describe(&self) -> String {
+        self.path.display().to_string()
+    }
+}
+
+/// One open file, and the engine for its batches.
+struct RealFile {
+    file: Arc<OpenFile>,
+    engine: Arc<Engine>,
+}
+
+impl DiskFile for RealFile {
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        self.file.read_at(buffer, offset)
+    }
+
+    fn write_at(&self, buffer: &[u8], offset: u64) -> io::Result<usize> {
+        self.file.write_at(buffer, offset)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.file.sync()
+    }
+
+    fn len(&self) -> io::Result<u64> {
+        self.file.len()
+    }
+
+    fn allocate(&self, len: u64) -> io::Result<()> {
+        self.file.allocate(len)
+    }
+
+    fn submit(&self, batch: Vec<Request>) {
+        if !batch.is_empty() {
+            let transfers = batch.into_iter().map(|request| Transfer { file: Arc::clone(&self.file), request });
+            self.engine.submit(transfers);
+        }
+    }
+}
+
+/// Carries out batches. Dropping it waits for what is under way.
+enum Engine {
+    Ring(Ring),
+    Pool(Pool),
+}
+
+impl Engine {
+    fn start(kind: BatchEngine) -> io::Result<Engine> {
+        match kind {
+            BatchEngine::ThreadPool => Ok(Engine::Pool(Pool::start()?)),
+            BatchEngine::IoUring => {
+                let explain = |error| {
+                    io::Error::new(io::ErrorKind::Unsupported, format!("io_uring is not available here: {error}"))
+                };
+                Ok(Engine::Ring(Ring::start().map_err(explain)?))
+            }
+            // Whatever keeps io_uring from starting (an old kernel, a container's filter, a limit on locked
+            // memory), threads are the answer.
+            BatchEngine::Auto => match Ring::start() {
+                Ok(ring) => Ok(Engine::Ring(ring)),
+                Err(_) => Ok(Engine::Pool(Pool::start()?)),
+            },
+        }
+    }
+
+    fn submit(&self, transfers: impl Iterator<Item = Transfer>) {
+        match self {
+            Engine::Ring(ring) => ring.submit(transfers),
+            Engine::Pool(pool) => pool.submit(transfers),
+        }
+    }
+}
+
+/// A request and the file it is for.
+///
+/// It keeps the descriptor open (invariant 1), but not the engine, whose threads hold transfers: or else the
+/// engine would be kept alive by itself.
+struct Transfer {
+    file: Arc<OpenFile>,
+    request: Request,
+}
+
+impl Transfer {
+    /// Moves what is left after the first `done` bytes, on this thread, and ends.
+    fn finish_blocking(self, done: usize) {
+        let Request { operation, offset, memory, .. } = self.request;
+        // In both cases: the one engine thread that has taken this transfer carries it out, after the kernel is
+        // through with the memory, and the completion comes below, in `end`.
+        let outcome = match operation {
+            Operation::Read => {
+                // SAFETY: see above; called once.
+                let buffer = unsafe { memory.as_mut_slice() };
+                self.file.read_rest(buffer, offset, done)
+            }
+            Operation::Write => {
+                // Not `&mut`: others may read, and even write to disk, the same bytes at the same time.
+                // SAFETY: see above; allocated, and changed by nobody, by the promise made to `IoMemory::new`.
+                let buffer = unsafe { slice::from_raw_parts(memory.pointer(), memory.len()) };
+                self.file.write_rest(buffer, offset, done)
+            }
+        };
+        self.end(outcome);
+    }
+
+    /// Reports the outcome. The memory is the caller's again (invariant 2).
+    fn end(self, outcome: io::Result<()>) {
+        (self.request.done)(outcome);
+    }
+}
+
+/// Lives on every engine thread, and turns a panic there into an abort: see the module's header.
+struct AbortOnPanic;
+
+impl Drop for AbortOnPanic {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            eprintln!("an I/O thread has panicked, and others wait for its work: aborting");
+            std::process::abort();
+        }
+    }
+}
+
+/// The same error with the name of what it is about (invariant 4).
+fn named(name: &impl std::fmt::Display, error: impl Into<io::Error>) -> io::Error {
+    let error = error.into();
+    io::Error::new(error.kind(), format!("{name}: {error}"))
+}

@@ -1,0 +1,104 @@
+//! Batches by threads: each takes one transfer at a time from a shared queue and blocks in `pread` or `pwrite`.
+//!
+//! The fallback where io_uring is not to be had. How it compares, and what both promise: `real/mod.rs`.
+//!
+//! # Invariants
+//! 1. A queued transfer is taken by exactly one thread, which ends it. (`work`)
+//! 2. Threads leave only when the pool is closed *and* the queue is empty, so everything submitted ends.
+
+use std::collections::VecDeque;
+use std::io;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+
+use parking_lot::{Condvar, Mutex};
+
+use super::{AbortOnPanic, Transfer};
+
+/// Enough to keep a device busy, few enough to cost nothing while idle.
+const THREADS: usize = 8;
+
+/// The threads and their queue. Dropping it waits until all that was submitted has ended.
+pub(super) struct Pool {
+    shared: Arc<Shared>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+struct Shared {
+    /// Innermost of all locks; no I/O and no completion under it.
+    queue: Mutex<Queue>,
+    /// Signalled when a transfer was queued, or the pool closed.
+    changed: Condvar,
+}
+
+struct Queue {
+    waiting: VecDeque<Transfer>,
+    closed: bool,
+}
+
+impl Pool {
+    pub(super) fn start() -> io::Result<Pool> {
+        let queue = Mutex::new(Queue { waiting: VecDeque::new(), closed: false });
+        let shared = Arc::new(Shared { queue, changed: Condvar::new() });
+        // Threads are added one by one, so that those already running are stopped, by `drop`, if one fails to start.
+        let mut pool = Pool { shared, threads: Vec::with_capacity(THREADS) };
+        for index in 0..THREADS {
+            let shared = Arc::clone(&pool.shared);
+            pool.threads.push(thread::Builder::new().name(format!("meseta-io-{index}")).spawn(move || work(&shared))?);
+        }
+        Ok(pool)
+    }
+
+    pub(super) fn submit(&self, transfers: impl Iterator<Item = Transfer>) {
+        let mut queue = self.shared.queue.lock();
+        let before = queue.waiting.len();
+        queue.waiting.extend(transfers);
+        let added = queue.waiting.len() - before;
+        drop(queue);
+        for _ in 0..added.min(THREADS) {
+            if !self.shared.changed.notify_one() {
+                break; // nobody is asleep: those at work will look again before they sleep
+            }
+        }
+    }
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        self.shared.queue.lock().closed = true;
+        self.shared.changed.notify_all();
+        for thread in self.threads.drain(..) {
+            // A completion may drop the last handle, and its thread cannot wait for itself.
+            if thread.thread().id() != thread::current().id() {
+                let _ = thread.join(); // it cannot have panicked: that would have aborted the process
+            }
+        }
+    }
+}
+
+/// A thread's life.
+fn work(shared: &Shared) {
+    let _abort = AbortOnPanic;
+    let mut queue = shared.queue.lock();
+    loop {
+        if let Some(transfer) = queue.waiting.pop_front() {
+            drop(queue);
+            transfer.run();
+            queue = shared.queue.lock();
+        } else if queue.closed {
+            return;
+        } else {
+            shared.changed.wait(&mut queue);
+        }
+    }
+}
+
+impl Transfer {
+    fn run(self) {
+        let memory = self.request.memory;
+        match self.file.check_aligned(memory.pointer(), memory.len(), self.request.offset) {
+            Ok(()) => self.finish_blocking(0),
+            Err(error) => self.end(Err(error)),
+        }
+    }
+}

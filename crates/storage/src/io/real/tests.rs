@@ -1,0 +1,440 @@
+//! The same checks for both engines, on a temporary directory.
+
+use std::io::ErrorKind;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Barrier, mpsc};
+
+use tempfile::TempDir;
+
+use super::*;
+use crate::io::{AlignedBuffer, IO_ALIGN, IoMemory};
+
+/// The engines that this kernel offers. The thread pool is always there.
+fn engines() -> Vec<BatchEngine> {
+    let mut engines = vec![BatchEngine::ThreadPool];
+    match Ring::start() {
+        Ok(_) => engines.push(BatchEngine::IoUring),
+        Err(error) => eprintln!("io_uring is not tested: {error}"),
+    }
+    engines
+}
+
+/// Runs a check on a fresh disk of each engine.
+fn with_each_engine(check: impl Fn(RealDisk, &TempDir)) {
+    for engine in engines() {
+        let directory = TempDir::new().expect("a temporary directory");
+        check(RealDisk::new(directory.path(), engine).expect("a disk"), &directory);
+    }
+}
+
+/// A block whose bytes tell which it is.
+fn fill_block(block: &mut [u8], number: usize) {
+    block.fill((number % 251) as u8 + 1);
+    block[..8].copy_from_slice(&(number as u64).to_le_bytes());
+}
+
+/// Each block of a buffer as a place for I/O.
+///
+/// # Safety
+/// As for [`AlignedBuffer::io_memory`], for the whole buffer.
+unsafe fn blocks_of(buffer: &mut AlignedBuffer) -> Vec<IoMemory> {
+    let starts = (0..buffer.len()).step_by(IO_ALIGN);
+    // SAFETY: the caller's promise; the blocks do not overlap.
+    starts.map(|start| unsafe { buffer.io_memory(start..start + IO_ALIGN) }).collect()
+}
+
+/// Numbers `0..count` in an order that is neither ascending nor descending.
+fn scattered(count: usize) -> Vec<usize> {
+    let step = 389; // a prime, so every number comes once unless it divides `count`
+    assert!(!count.is_multiple_of(step));
+    (0..count).map(|index| index * step % count).collect()
+}
+
+/// Moves block `number` of the buffer to or from `number * IO_ALIGN`, for all `numbers`, as one batch; waits.
+fn run_batch(
+    file: &Arc<dyn DiskFile>,
+    operation: Operation,
+    buffer: &mut AlignedBuffer,
+    numbers: &[usize],
+) -> Vec<(usize, io::Result<()>)> {
+    // SAFETY: `buffer` is borrowed until all completions have come in, below.
+    let blocks = unsafe { blocks_of(buffer) };
+    let (sender, outcomes) = mpsc::channel();
+    let batch = numbers.iter().map(|&number| {
+        let sender = sender.clone();
+        let done = Box::new(move |outcome| sender.send((number, outcome)).expect("the test waits"));
+        Request { operation, offset: (number * IO_ALIGN) as u64, memory: blocks[number], done }
+    });
+    file.submit(batch.collect());
+    drop(sender); // so that a completion that is dropped uncalled ends the wait, and fails the count
+    let outcomes: Vec<_> = outcomes.iter().collect();
+    assert_eq!(outcomes.len(), numbers.len(), "each completion is called once");
+    outcomes
+}
+
+#[test]
+fn a_batch_larger_than_the_ring_arrives_whole_and_in_place() {
+    with_each_engine(|disk, _| {
+        let count = 1000;
+        let file = disk.create("pages").unwrap();
+        let mut written = AlignedBuffer::new(count * IO_ALIGN);
+        for (number, block) in written.chunks_mut(IO_ALIGN).enumerate() {
+            fill_block(block, number);
+        }
+        for (number, outcome) in run_batch(&file, Operation::Write, &mut written, &scattered(count)) {
+            outcome.unwrap_or_else(|error| panic!("block {number}: {error}"));
+        }
+        assert_eq!(file.len().unwrap(), (count * IO_ALIGN) as u64);
+        file.sync().unwrap();
+
+        let mut single = AlignedBuffer::new(count * IO_ALIGN);
+        file.read_exact_at(&mut single, 0).unwrap();
+        assert!(single[..] == written[..], "single reads see what the batch wrote");
+        let mut batched = AlignedBuffer::new(count * IO_ALIGN);
+        for (number, outcome) in run_batch(&file, Operation::Read, &mut batched, &scattered(count)) {
+            outcome.unwrap_or_else(|error| panic!("block {number}: {error}"));
+        }
+        assert!(batched[..] == written[..], "batched reads see what the batch wrote");
+    });
+}
+
+#[test]
+fn long_requests_move_all_their_bytes() {
+    with_each_engine(|disk, _| {
+        let file = disk.create("log").unwrap();
+        let mut buffer = AlignedBuffer::new(8 << 20);
+        for (number, block) in buffer.chunks_mut(IO_ALIGN).enumerate() {
+            fill_block(block, number);
+        }
+        for operation in [Operation::Write, Operation::Read] {
+            let (sender, outcome) = mpsc::channel();
+            // SAFETY: `buffer` is not touched until the completion has come in.
+            let memory = unsafe { buffer.io_memory(0..8 << 20) };
+            let done = Box::new(move |outcome| sender.send(outcome).expect("the test waits"));
+            file.submit(vec![Request { operation, offset: 0, memory, done }]);
+            outcome.recv().expect("the completion is called").unwrap();
+            for (number, block) in buffer.chunks_mut(IO_ALIGN).enumerate() {
+                let mut expected = [0; IO_ALIGN];
+                fill_block(&mut expected, number);
+                assert!(*block == expected, "block {number} after {operation:?}");
+                if operation == Operation::Write {
+                    block.fill(0);
+                }
+            }
+        }
+    });
+}
+
+#[test]
+fn reading_past_the_end_is_an_error_for_that_request_alone() {
+    with_each_engine(|disk, directory| {
+        let file = disk.create("short").unwrap();
+        let mut buffer = AlignedBuffer::new(4 * IO_ALIGN);
+        buffer.fill(3);
+        file.write_all_at(&buffer[..3 * IO_ALIGN], 0).unwrap();
+        // Ends in the middle of block 2, as a file that was damaged might.
+        let outside = File::options().write(true).open(directory.path().join("short")).unwrap();
+        outside.set_len(2 * IO_ALIGN as u64 + 100).unwrap();
+
+        for (number, outcome) in run_batch(&file, Operation::Read, &mut buffer, &[3, 0, 2, 1]) {
+            match number {
+                0 | 1 => outcome.unwrap(),
+                _ => {
+                    let error = outcome.expect_err("the file ends before or in this block");
+                    assert_eq!(error.kind(), ErrorKind::UnexpectedEof, "{error}");
+                    assert!(error.to_string().starts_with("short: "), "{error}");
+                }
+            }
+        }
+        assert_eq!(file.read_at(&mut buffer, 0).unwrap(), 2 * IO_ALIGN + 100);
+        assert_eq!(file.read_at(&mut buffer, 4 * IO_ALIGN as u64).unwrap(), 0);
+        let error = file.read_exact_at(&mut buffer, 0).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::UnexpectedEof, "{error}");
+    });
+}
+
+#[test]
+fn misaligned_transfers_are_refused() {
+    with_each_engine(|disk, _| {
+        let file = disk.create("pages").unwrap();
+        let mut buffer = AlignedBuffer::new(4 * IO_ALIGN);
+        file.write_all_at(&buffer, 0).unwrap();
+        let refused = |outcome: io::Result<usize>| {
+            let error = outcome.expect_err("misaligned");
+            assert_eq!(error.kind(), ErrorKind::InvalidInput, "{error}");
+        };
+        refused(file.read_at(&mut buffer[1..IO_ALIGN + 1], 0));
+        refused(file.read_at(&mut buffer[..512], 0));
+        refused(file.read_at(&mut buffer[..IO_ALIGN], 512));
+        refused(file.write_at(&buffer[1..IO_ALIGN + 1], 0));
+        refused(file.write_at(&buffer[..512], 0));
+        refused(file.write_at(&buffer[..IO_ALIGN], 512));
+        assert_eq!(file.read_at(&mut [], 0).unwrap(), 0);
+        assert_eq!(file.write_at(&[], 0).unwrap(), 0);
+
+        // SAFETY: `buffer` is not touched until both completions have come in.
+        let blocks = unsafe { blocks_of(&mut buffer) };
+        for operation in [Operation::Read, Operation::Write] {
+            let (sender, outcome) = mpsc::channel();
+            let done = Box::new(move |outcome| sender.send(outcome).expect("the test waits"));
+            file.submit(vec![Request { operation, offset: 512, memory: blocks[0], done }]);
+            refused(outcome.recv().expect("the completion is called").map(|()| 0));
+        }
+    });
+}
+
+/// Writes block `next`, and from its completion the one after it, until all are written.
+fn write_chain(file: Arc<dyn DiskFile>, blocks: Vec<IoMemory>, next: usize, sender: mpsc::Sender<usize>) {
+    let again = Arc::clone(&file);
+    let memory = blocks[next];
+    let done = Box::new(move |outcome: io::Result<()>| {
+        outcome.expect("a write to a healthy disk");
+        if next + 1 < blocks.len() {
+            write_chain(again, blocks, next + 1, sender);
+        } else {
+            sender.send(next + 1).expect("the test waits");
+        }
+    });
+    let request = Request { operation: Operation::Write, offset: (next * IO_ALIGN) as u64, memory, done };
+    file.submit(vec![request]);
+}
+
+#[test]
+fn completions_may_submit() {
+    with_each_engine(|disk, _| {
+        // More chains than the ring has slots, so that completions submit while it is full.
+        let (chains, links) = (300, 4);
+        let file = disk.create("pages").unwrap();
+        let mut buffer = AlignedBuffer::new(links * IO_ALIGN);
+        for (number, block) in buffer.chunks_mut(IO_ALIGN).enumerate() {
+            fill_block(block, number);
+        }
+        // SAFETY: `buffer` stays, unchanged, until all chains have reported; writes share it by reading only.
+        let blocks = unsafe { blocks_of(&mut buffer) };
+        let (sender, reports) = mpsc::channel();
+        for _ in 0..chains {
+            write_chain(Arc::clone(&file), blocks.clone(), 0, sender.clone());
+        }
+        drop(sender);
+        assert_eq!(reports.iter().sum::<usize>(), chains * links);
+        let mut read = AlignedBuffer::new(links * IO_ALIGN);
+        file.read_exact_at(&mut read, 0).unwrap();
+        assert!(read[..] == buffer[..]);
+    });
+}
+
+#[test]
+fn many_threads_share_one_engine() {
+    with_each_engine(|disk, _| {
+        let (threads, rounds, count) = (4, 20, 40);
+        let start = Barrier::new(threads);
+        thread::scope(|scope| {
+            for index in 0..threads {
+                let file = disk.create(&format!("file-{index}")).unwrap();
+                let start = &start;
+                scope.spawn(move || {
+                    let mut buffer = AlignedBuffer::new(count * IO_ALIGN);
+                    start.wait();
+                    for round in 0..rounds {
+                        for (number, block) in buffer.chunks_mut(IO_ALIGN).enumerate() {
+                            fill_block(block, index * 1000 + round * 100 + number);
+                        }
+                        let order = scattered(count);
+                        for (_, outcome) in run_batch(&file, Operation::Write, &mut buffer, &order) {
+                            outcome.unwrap();
+                        }
+                        let mut read = AlignedBuffer::new(count * IO_ALIGN);
+                        for (_, outcome) in run_batch(&file, Operation::Read, &mut read, &order) {
+                            outcome.unwrap();
+                        }
+                        assert!(read[..] == buffer[..], "thread {index}, round {round}");
+                    }
+                });
+            }
+        });
+    });
+}
+
+#[test]
+fn dropping_the_last_handle_waits_for_what_is_under_way() {
+    with_each_engine(|disk, _| {
+        let count = 700;
+        let file = disk.create("pages").unwrap();
+        let mut buffer = AlignedBuffer::new(count * IO_ALIGN);
+        // SAFETY: `buffer` stays until the drop below has waited for all completions.
+        let blocks = unsafe { blocks_of(&mut buffer) };
+        let ended = Arc::new(AtomicUsize::new(0));
+        let batch = blocks.iter().enumerate().map(|(number, &memory)| {
+            let ended = Arc::clone(&ended);
+            let done = Box::new(move |outcome: io::Result<()>| {
+                outcome.expect("a write to a healthy disk");
+                ended.fetch_add(1, Ordering::Relaxed); // the join in `drop` publishes it
+            });
+            Request { operation: Operation::Write, offset: (number * IO_ALIGN) as u64, memory, done }
+        });
+        file.submit(batch.collect());
+        drop(disk);
+        drop(file);
+        assert_eq!(ended.load(Ordering::Relaxed), count);
+    });
+}
+
+#[test]
+fn a_completion_may_drop_the_last_handle() {
+    with_each_engine(|disk, _| {
+        let file = disk.create("pages").unwrap();
+        drop(disk);
+        let mut buffer = AlignedBuffer::new(IO_ALIGN);
+        // SAFETY: `buffer` is not touched until the completion has come in.
+        let memory = unsafe { buffer.io_memory(0..IO_ALIGN) };
+        let (sender, outcome) = mpsc::channel();
+        let (hand_over, handle) = mpsc::channel::<Arc<dyn DiskFile>>();
+        let done = Box::new(move |result: io::Result<()>| {
+            drop(handle.recv().expect("the test hands over the last handle"));
+            sender.send(result).expect("the test waits");
+        });
+        file.submit(vec![Request { operation: Operation::Write, offset: 0, memory, done }]);
+        hand_over.send(file).expect("the completion waits");
+        outcome.recv().expect("dropping the engine on its own thread comes back").unwrap();
+    });
+}
+
+#[test]
+fn one_store_at_a_time_holds_the_directory() {
+    let directory = TempDir::new().unwrap();
+    let first = RealDisk::new(directory.path(), BatchEngine::ThreadPool).unwrap();
+    let second = RealDisk::new(directory.path(), BatchEngine::ThreadPool).unwrap();
+    let held = first.lock().unwrap();
+    for other in [&first, &second] {
+        let error = other.lock().err().expect("the directory is taken");
+        assert_eq!(error.kind(), ErrorKind::WouldBlock);
+        let text = error.to_string();
+        assert!(text.contains(&format!("in use by process {}", std::process::id())), "{text}");
+        assert!(text.contains(&first.describe()), "{text}");
+    }
+    drop(held);
+    drop(second.lock().expect("the lock is free again"));
+}
+
+#[test]
+fn names_lead_to_files() {
+    with_each_engine(|disk, directory| {
+        let _lock = disk.lock().unwrap();
+        std::fs::create_dir(directory.path().join("subdirectory")).unwrap();
+        assert_eq!(disk.list().unwrap(), Vec::<String>::new());
+        for name in ["b", "a", "c"] {
+            let file = disk.create(name).unwrap();
+            let mut block = AlignedBuffer::new(IO_ALIGN);
+            block.fill(name.as_bytes()[0]);
+            file.write_all_at(&block, 0).unwrap();
+        }
+        assert_eq!(disk.list().unwrap(), ["a", "b", "c"]);
+        assert_eq!(disk.create("a").err().unwrap().kind(), ErrorKind::AlreadyExists);
+
+        disk.rename("a", "c").unwrap();
+        disk.remove("b").unwrap();
+        disk.sync_directory().unwrap();
+        assert_eq!(disk.list().unwrap(), ["c"]);
+        let mut block = AlignedBuffer::new(IO_ALIGN);
+        disk.open("c").unwrap().read_exact_at(&mut block, 0).unwrap();
+        assert!(block.iter().all(|&byte| byte == b'a'));
+
+        for outcome in [disk.open("a").map(|_| ()), disk.rename("a", "b"), disk.remove("a")] {
+            let error = outcome.unwrap_err();
+            assert_eq!(error.kind(), ErrorKind::NotFound);
+            assert!(error.to_string().starts_with("a: "), "{error}");
+        }
+        for name in ["", ".", "..", "x/y", "../x", "meseta.lock", "x\0"] {
+            assert_eq!(disk.create(name).err().unwrap().kind(), ErrorKind::InvalidInput, "{name:?}");
+            assert_eq!(disk.remove(name).unwrap_err().kind(), ErrorKind::InvalidInput, "{name:?}");
+        }
+    });
+}
+
+#[test]
+fn a_missing_directory_is_created() {
+    let directory = TempDir::new().unwrap();
+    let path = directory.path().join("one/two");
+    let disk = RealDisk::new(&path, BatchEngine::ThreadPool).unwrap();
+    disk.create("file").unwrap();
+    assert!(path.join("file").is_file());
+
+    let error = RealDisk::new(path.join("file"), BatchEngine::ThreadPool).err().expect("a file is no directory");
+    assert!(error.to_string().contains("one/two/file"), "{error}");
+}
+
+#[test]
+fn the_engine_is_the_one_asked_for() {
+    let directory = TempDir::new().unwrap();
+    let name = |engine| RealDisk::new(directory.path(), engine).map(|disk| disk.batch_engine());
+    assert_eq!(name(BatchEngine::ThreadPool).unwrap(), "thread pool");
+    match name(BatchEngine::IoUring) {
+        Ok(engine) => {
+            assert_eq!(engine, "io_uring");
+            assert_eq!(name(BatchEngine::Auto).unwrap(), "io_uring");
+        }
+        Err(error) => {
+            assert_eq!(error.kind(), ErrorKind::Unsupported);
+            assert_eq!(name(BatchEngine::Auto).unwrap(), "thread pool");
+        }
+    }
+}
+
+#[test]
+fn allocated_space_is_zero_and_never_shrinks() {
+    with_each_engine(|disk, _| {
+        let file = disk.create("space").unwrap();
+        let mut block = AlignedBuffer::new(IO_ALIGN);
+        block.fill(1);
+        file.write_all_at(&block, 0).unwrap();
+        file.allocate(1 << 20).unwrap();
+        assert_eq!(file.len().unwrap(), 1 << 20);
+        file.allocate(IO_ALIGN as u64).unwrap();
+        assert_eq!(file.len().unwrap(), 1 << 20);
+        let mut read = AlignedBuffer::new(1 << 20);
+        file.read_exact_at(&mut read, 0).unwrap();
+        assert!(read[..IO_ALIGN] == block[..]);
+        assert!(read[IO_ALIGN..].iter().all(|&byte| byte == 0));
+    });
+}
+
+#[test]
+fn writing_zeros_keeps_what_is_there() {
+    let directory = TempDir::new().unwrap();
+    let disk = RealDisk::new(directory.path(), BatchEngine::ThreadPool).unwrap();
+    let file = directory::create_file(&disk.directory, "space").unwrap();
+    let mut block = AlignedBuffer::new(IO_ALIGN);
+    block.fill(1);
+    assert_eq!(file.write_at(&block, 0).unwrap(), IO_ALIGN);
+    let outside = File::options().write(true).open(directory.path().join("space")).unwrap();
+    outside.set_len(100).unwrap();
+
+    file.write_zeros(100, 200).unwrap();
+    assert_eq!(file.len().unwrap(), IO_ALIGN as u64, "the block that is there becomes part of the file");
+    outside.set_len(100).unwrap();
+    let len = 3 * (1 << 20) + 1;
+    file.write_zeros(100, len).unwrap();
+    let end = len.next_multiple_of(IO_ALIGN as u64);
+    assert_eq!(file.len().unwrap(), end);
+    let mut read = AlignedBuffer::new(end as usize);
+    file.read_rest(&mut read, 0, 0).unwrap();
+    assert!(read[..100].iter().all(|&byte| byte == 1));
+    assert!(read[100..].iter().all(|&byte| byte == 0));
+}
+
+/// Only on tmpfs, which refuses what exceeds it without trying: elsewhere this would fill up somebody's disk.
+#[test]
+fn a_full_device_is_reported_and_nothing_changes() {
+    const TMPFS_MAGIC: i128 = 0x0102_1994;
+    let tmpfs = rustix::fs::statfs("/dev/shm").is_ok_and(|stat| stat.f_type as i128 == TMPFS_MAGIC);
+    let Some(directory) = tmpfs.then(|| TempDir::new_in("/dev/shm").ok()).flatten() else {
+        return eprintln!("not tested: /dev/shm is no tmpfs that we may write to");
+    };
+    let disk = RealDisk::new(directory.path(), BatchEngine::Auto).unwrap();
+    let file = disk.create("space").unwrap();
+    file.allocate(IO_ALIGN as u64).unwrap();
+    let error = file.allocate(1 << 50).unwrap_err();
+    assert_eq!(error.kind(), ErrorKind::StorageFull, "{error}");
+    assert!(error.to_string().starts_with("space: "), "{error}");
+    assert_eq!(file.len().unwrap(), IO_ALIGN as u64);
+}

@@ -1,0 +1,53 @@
+//! Meseta's lowest room: bytes and pages, a B+-tree, a log and recovery, shared by many cores.
+//!
+//! It has never heard of rows, transactions or SQL; it compares keys as bytes. The essay is in `README.md` beside
+//! this crate's manifest; each module's header has its own picture, invariants and sources.
+//!
+//! ```text
+//!   Store ------------------------------------------------ one directory, open
+//!     |                        |             |
+//!   Tree, Cursor            recovery       verify
+//!     |   |     \
+//!     |   |      space -- which page is whose
+//!     |   mtr ---------- pages changed and logged as one step (redo: the changes themselves)
+//!     |   |    \
+//!   buffer     log ----- what makes changes durable
+//!     |  \    /
+//!   latch  cleaner ----- writes pages back (doublewrite, control)
+//!     |       |
+//!   page     io -------- what bytes mean; how they reach the disk
+//! ```
+
+pub mod btree;
+pub mod buffer;
+mod cleaner;
+mod control;
+mod core;
+mod doublewrite;
+pub mod error;
+mod health;
+mod ids;
+pub mod io;
+pub mod latch;
+pub mod log;
+mod mtr;
+pub mod page;
+mod rank;
+mod recovery;
+pub mod redo;
+mod space;
+mod store;
+mod sync;
+mod verify;
+mod wait;
+
+pub use btree::{Change, Cursor, Tree};
+pub use cleaner::CleanerFigures;
+pub use control::{CONTROL_FILE, Control};
+pub use doublewrite::DOUBLEWRITE_FILE;
+pub use error::{Effect, ErrorKind, Result, StorageError};
+pub use ids::{Lsn, PageNo, TreeId};
+pub use recovery::{LogParticipant, RecoveryFigures};
+pub use store::{Background, Durability, Store, StoreFigures, StoreOptions, file_names};
+pub use verify::{Problem, Report};
+pub use wait::{WaitEvent, WaitFigures};

@@ -1,0 +1,441 @@
+//! The log: what makes changes durable and repeatable. One log, one order.
+//!
+//! Above: `mtr` appends the redo of atomic page changes; committers wait for positions. Below: `io`.
+//!
+//! # Life of a record
+//!
+//! ```text
+//!   reserve --> copy, publish --> written (in the file) --> durable (synced) --> behind the checkpoint, reused
+//!   [buffer]                      [Log::step]               [Log::step]          [checkpoint]
+//! ```
+//!
+//! # Words
+//! *Reserved*: the end of the last record begun. *Written*: everything before it has been handed to the files.
+//! *Durable*: everything before it is synced. *Checkpoint*: redo starts there; everything before it may be
+//! overwritten. `checkpoint <= durable <= written <= reserved`.
+//!
+//! # Invariants
+//! 1. Records reach the files in the order of their reservation, without gaps.
+//! 2. A block is overwritten only when it lies wholly before the checkpoint. A writer asks for [`Log::admit`] before
+//!    it latches its first page, and is kept out while the ring is more than seven eighths full; the last eighth is
+//!    for those already in. Should it not suffice, the engine stops; it never overwrites. (`Log::step`)
+//! 3. A failed write or sync stops the engine; a sync is never repeated and called success.
+//!
+//! # Sources
+//! The reserve/publish/write split is that of Jung et al., "Scalable database logging for multicores" (VLDB 2017),
+//! and of MySQL 8's log; here the record's own header is the publication mark, so there is no second structure.
+
+pub mod block;
+pub mod buffer;
+pub mod files;
+pub mod reader;
+pub mod waiters;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
+use std::time::Duration;
+
+use block::{BLOCK_HEADER_LEN, BLOCK_LEN, BLOCK_PAYLOAD, BlockHeader, block_of, block_start};
+use buffer::LogBuffer;
+use crossbeam_utils::CachePadded;
+use files::LogFiles;
+use parking_lot::{Condvar, Mutex};
+use waiters::{Callback, Waiters};
+
+use crate::error::{ErrorKind, Result};
+use crate::health::Health;
+use crate::ids::Lsn;
+use crate::io::{AlignedBuffer, IO_ALIGN};
+use crate::rank::{self, Rank, RankedMutex};
+use crate::wait::{WaitEvent, WaitEvents};
+
+/// Bytes of blocks that one write carries at most.
+const WRITE_LEN_MAX: usize = 1 << 20;
+/// Blocks in the stretch that direct I/O moves at once.
+const BLOCKS_PER_ALIGN: u64 = (IO_ALIGN / BLOCK_LEN) as u64;
+
+/// Figures for reports.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct LogFigures {
+    /// Writes to the log files.
+    pub writes: u64,
+    /// Syncs of the log files.
+    pub flushes: u64,
+    /// Commits that a sync has answered.
+    pub commits: u64,
+    /// Bytes of blocks written.
+    pub bytes_written: u64,
+}
+
+/// The log of an open store.
+pub struct Log {
+    buffer: LogBuffer,
+    files: LogFiles,
+    writer: RankedMutex<Writer>,
+    written: Waiters,
+    durable: Waiters,
+    checkpoint: CachePadded<AtomicU64>,
+    /// Up to where somebody wants the log synced.
+    flush_wanted: CachePadded<AtomicU64>,
+    bell: Bell,
+    capacity: u64,
+    /// There is no writer thread: whoever waits does the writing.
+    inline: bool,
+    health: Arc<Health>,
+    waits: Arc<WaitEvents>,
+    figures: Figures,
+}
+
+#[derive(Default)]
+struct Figures {
+    writes: AtomicU64,
+    flushes: AtomicU64,
+    commits: AtomicU64,
+    bytes: AtomicU64,
+}
+
+/// Wakes the thread that writes the log. Ringing it costs a load when the writer is awake.
+#[derive(Default)]
+struct Bell {
+    asleep: AtomicBool,
+    lock: Mutex<()>,
+    rung: Condvar,
+}
+
+/// What the one who writes needs.
+struct Writer {
+    epoch: u32,
+    /// Blocks about to be written, beginning with those since the last alignment boundary.
+    out: AlignedBuffer,
+    /// Files written to since they were last synced.
+    unsynced: Vec<usize>,
+}
+
+impl Log {
+    /// A log that continues at `start`, the beginning of a block.
+    pub fn new(
+        files: LogFiles,
+        buffer_len: usize,
+        start: Lsn,
+        checkpoint: Lsn,
+        epoch: u32,
+        inline: bool,
+        health: Arc<Health>,
+        waits: Arc<WaitEvents>,
+    ) -> Result<Self> {
+        debug_assert_eq!(block_start(block_of(start)), start);
+        let capacity = files.payload_capacity();
+        let mut out = AlignedBuffer::new(WRITE_LEN_MAX + IO_ALIGN);
+        // The blocks before the first new one, up to the alignment boundary, are written again with it: unchanged.
+        let skipped = block_of(start) % BLOCKS_PER_ALIGN;
+        if skipped > 0 {
+            let first = block_of(start) - skipped;
+            files
+                .read(first, &mut out[..IO_ALIGN])
+                .map_err(|error| ErrorKind::Setup { what: "reading the end of the log".into(), error })?;
+            out[skipped as usize * BLOCK_LEN..IO_ALIGN].fill(0);
+        }
+        Ok(Self {
+            buffer: LogBuffer::new(buffer_len, start),
+            files,
+            writer: RankedMutex::new(Rank::LogWriter, Writer { epoch, out, unsynced: Vec::new() }),
+            written: Waiters::new(start),
+            durable: Waiters::new(start),
+            checkpoint: CachePadded::new(AtomicU64::new(checkpoint.0)),
+            flush_wanted: CachePadded::default(),
+            bell: Bell::default(),
+            capacity,
+            inline,
+            health,
+            waits,
+            figures: Figures::default(),
+        })
+    }
+
+    /// The end of the last record begun.
+    pub fn reserved(&self) -> Lsn {
+        self.buffer.reserved()
+    }
+
+    /// Everything before this survives power loss.
+    pub fn durable(&self) -> Lsn {
+        self.durable.reached()
+    }
+
+    /// Where redo would start.
+    pub fn checkpoint(&self) -> Lsn {
+        Lsn(self.checkpoint.load(Ordering::Acquire))
+    }
+
+    /// Payload bytes that the ring of files holds.
+    pub fn capacity(&self) -> u64 {
+        self.capacity
+    }
+
+    /// Payload bytes between the checkpoint and the log's end.
+    pub fn age(&self) -> u64 {
+        self.reserved().0.saturating_sub(self.checkpoint().0)
+    }
+
+    /// Figures for reports.
+    pub fn figures(&self) -> LogFigures {
+        let load = |figure: &AtomicU64| figure.load(Ordering::Relaxed);
+        LogFigures {
+            writes: load(&self.figures.writes),
+            flushes: load(&self.figures.flushes),
+            commits: load(&self.figures.commits),
+            bytes_written: load(&self.figures.bytes),
+        }
+    }
+
+    // ---- appending ----------------------------------------------------------------------------------------------
+
+    /// Whether a writer may begin to change pages (invariant 2). Two loads.
+    pub fn may_admit(&self) -> bool {
+        self.age() < self.capacity / 8 * 7
+    }
+
+    /// Appends a record and returns its end. `stamp` runs between reservation and publication with the record's
+    /// end; it must not fail.
+    ///
+    /// Waits when the buffer is full; the writer needs nothing that the caller holds.
+    pub fn append(&self, body: &[u8], stamp: impl FnOnce(Lsn)) -> Lsn {
+        let (start, end) = self.buffer.reserve(body.len());
+        stamp(end);
+        if !self.buffer.has_room(end) && self.wait_for_room(end).is_err() {
+            // The engine has stopped: nothing behind the last written record will ever count.
+            return end;
+        }
+        self.buffer.publish(start, body);
+        // An eighth is half a megabyte or more: worth a write of its own, long before the ring is full.
+        if end.0 - self.buffer.consumed().0 > self.buffer.len() as u64 / 8 {
+            self.ring();
+        }
+        end
+    }
+
+    #[cold]
+    fn wait_for_room(&self, end: Lsn) -> Result<()> {
+        // Space is given back just before `written` moves. The writer needs nothing that the caller may hold.
+        self.wait_for(&self.written, Lsn(end.0 - self.buffer.len() as u64), WaitEvent::LogBufferSpace)
+    }
+
+    /// Bytes of the largest body that a record may have: a few of them fit into the buffer at once.
+    pub fn body_len_max(&self) -> usize {
+        self.buffer.len() / 4
+    }
+
+    // ---- waiting ------------------------------------------------------------------------------------------------
+
+    /// Waits until the log is written to its files up to `lsn`.
+    pub fn wait_written(&self, lsn: Lsn) -> Result<()> {
+        self.wait_for(&self.written, lsn, WaitEvent::LogWritten)
+    }
+
+    /// Waits until the log is durable up to `lsn`.
+    pub fn wait_durable(&self, lsn: Lsn) -> Result<()> {
+        if self.durable.reached() >= lsn {
+            return Ok(());
+        }
+        self.flush_wanted.fetch_max(lsn.0, Ordering::SeqCst);
+        self.wait_for(&self.durable, lsn, WaitEvent::LogDurable)
+    }
+
+    fn wait_for(&self, waiters: &Waiters, lsn: Lsn, event: WaitEvent) -> Result<()> {
+        self.health.check()?;
+        let Some(place) = waiters.enter(lsn) else { return Ok(()) };
+        if self.health.is_stopped() {
+            // Stopped between the check and the queue: the failing thread may have looked before we were in.
+            self.fail_waiters();
+        }
+        if self.inline {
+            self.step(false)?;
+        }
+        self.ring();
+        let _waiting = self.waits.begin(event);
+        place.wait()
+    }
+
+    /// Calls `callback` once the log is durable up to `lsn`, on the thread that made it so.
+    pub fn on_durable(&self, lsn: Lsn, callback: Callback) {
+        self.flush_wanted.fetch_max(lsn.0, Ordering::SeqCst);
+        self.durable.call(lsn, callback);
+        if self.health.is_stopped() || (self.inline && self.step(false).is_err()) {
+            self.fail_waiters();
+        }
+        self.ring();
+    }
+
+    fn fail_waiters(&self) {
+        if let Err(error) = self.health.check() {
+            self.written.fail(&error);
+            self.durable.fail(&error);
+        }
+    }
+
+    /// Wakes the writer if it sleeps.
+    pub fn ring(&self) {
+        // The work that we ring for was stored before; the writer stores `asleep` and then looks for work. Both in
+        // one total order, so one of the two sees the other.
+        fence(Ordering::SeqCst);
+        if self.bell.asleep.load(Ordering::SeqCst) {
+            let _guard = self.bell.lock.lock();
+            self.bell.asleep.store(false, Ordering::SeqCst);
+            self.bell.rung.notify_one();
+        }
+    }
+
+    /// Wakes the writer even if it is about to fall asleep: to see that the store is being closed.
+    pub fn ring_loudly(&self) {
+        let _guard = self.bell.lock.lock();
+        self.bell.asleep.store(false, Ordering::SeqCst);
+        self.bell.rung.notify_one();
+    }
+
+    /// Sleeps until somebody rings, there is work, or `limit` has passed. For the writer's thread only.
+    pub fn wait_for_bell(&self, limit: Duration) {
+        let mut guard = self.bell.lock.lock();
+        self.bell.asleep.store(true, Ordering::SeqCst);
+        if self.has_work() {
+            self.bell.asleep.store(false, Ordering::SeqCst);
+            return;
+        }
+        while self.bell.asleep.load(Ordering::SeqCst) {
+            if self.bell.rung.wait_for(&mut guard, limit).timed_out() {
+                break;
+            }
+        }
+        self.bell.asleep.store(false, Ordering::SeqCst);
+    }
+
+    fn has_work(&self) -> bool {
+        let backlog = self.reserved().0 - self.buffer.consumed().0;
+        self.flush_wanted.load(Ordering::SeqCst) > self.durable.reached().0
+            || backlog > self.buffer.len() as u64 / 8
+            || !self.written.is_empty()
+    }
+
+    // ---- writing ------------------------------------------------------------------------------------------------
+
+    /// One turn of the writer: writes what has been published, and syncs it when asked to or when somebody waits.
+    /// Returns whether it did anything.
+    ///
+    /// Errors: a write or sync failed, and the engine has stopped.
+    pub fn step(&self, flush: bool) -> Result<bool> {
+        let outcome = self.step_or_fail(flush);
+        if outcome.is_err() {
+            self.fail_waiters();
+        }
+        outcome
+    }
+
+    fn step_or_fail(&self, flush: bool) -> Result<bool> {
+        let mut writer = self.writer.lock();
+        self.health.check()?;
+        let mut worked = false;
+        loop {
+            let from = self.written.reached();
+            let to = self.buffer.published_end(from, (WRITE_LEN_MAX / BLOCK_LEN * BLOCK_PAYLOAD / 2) as u64);
+            if to == from {
+                break;
+            }
+            self.write_blocks(&mut writer, from, to)?;
+            worked = true;
+            self.buffer.consume(to);
+            self.written.advance(to);
+        }
+        let written = self.written.reached();
+        let wanted = self.flush_wanted.load(Ordering::Acquire) > self.durable.reached().0;
+        if (flush || wanted) && self.durable.reached() < written {
+            for file in std::mem::take(&mut writer.unsynced) {
+                let _waiting = self.waits.begin(WaitEvent::LogSync);
+                self.files
+                    .sync(file)
+                    .map_err(|error| self.health.stop(format!("syncing {}: {error}", files::file_name(file))))?;
+                self.figures.flushes.fetch_add(1, Ordering::Relaxed);
+            }
+            worked = true;
+            let answered = self.durable.advance(written);
+            self.figures.commits.fetch_add(answered as u64, Ordering::Relaxed);
+        }
+        Ok(worked)
+    }
+
+    /// Writes the payload `from..to`, together with what the first alignment unit already holds.
+    fn write_blocks(&self, writer: &mut Writer, from: Lsn, to: Lsn) -> Result<()> {
+        let first_block = block_of(from) / BLOCKS_PER_ALIGN * BLOCKS_PER_ALIGN;
+        let last_block = block_of(Lsn(to.0 - 1));
+        let oldest_kept = block_of(self.checkpoint()) / BLOCKS_PER_ALIGN * BLOCKS_PER_ALIGN;
+        let end_block = (last_block + 1).next_multiple_of(BLOCKS_PER_ALIGN);
+        if (end_block - oldest_kept) * BLOCK_LEN as u64 > self.files.ring_len() {
+            let reason = format!("the log files are too small: {to} would overwrite {}", self.checkpoint());
+            return Err(self.health.stop(reason));
+        }
+        let durable = self.durable.reached();
+        for number in block_of(from)..=last_block {
+            let start = block_start(number);
+            let block = &mut writer.out[(number - first_block) as usize * BLOCK_LEN..][..BLOCK_LEN];
+            let copy_from = from.max(start);
+            let copy_to = to.min(block_start(number + 1));
+            if copy_from == start {
+                block.fill(0);
+            }
+            let at = BLOCK_HEADER_LEN + (copy_from.0 - start.0) as usize;
+            self.buffer.copy_out(copy_from, &mut block[at..at + (copy_to.0 - copy_from.0) as usize]);
+            let len = (copy_to.0 - start.0) as usize;
+            block::seal(block, BlockHeader { len, number, durable, epoch: writer.epoch });
+        }
+        let len = (end_block - first_block) as usize * BLOCK_LEN;
+        writer.out[(last_block + 1 - first_block) as usize * BLOCK_LEN..len].fill(0);
+        {
+            let _waiting = self.waits.begin(WaitEvent::LogWrite);
+            let touched = self
+                .files
+                .write(first_block, &writer.out[..len])
+                .map_err(|error| self.health.stop(format!("writing the log: {error}")))?;
+            for file in touched {
+                if !writer.unsynced.contains(&file) {
+                    writer.unsynced.push(file);
+                }
+            }
+        }
+        self.figures.writes.fetch_add(1, Ordering::Relaxed);
+        self.figures.bytes.fetch_add(len as u64, Ordering::Relaxed);
+        // The last alignment unit, if not full, is where the next write begins.
+        let next_first = block_of(to) / BLOCKS_PER_ALIGN * BLOCKS_PER_ALIGN;
+        let keep = (next_first - first_block) as usize * BLOCK_LEN;
+        if keep < len {
+            writer.out.copy_within(keep..keep + IO_ALIGN, 0);
+        }
+        Ok(())
+    }
+
+    // ---- checkpoints --------------------------------------------------------------------------------------------
+
+    /// Redo will never start before `lsn` any more: the space before it may be overwritten.
+    pub fn set_checkpoint(&self, lsn: Lsn) {
+        let before = self.checkpoint.fetch_max(lsn.0, Ordering::AcqRel);
+        debug_assert!(before <= lsn.0);
+        rank::holds_nothing_from(Rank::LogWriter);
+    }
+
+    /// Fills the next stretch of a new ring with zeroes, ahead of the log's first round. For the writer's thread, which
+    /// is the only one to write. Returns whether there is more to fill.
+    pub fn fill_ahead(&self, filled: &mut u64) -> Result<bool> {
+        let _writer = self.writer.lock();
+        let written = (block_of(self.written.reached()) + BLOCKS_PER_ALIGN) * BLOCK_LEN as u64;
+        if *filled >= self.files.ring_len() || *filled < written + (1 << 20) {
+            return Ok(false); // full, or the log has caught up: what is left costs it slower syncs, once
+        }
+        *filled = self
+            .files
+            .fill(*filled)
+            .map_err(|error| self.health.stop(format!("filling the log files: {error}")))?;
+        Ok(true)
+    }
+
+    /// The ring.
+    pub fn files(&self) -> &LogFiles {
+        &self.files
+    }
+}

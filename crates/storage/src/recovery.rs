@@ -1,0 +1,204 @@
+//! After a crash: from the files as they are to a store as it was when the last durable record was written.
+//!
+//! # The steps
+//!
+//! 1. The doublewrite area repairs pages that a power loss tore.
+//! 2. *Scan*: the log is read from the checkpoint to its end, every block checked. Nothing is changed yet; damage to
+//!    what was durable ends it with an error.
+//! 3. *Redo*: the records are read again, a stretch at a time. Their operations are dealt to workers by page, so
+//!    each page sees its operations in the order of the log, and different pages are redone in parallel. Notes of
+//!    the layer above are handed to it, in order.
+//! 4. The space map is read, and drops that were cut off are finished (`store`).
+//! 5. The layer above rolls back what was not committed, in the open store ([`LogParticipant::redo_done`]).
+//!
+//! # Invariants
+//! 1. An operation is applied if and only if its page has not seen it: page LSN at or below the record's start.
+//! 2. Doing it again after a second crash gives the same result: redo changes pages only, and is idempotent.
+
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use crate::buffer::{DATA_FILE, Pool};
+use crate::error::{ErrorKind, Result};
+use crate::ids::{Lsn, PageNo};
+use crate::log::files::LogFiles;
+use crate::log::reader::{LogReader, Record, Stretch};
+use crate::rank::Rank;
+use crate::redo::{self, Op};
+
+/// Bytes of log redone at a time.
+const STRETCH_LEN: usize = 32 << 20;
+
+/// The layer above, as far as the log concerns it. Notes travel in the same records as the changes they describe.
+pub trait LogParticipant: Send + Sync {
+    /// A note that was logged since the last checkpoint, in the order of the log.
+    fn redo_note(&self, end: Lsn, note: &[u8]) -> Result<()>;
+
+    /// All changes have been repeated; the store is open. The place to find what was not committed and to begin
+    /// rolling it back.
+    fn redo_done(&self, store: &crate::store::Store) -> Result<()>;
+}
+
+/// What recovery found and did.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct RecoveryFigures {
+    /// Redo began here.
+    pub checkpoint: Lsn,
+    /// The log ended here.
+    pub end: Lsn,
+    /// Whole records in between.
+    pub records: u64,
+    /// Operations that their pages had not seen yet.
+    pub applied: u64,
+    /// Operations that their pages had seen.
+    pub skipped: u64,
+    /// Pages repaired from the doublewrite area.
+    pub repaired_pages: u64,
+    /// Drops finished that a crash had cut off.
+    pub finished_drops: u64,
+    /// How long it took.
+    pub elapsed: Duration,
+}
+
+/// Where the log ends, from the scan.
+#[derive(Clone, Copy, Debug)]
+pub struct LogEnd {
+    /// The position behind the last whole record.
+    pub end: Lsn,
+    /// The first block that may be written.
+    pub next_block: u64,
+    /// Whole records since the checkpoint.
+    pub records: u64,
+}
+
+/// Step 2: finds the end of the log.
+pub fn scan(files: &LogFiles, checkpoint: Lsn, epoch: u32, buffer_len: usize) -> Result<LogEnd> {
+    let mut reader = LogReader::new(files, checkpoint, epoch);
+    let mut records = 0;
+    loop {
+        let stretch = reader.next_stretch(1 << 20)?;
+        if stretch.records.is_empty() {
+            break;
+        }
+        records += stretch.records.len() as u64;
+    }
+    // Between two syncs at most a buffer's worth is written, and blocks carry a little more than their payload.
+    reader.check_end(checkpoint, 4 * buffer_len.max(1 << 20))?;
+    Ok(LogEnd { end: reader.position(), next_block: reader.next_free_block(), records })
+}
+
+/// Step 3: repeats everything between the checkpoint and the end.
+pub fn redo(
+    pool: &Pool,
+    files: &LogFiles,
+    checkpoint: Lsn,
+    log: LogEnd,
+    epoch: u32,
+    workers: usize,
+    participant: Option<&dyn LogParticipant>,
+) -> Result<RecoveryFigures> {
+    let began = Instant::now();
+    let applied = AtomicU64::new(0);
+    let skipped = AtomicU64::new(0);
+    let mut reader = LogReader::new(files, checkpoint, epoch);
+    let mut records = 0;
+    // Two stretches at a time: one is redone while the next is read.
+    let mut current = reader.next_stretch(STRETCH_LEN)?;
+    while !current.records.is_empty() {
+        records += current.records.len() as u64;
+        let dealt = deal(&current, workers, participant)?;
+        let next = std::thread::scope(|scope| {
+            let handles: Vec<_> = dealt
+                .into_iter()
+                .map(|pages| {
+                    let (applied, skipped) = (&applied, &skipped);
+                    scope.spawn(move || redo_pages(pool, pages, applied, skipped))
+                })
+                .collect();
+            let next = reader.next_stretch(STRETCH_LEN);
+            for handle in handles {
+                handle.join().expect("a redo worker does not panic")?;
+            }
+            next
+        })?;
+        current = next;
+    }
+    Ok(RecoveryFigures {
+        checkpoint,
+        end: log.end,
+        records,
+        applied: applied.into_inner(),
+        skipped: skipped.into_inner(),
+        elapsed: began.elapsed(),
+        ..RecoveryFigures::default()
+    })
+}
+
+/// The operations of one page, in order, each with its record.
+type PageOps<'s> = HashMap<PageNo, Vec<(Record, Op<'s>)>>;
+
+fn deal<'s>(
+    stretch: &'s Stretch,
+    workers: usize,
+    participant: Option<&dyn LogParticipant>,
+) -> Result<Vec<PageOps<'s>>> {
+    let mut dealt: Vec<PageOps<'s>> = (0..workers.max(1)).map(|_| HashMap::new()).collect();
+    for &record in &stretch.records {
+        let mut body = stretch.body(record);
+        while !body.is_empty() {
+            let (page, op, rest) = Op::decode(body).map_err(|problem| ErrorKind::CorruptLog {
+                file: "the log".into(),
+                offset: 0,
+                lsn: record.start,
+                problem,
+            })?;
+            body = rest;
+            if let Op::Note { bytes } = op {
+                if let Some(participant) = participant {
+                    participant.redo_note(record.end, bytes)?;
+                }
+                continue;
+            }
+            // Neighbouring pages to the same worker: their reads lie close together.
+            let worker = (page.0 / 16) as usize % dealt.len();
+            dealt[worker].entry(page).or_default().push((record, op));
+        }
+    }
+    Ok(dealt)
+}
+
+fn redo_pages(pool: &Pool, pages: PageOps<'_>, applied: &AtomicU64, skipped: &AtomicU64) -> Result<()> {
+    let mut pages: Vec<_> = pages.into_iter().collect();
+    pages.sort_unstable_by_key(|&(page, _)| page);
+    for (page, ops) in pages {
+        if page.index() >= pool.file_pages() {
+            let found = pool.file_pages() as u64 * crate::page::PAGE_SIZE as u64;
+            let expected = page.offset() + crate::page::PAGE_SIZE as u64;
+            return Err(ErrorKind::Truncated { file: DATA_FILE.into(), found, expected }.into());
+        }
+        // A page that begins with an image is made from it, whatever the disk holds: perhaps nothing yet. If the disk
+        // holds something newer, the log leads there again.
+        let mut latched = if ops[0].1.makes_page() && !pool.is_resident(page) {
+            let permit = pool.take_permit()?;
+            pool.fresh(page, permit, Rank::TreePage)
+        } else {
+            pool.exclusive(page, Rank::TreePage)?
+        };
+        for (record, op) in ops {
+            if !redo::needs(latched.view(), record.start) {
+                skipped.fetch_add(1, Ordering::Relaxed);
+                continue;
+            }
+            latched.frame().set_dirty(record.start);
+            op.apply(page, &mut latched.bytes_mut()).map_err(|problem| ErrorKind::CorruptPage {
+                file: DATA_FILE.into(),
+                page,
+                problem: format!("the log record at {} does not suit the page: {problem}", record.start),
+            })?;
+            latched.bytes_mut().set_page_lsn(record.end);
+            applied.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,53 @@
+//! Atomics and waiting, from the standard library and parking_lot, or from loom when the latch and the log
+//! buffer are model-checked (`--cfg loom`).
+
+#[cfg(loom)]
+pub use loom::sync::atomic::{AtomicU64, Ordering, fence};
+#[cfg(not(loom))]
+pub use std::sync::atomic::{AtomicU64, Ordering, fence};
+
+/// Tells the processor that this thread polls.
+pub fn spin_hint() {
+    #[cfg(not(loom))]
+    std::hint::spin_loop();
+    #[cfg(loom)]
+    loom::thread::yield_now();
+}
+
+/// Sleeps until [`unpark_all`] is called with the same address, unless `still` says that there is no reason to.
+///
+/// `still` runs under the parking lot's lock for this address, so a waker that changes the state first and calls
+/// `unpark_all` afterwards cannot be missed.
+pub fn park(address: usize, still: impl FnOnce() -> bool) {
+    #[cfg(loom)]
+    {
+        let _ = address;
+        if still() {
+            loom::thread::yield_now();
+        }
+    }
+    #[cfg(not(loom))]
+    // SAFETY: the address is that of a latch or counter owned by this crate, so no foreign parker uses it as a
+    // key; `still` neither panics nor parks; the other two callbacks do nothing.
+    unsafe {
+        parking_lot_core::park(
+            address,
+            still,
+            || {},
+            |_, _| {},
+            parking_lot_core::DEFAULT_PARK_TOKEN,
+            None,
+        );
+    }
+}
+
+/// Wakes every thread that sleeps at `address`.
+pub fn unpark_all(address: usize) {
+    #[cfg(loom)]
+    let _ = address;
+    #[cfg(not(loom))]
+    // SAFETY: as for `park`: the key is an address of this crate's.
+    unsafe {
+        parking_lot_core::unpark_all(address, parking_lot_core::DEFAULT_UNPARK_TOKEN);
+    }
+}

@@ -1,0 +1,44 @@
+//! One store, the whole way: create, fill, close, open, check.
+
+use meseta_storage::{Durability, Store, StoreOptions};
+
+#[test]
+fn a_store_keeps_what_it_was_given() {
+    let directory = tempfile::tempdir().unwrap();
+    let options = StoreOptions { log_bytes: 64 << 20, ..StoreOptions::default() };
+    let store = Store::open(directory.path(), options.clone()).unwrap();
+    let tree = store.create_tree().unwrap();
+    let id = tree.id();
+    let mut last = None;
+    for n in 0..100_000u64 {
+        let key = (n.wrapping_mul(0x9E37_79B9_7F4A_7C15)).to_be_bytes();
+        last = Some(tree.insert(&key, &[n as u8; 100]).unwrap());
+    }
+    store.commit(last.unwrap(), Durability::Flush).unwrap();
+    let report = store.check().unwrap();
+    assert_eq!(report.problems, []);
+    assert_eq!(report.entries, 100_000);
+    store.close().unwrap();
+
+    let store = Store::open(directory.path(), options).unwrap();
+    let tree = store.open_tree(id).unwrap();
+    let mut cursor = tree.cursor();
+    let mut count = 0;
+    let mut on = cursor.seek_first().unwrap();
+    let mut previous = Vec::new();
+    while on {
+        assert!(cursor.key() > previous.as_slice() || count == 0);
+        previous = cursor.key().to_vec();
+        count += 1;
+        on = cursor.next().unwrap();
+    }
+    assert_eq!(count, 100_000);
+    for n in 0..100_000u64 {
+        let key = (n.wrapping_mul(0x9E37_79B9_7F4A_7C15)).to_be_bytes();
+        assert_eq!(tree.get(&key, |value| value[0]).unwrap(), Some(n as u8));
+        assert!(tree.remove(&key).unwrap().is_some());
+    }
+    assert_eq!(store.check().unwrap().problems, []);
+    assert_eq!(tree.height().unwrap(), 0);
+    store.close().unwrap();
+}
