@@ -24,7 +24,7 @@
 //!
 //! # Invariants
 //! 1. A page reaches disk only after the log that describes it is durable (step 2 before 3).
-//! 2. The checkpoint is at most the recovery LSN of any dirty page and of any page in a batch, and at most the
+//! 2. While the log is being redone the checkpoint does not move. Afterwards it is at most the recovery LSN of any dirty page and of any page in a batch, and at most the
 //!    log's end as read before looking at the pages.
 //! 3. No latch is held during I/O: only copies travel.
 //!
@@ -37,7 +37,7 @@ use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
 
-use crate::buffer::{DATA_FILE, Pool};
+use crate::buffer::{DATA_FILE, Pool, Relief};
 use crate::control::ControlFile;
 use crate::doublewrite::Doublewrite;
 use crate::error::{Result, StorageError};
@@ -76,6 +76,8 @@ pub struct Cleaner {
     rung: Condvar,
     /// Somebody waits for memory: cold pages first.
     memory_wanted: AtomicBool,
+    /// The log is still being redone: pages may be written back, but the checkpoint must stay where redo began.
+    recovering: AtomicBool,
     /// There is no cleaner thread: whoever waits does the work.
     inline: bool,
     health: Arc<Health>,
@@ -95,7 +97,7 @@ struct Work {
 }
 
 impl Cleaner {
-    /// A cleaner over an open store's files.
+    /// A cleaner over the files of a store that is being recovered; see [`Cleaner::end_recovery`].
     pub fn new(
         pool: Arc<Pool>,
         log: Arc<Log>,
@@ -115,6 +117,7 @@ impl Cleaner {
             bell: Mutex::new(false),
             rung: Condvar::new(),
             memory_wanted: AtomicBool::new(false),
+            recovering: AtomicBool::new(true),
             inline,
             health,
             waits,
@@ -122,6 +125,11 @@ impl Cleaner {
             batches: AtomicU64::new(0),
             checkpoints: AtomicU64::new(0),
         }
+    }
+
+    /// Everything in the log has been redone: from here on the dirty pages tell where the checkpoint may be.
+    pub fn end_recovery(&self) {
+        self.recovering.store(false, Ordering::Release);
     }
 
     /// Figures for reports.
@@ -153,19 +161,6 @@ impl Cleaner {
         self.rung.notify_one();
     }
 
-    /// Called by those who found nothing to evict: has cold pages written, and returns when something has moved.
-    pub fn relieve_memory(&self) -> Result<()> {
-        self.memory_wanted.store(true, Ordering::Release);
-        if self.inline {
-            self.round()?;
-            return Ok(());
-        }
-        let turn = self.pool.progress();
-        self.ring();
-        self.pool.wait_progress(turn);
-        self.health.check()
-    }
-
     /// Called, with no latch held, by writers that the log cannot admit: returns when it can.
     pub fn relieve_log(&self) -> Result<()> {
         let _waiting = self.waits.begin(WaitEvent::LogCapacity);
@@ -195,6 +190,10 @@ impl Cleaner {
             cold.dedup();
             for pages in cold.chunks(batch) {
                 self.flush(&mut work, pages)?;
+                // Copying was no use of the page: it stays the next to leave, before pages loaded since.
+                for &page in pages {
+                    self.pool.frame(page).latch.mark();
+                }
             }
         }
         let end = self.log.reserved();
@@ -251,6 +250,9 @@ impl Cleaner {
     }
 
     fn checkpoint_if_worthwhile(&self, work: &mut Work, pressed: bool) -> Result<()> {
+        if self.recovering.load(Ordering::Acquire) {
+            return Ok(());
+        }
         let oldest = self.oldest_recovery_lsn();
         let gain = oldest.0.saturating_sub(self.log.checkpoint().0);
         let late = work.last_checkpoint.elapsed() >= CHECKPOINT_INTERVAL;
@@ -387,5 +389,28 @@ impl Cleaner {
     /// Runs `look` on what the control file says.
     pub fn with_control<T>(&self, look: impl FnOnce(&crate::control::Control) -> T) -> T {
         look(self.work.lock().control.current())
+    }
+}
+
+impl Relief for Cleaner {
+    fn want(&self) {
+        if self.inline {
+            // Nobody else would do it. A failure stops the engine, and the caller meets it at its next step.
+            self.memory_wanted.store(true, Ordering::Release);
+            let _ = self.round();
+        } else if !self.memory_wanted.swap(true, Ordering::AcqRel) {
+            self.ring();
+        }
+    }
+
+    fn relieve(&self) -> Result<()> {
+        self.memory_wanted.store(true, Ordering::Release);
+        if self.inline {
+            return self.round().map(|_| ());
+        }
+        let turn = self.pool.progress();
+        self.ring();
+        self.pool.wait_progress(turn);
+        self.health.check()
     }
 }

@@ -53,7 +53,7 @@ const EXCLUSIVE: u64 = 255;
 
 /// How often a waiter looks again before it sleeps. Latches are held for well under a microsecond, but with more
 /// threads than cores the holder may not be running, and then polling only delays it.
-const SPINS: u32 = 24;
+const SPINS: u32 = if cfg!(loom) { 0 } else { 24 };
 
 fn state_of(word: u64) -> u64 {
     word >> STATE_SHIFT

@@ -185,19 +185,23 @@ fn redo_pages(pool: &Pool, pages: PageOps<'_>, applied: &AtomicU64, skipped: &At
         } else {
             pool.exclusive(page, Rank::TreePage)?
         };
-        for (record, op) in ops {
+        // A record may have several operations for the page: seen or not seen, they share one answer.
+        for step in ops.chunk_by(|(a, _), (b, _)| a.start == b.start) {
+            let record = step[0].0;
             if !redo::needs(latched.view(), record.start) {
-                skipped.fetch_add(1, Ordering::Relaxed);
+                skipped.fetch_add(step.len() as u64, Ordering::Relaxed);
                 continue;
             }
             latched.frame().set_dirty(record.start);
-            op.apply(page, &mut latched.bytes_mut()).map_err(|problem| ErrorKind::CorruptPage {
-                file: DATA_FILE.into(),
-                page,
-                problem: format!("the log record at {} does not suit the page: {problem}", record.start),
-            })?;
+            for (_, op) in step {
+                op.apply(page, &mut latched.bytes_mut()).map_err(|problem| ErrorKind::CorruptPage {
+                    file: DATA_FILE.into(),
+                    page,
+                    problem: format!("the log record at {} does not suit the page: {problem}", record.start),
+                })?;
+            }
             latched.bytes_mut().set_page_lsn(record.end);
-            applied.fetch_add(1, Ordering::Relaxed);
+            applied.fetch_add(step.len() as u64, Ordering::Relaxed);
         }
     }
     Ok(())

@@ -183,7 +183,7 @@ impl Space {
             }
             // A crash may come between the file's growth and the first log of a new region's map: then the region
             // does not exist yet.
-            if region > 0 && self.is_unwritten(map)? {
+            if self.is_unwritten(map)? {
                 break;
             }
             let page = self.pool.shared(map, Rank::SpaceMapPage)?;

@@ -523,13 +523,8 @@ impl Inner {
         let space = Space::new(Arc::clone(&pool), Arc::clone(&log), Arc::clone(&health), Arc::clone(&waits));
         let node_capacity = control.node_capacity as usize;
         let core = Arc::new(Core { pool, log, space, cleaner, health, waits, node_capacity });
-        {
-            let cleaner = Arc::downgrade(&core.cleaner);
-            core.pool.set_relief(Some(Arc::new(move || match cleaner.upgrade() {
-                Some(cleaner) => cleaner.relieve_memory(),
-                None => Err(ErrorKind::Closed.into()),
-            })));
-        }
+        // A cycle of ownership, cut by `stop_threads`.
+        core.pool.set_relief(Some(Arc::clone(&core.cleaner) as _));
         let closing = Arc::new(AtomicBool::new(false));
         let threads = if inline { Vec::new() } else { spawn(&core, &closing) };
         // From here on an early return has to stop the threads: `Inner` does, when dropped.
@@ -552,6 +547,7 @@ impl Inner {
             if inline { 1 } else { options.recovery_threads },
             options.participant.as_deref(),
         )?;
+        core.cleaner.end_recovery();
         inner.recovery.repaired_pages = repaired as u64;
         core.space.load()?;
         for tree in core.space.trees() {

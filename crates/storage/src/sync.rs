@@ -20,12 +20,7 @@ pub fn spin_hint() {
 /// `unpark_all` afterwards cannot be missed.
 pub fn park(address: usize, still: impl FnOnce() -> bool) {
     #[cfg(loom)]
-    {
-        let _ = address;
-        if still() {
-            loom::thread::yield_now();
-        }
-    }
+    model::park(address, still);
     #[cfg(not(loom))]
     // SAFETY: the address is that of a latch or counter owned by this crate, so no foreign parker uses it as a
     // key; `still` neither panics nor parks; the other two callbacks do nothing.
@@ -44,10 +39,46 @@ pub fn park(address: usize, still: impl FnOnce() -> bool) {
 /// Wakes every thread that sleeps at `address`.
 pub fn unpark_all(address: usize) {
     #[cfg(loom)]
-    let _ = address;
+    model::unpark_all(address);
     #[cfg(not(loom))]
     // SAFETY: as for `park`: the key is an address of this crate's.
     unsafe {
         parking_lot_core::unpark_all(address, parking_lot_core::DEFAULT_UNPARK_TOKEN);
+    }
+}
+
+/// A parking lot for loom: as strict as the real one, so that a lost wake-up is a deadlock, which loom reports.
+#[cfg(loom)]
+mod model {
+    use loom::sync::{Condvar, Mutex};
+
+    #[derive(Default)]
+    struct Lot {
+        /// Who sleeps where: an address and a ticket each.
+        asleep: Mutex<(Vec<(usize, u64)>, u64)>,
+        woken: Condvar,
+    }
+
+    loom::lazy_static! {
+        static ref LOT: Lot = Lot::default();
+    }
+
+    pub fn park(address: usize, still: impl FnOnce() -> bool) {
+        let mut lot = LOT.asleep.lock().expect("nobody panics under this lock");
+        if !still() {
+            return;
+        }
+        let ticket = lot.1;
+        lot.1 += 1;
+        lot.0.push((address, ticket));
+        while lot.0.contains(&(address, ticket)) {
+            lot = LOT.woken.wait(lot).expect("nobody panics under this lock");
+        }
+    }
+
+    pub fn unpark_all(address: usize) {
+        let mut lot = LOT.asleep.lock().expect("nobody panics under this lock");
+        lot.0.retain(|&(at, _)| at != address);
+        LOT.woken.notify_all();
     }
 }

@@ -12,8 +12,8 @@ use crate::error::{ErrorKind, Result};
 use crate::ids::Lsn;
 use crate::mtr::Mtr;
 use crate::page::PageKind;
-use crate::page::bytes::{PageBuffer, PageMut};
-use crate::page::node::{Node, NodeBuilder, inline_len_max};
+use crate::page::bytes::{PageBuffer, PageMut, PageRef};
+use crate::page::node::{self, Node, NodeBuilder, inline_len_max};
 use crate::rank::Rank;
 use crate::redo::Op;
 
@@ -57,7 +57,7 @@ impl Tree {
                 }
                 let (builder, _) = leaf.get_or_insert_with(|| {
                     // The shortest key above everything before: what tells this leaf from its left neighbour.
-                    let shared = last.as_deref().map_or(0, |last| crate::page::node::common_prefix_len(last, key));
+                    let shared = last.as_deref().map_or(0, |last| node::common_prefix_len(last, key));
                     let lower = if last.is_some() { key[..shared + 1].to_vec() } else { Vec::new() };
                     (NodeBuilder::new(0, capacity, &lower, None), lower)
                 });
@@ -82,8 +82,22 @@ impl Tree {
                 Appended::Yes(end) => return Ok(end),
                 Appended::RootIsLeaf => self.grow(0)?,
                 Appended::ParentNeedsRoom(len) => self.split(lower, 1, len)?,
+                Appended::LeftIsInTheWay => return self.insert_leaf(&image),
             }
         }
+    }
+
+    /// Inserts the entries of a leaf one by one. Returns the position behind the last change.
+    fn insert_leaf(&self, image: &PageBuffer) -> Result<Lsn> {
+        let leaf = Node(PageRef::of(image));
+        let mut end = self.core.log.reserved();
+        let mut value = Vec::new();
+        for index in 0..leaf.count() {
+            value.clear();
+            leaf.append_value(index, &mut value);
+            end = self.insert(&leaf.key(index), &value)?;
+        }
+        Ok(end)
     }
 
     fn try_append_leaf(&self, image: &mut PageBuffer, lower: &[u8]) -> Result<Appended, Stop> {
@@ -91,9 +105,9 @@ impl Tree {
         let reserved = core.space.reserve(self.id)?;
         let new_page = reserved.page_no();
         let permit = core.pool.take_permit()?;
-        let Path { parent, node } = self.rightmost()?;
+        let Path { parent, node: last } = self.rightmost()?;
         let Some((parent, index)) = parent else {
-            let root = node.try_upgrade(Rank::TreePage)?;
+            let root = last.try_upgrade(Rank::TreePage)?;
             if root.view().level() > 0 {
                 return Err(Restart::Changed.into());
             }
@@ -108,11 +122,15 @@ impl Tree {
             return Ok(Appended::RootIsLeaf);
         };
         let parent = parent.try_upgrade(Rank::TreePage)?;
-        let left = node.try_upgrade(Rank::TreePage)?;
+        let left = last.try_upgrade(Rank::TreePage)?;
         let parent_node = Node(parent.view());
         let needs = parent_node.entry_len(lower.len(), CHILD_LEN);
         if needs > parent_node.free_len() {
             return Ok(Appended::ParentNeedsRoom(needs));
+        }
+        let left_node = Node(left.view());
+        if left_node.lower_fence().as_slice() >= lower || !node::left_fits(left_node, left_node.count(), lower) {
+            return Ok(Appended::LeftIsInTheWay);
         }
         let suffix = lower[parent_node.prefix_len()..].to_vec();
         let keep = Node(left.view()).count() as u16;
@@ -135,4 +153,6 @@ enum Appended {
     /// The root is the only leaf, and has entries.
     RootIsLeaf,
     ParentNeedsRoom(usize),
+    /// The last leaf has no room for an upper fence, or is empty and begins behind the new entries.
+    LeftIsInTheWay,
 }

@@ -10,11 +10,10 @@
 //! 2. A page leaves memory only while its dirty word is zero: not when newer than its copy on disk, and not when
 //!    that copy is still being written.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
 use super::memory::Zeroed;
 use crate::ids::Lsn;
 use crate::latch::Latch;
+use crate::sync::{AtomicU64, Ordering};
 
 const FLUSHING: u64 = 1 << 63;
 
@@ -30,6 +29,12 @@ pub struct Frame {
 unsafe impl Zeroed for Frame {}
 
 impl Frame {
+    /// The entry of a page that is not in memory.
+    #[cfg(any(test, loom))]
+    pub fn new() -> Self {
+        Self { latch: Latch::new(), dirty: AtomicU64::new(0) }
+    }
+
     /// Notes that the page is about to change, and that redo would have to start at `log_end` for it.
     ///
     /// On entry: the page is latched exclusively, and `log_end` was read from the log before.
@@ -75,7 +80,7 @@ mod tests {
 
     #[test]
     fn a_change_during_a_flush_counts_anew() {
-        let frame = Frame { latch: Latch::new(), dirty: AtomicU64::new(0) };
+        let frame = Frame::new();
         frame.set_dirty(Lsn(10));
         frame.set_dirty(Lsn(20));
         assert_eq!(frame.recovery_lsn(), Some(Lsn(10)));

@@ -57,6 +57,8 @@ pub const DATA_FILE: &str = "meseta.data";
 
 /// How many candidates one call of the clock looks for.
 const EVICT_BATCH: usize = 16;
+/// How many cold dirty pages are remembered for the cleaner.
+const COLD_MAX: usize = 4096;
 
 /// The pages in memory.
 pub struct Pool {
@@ -73,21 +75,35 @@ pub struct Pool {
     hand: CachePadded<AtomicUsize>,
     cold: Mutex<Vec<PageNo>>,
     progress: Progress,
-    relief: Mutex<Option<Relief>>,
+    relief: Mutex<Option<Arc<dyn Relief>>>,
     health: Arc<Health>,
     waits: Arc<WaitEvents>,
     reads: CachePadded<AtomicU64>,
     evictions: CachePadded<AtomicU64>,
 }
 
-/// How the pool asks for pages to be written back when it finds none to evict.
-pub type Relief = Arc<dyn Fn() -> Result<()> + Send + Sync>;
+/// How the pool asks for pages to be written back (the cleaner's side of it).
+pub trait Relief: Send + Sync {
+    /// The clock has met cold pages that are dirty: they should be written soon. Called with no latch held; does not
+    /// wait for another thread.
+    fn want(&self);
+    /// Nothing can be evicted: has cold pages written, and returns when something has moved.
+    fn relieve(&self) -> Result<()>;
+}
 
 /// Counts the times that pages became clean or free, so that those who wait for memory can sleep.
 #[derive(Default)]
 struct Progress {
     turns: Mutex<u64>,
     changed: Condvar,
+}
+
+/// What the clock hand has met on its way.
+#[derive(Default)]
+struct Sweep {
+    evicted: usize,
+    /// Marked, but dirty.
+    cold: Vec<PageNo>,
 }
 
 /// The right to make one page resident.
@@ -147,7 +163,7 @@ impl Pool {
     }
 
     /// Names the one to ask for clean pages (the cleaner, which is made after the pool).
-    pub fn set_relief(&self, relief: Option<Relief>) {
+    pub fn set_relief(&self, relief: Option<Arc<dyn Relief>>) {
         *self.relief.lock() = relief;
     }
 
@@ -465,7 +481,7 @@ impl Pool {
                 let _waiting = self.waits.begin(WaitEvent::FrameFree);
                 let relief = self.relief.lock().clone();
                 if let Some(relief) = relief {
-                    relief()?;
+                    relief.relieve()?;
                 }
             }
         }
@@ -511,41 +527,53 @@ impl Pool {
         }
     }
 
-    /// Moves the clock hand until a few pages have left memory, or it has been round twice. Dirty pages that it
-    /// would have evicted are noted for the cleaner ([`Pool::take_cold`]). Returns how many left.
+    /// Moves the clock hand until a few pages have left memory, or it has been round. Dirty pages that it would have
+    /// evicted are noted for the cleaner ([`Pool::take_cold`]). Returns how many left.
     fn evict_some(&self) -> usize {
-        let words = self.file_pages().div_ceil(64);
-        let mut evicted = 0;
-        let mut cold = Vec::new();
-        // Twice round: the first turn marks, the second finds who was not touched since.
-        for _ in 0..2 * words + 1 {
-            let index = self.hand.fetch_add(1, Ordering::Relaxed) % words.max(1);
-            let mut word = self.resident.get(index).load(Ordering::Acquire);
-            while word != 0 {
-                let page = PageNo((index * 64) as u32 + word.trailing_zeros());
-                word &= word - 1;
-                let frame = self.frame(page);
-                if frame.latch.is_marked() {
-                    if !frame.is_clean() {
-                        cold.push(page);
-                    } else if frame.latch.try_evict() {
-                        evicted += usize::from(self.finish_eviction(page));
-                    }
-                } else {
-                    frame.latch.mark();
-                }
+        let words = self.file_pages().div_ceil(64).max(1);
+        let mut sweep = Sweep::default();
+        // Once round: who was marked on an earlier turn and not touched since leaves. A second turn, which may take
+        // pages loaded a moment ago, only if there is nothing else to do: dirty pages are written first. (Otherwise
+        // two pages that one operation needs could evict each other for ever.)
+        for step in 0..2 * words {
+            if step >= words && (sweep.evicted > 0 || !sweep.cold.is_empty()) {
+                break;
             }
-            if evicted >= EVICT_BATCH || cold.len() >= 8 * EVICT_BATCH {
+            let index = self.hand.fetch_add(1, Ordering::Relaxed) % words;
+            self.sweep_word(index, &mut sweep);
+            if sweep.evicted >= EVICT_BATCH || sweep.cold.len() >= 8 * EVICT_BATCH {
                 break;
             }
         }
-        if !cold.is_empty() {
-            let mut known = self.cold.lock();
-            if known.len() < 4096 {
-                known.append(&mut cold);
+        if !sweep.cold.is_empty() {
+            {
+                let mut known = self.cold.lock();
+                if known.len() < COLD_MAX {
+                    known.append(&mut sweep.cold);
+                }
+            }
+            let relief = self.relief.lock().clone();
+            if let Some(relief) = relief {
+                relief.want();
             }
         }
-        evicted
+        sweep.evicted
+    }
+
+    fn sweep_word(&self, index: usize, sweep: &mut Sweep) {
+        let mut word = self.resident.get(index).load(Ordering::Acquire);
+        while word != 0 {
+            let page = PageNo((index * 64) as u32 + word.trailing_zeros());
+            word &= word - 1;
+            let frame = self.frame(page);
+            if !frame.latch.is_marked() {
+                frame.latch.mark();
+            } else if !frame.is_clean() {
+                sweep.cold.push(page);
+            } else if frame.latch.try_evict() {
+                sweep.evicted += usize::from(self.finish_eviction(page));
+            }
+        }
     }
 
     /// On entry: this thread holds the page exclusively through `try_evict`.

@@ -37,6 +37,7 @@ impl LogFiles {
                 io::ErrorKind::StorageFull => ErrorKind::DiskFull { file: name.clone(), bytes: file_len },
                 _ => setup(error),
             })?;
+            file.sync().map_err(setup)?;
             files.push(file);
         }
         let files = Self { files, file_len };

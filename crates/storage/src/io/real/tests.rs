@@ -279,6 +279,18 @@ fn dropping_the_last_handle_waits_for_what_is_under_way() {
     });
 }
 
+/// Again and again, because once upon a time a ring that was dropped before its thread had first slept broke its pipe.
+#[test]
+fn an_engine_may_be_dropped_at_once() {
+    let directory = TempDir::new().unwrap();
+    for engine in engines() {
+        for _ in 0..200 {
+            let disk = RealDisk::new(directory.path(), engine).unwrap();
+            drop(disk);
+        }
+    }
+}
+
 #[test]
 fn a_completion_may_drop_the_last_handle() {
     with_each_engine(|disk, _| {

@@ -65,6 +65,9 @@ struct Shared {
     /// Innermost of all locks; no system call and no completion under it.
     inbox: Mutex<Inbox>,
     doorbell: PipeWriter,
+    /// The doorbell's other end. Kept here, and not by the ring thread, because that may see `closed` and leave before
+    /// the bell has been rung for it: the pipe must not break under the hand.
+    bell: PipeReader,
 }
 
 struct Inbox {
@@ -79,11 +82,11 @@ impl Ring {
     pub(super) fn start() -> io::Result<Ring> {
         let (bell, doorbell) = io::pipe()?;
         let inbox = Mutex::new(Inbox { waiting: VecDeque::new(), asleep: false, closed: false });
-        let shared = Arc::new(Shared { inbox, doorbell });
+        let shared = Arc::new(Shared { inbox, doorbell, bell });
         // The ring belongs to the thread that creates it (`SINGLE_ISSUER`), so that thread reports how it went.
         let (report, started) = mpsc::channel();
         let driver_shared = Arc::clone(&shared);
-        let run = move || match Driver::new(driver_shared, bell) {
+        let run = move || match Driver::new(driver_shared) {
             Ok(driver) => {
                 let _ = report.send(Ok(()));
                 driver.run();
@@ -112,7 +115,7 @@ impl Shared {
     fn ring_doorbell(&self) {
         // The pipe cannot fill up: at most one byte for each time that the thread went to sleep, and it reads
         // them whenever it wakes.
-        (&self.doorbell).write_all(&[1]).expect("the ring thread holds the pipe's other end while we live");
+        (&self.doorbell).write_all(&[1]).expect("we hold the pipe's other end ourselves");
     }
 }
 
@@ -136,7 +139,6 @@ struct Driver {
     slots: Vec<Option<Transfer>>,
     /// Slots not in use.
     free: Vec<usize>,
-    bell: PipeReader,
     /// Where the doorbell's read puts its bytes, which nobody looks at. A pointer, because no Rust reference may
     /// cover memory that the kernel writes to; freed in `drop`.
     bell_bytes: *mut [u8; 64],
@@ -145,7 +147,7 @@ struct Driver {
 }
 
 impl Driver {
-    fn new(shared: Arc<Shared>, bell: PipeReader) -> io::Result<Driver> {
+    fn new(shared: Arc<Shared>) -> io::Result<Driver> {
         // The flags came with Linux 6.1 and save interruptions; an older kernel knows no such flags.
         let ring = match IoUring::builder().setup_single_issuer().setup_defer_taskrun().build(ENTRIES as u32) {
             Err(error) if error.raw_os_error() == Some(Errno::INVAL.raw_os_error()) => IoUring::new(ENTRIES as u32)?,
@@ -162,7 +164,6 @@ impl Driver {
             ring,
             slots: (0..slot_count).map(|_| None).collect(),
             free: (0..slot_count).collect(),
-            bell,
             bell_bytes: Box::into_raw(Box::new([0; 64])),
             listening: false,
         })
@@ -203,7 +204,7 @@ impl Driver {
 
     /// Leaves a read of the doorbell pending.
     fn listen(&mut self) {
-        let fd = types::Fd(self.bell.as_raw_fd());
+        let fd = types::Fd(self.shared.bell.as_raw_fd());
         let entry = opcode::Read::new(fd, self.bell_bytes.cast(), size_of::<[u8; 64]>() as u32).build();
         // SAFETY: the pipe and the buffer live until `drop`, which the read does not outlive (invariant 3).
         unsafe { self.push(entry.user_data(DOORBELL)) };

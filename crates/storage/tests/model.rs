@@ -1,0 +1,627 @@
+//! A store against the simplest thing that could be right: a `BTreeMap` for each tree.
+//!
+//! Random sequences of every operation there is run on both, on a store so tiny that a few hundred entries make it
+//! split, merge, evict and write back all the time. Each answer must be the same, and after each sequence every page
+//! must be sound and owned once; when the trees are dropped, every page must be free again. A sequence that fails is
+//! shrunk to a short one.
+//!
+//! The sequences are 160, or `MESETA_MODEL_RUNS`; they follow from the seed 1, or `MESETA_MODEL_SEED`.
+
+mod common;
+
+use std::collections::BTreeSet;
+use std::ops::Bound;
+
+use common::*;
+use meseta_sim::{SeededRandom, SimDisk};
+use meseta_storage::{Change, Cursor, ErrorKind, Store, Tree, TreeId};
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::test_runner::{Config, RngSeed, TestRunner};
+
+/// A value, small to print: a seed and a length.
+#[derive(Clone, Copy)]
+struct Value(u8, u16);
+
+impl Value {
+    fn bytes(self) -> Vec<u8> {
+        value_of(b"value", self.0.into(), self.1.into())
+    }
+}
+
+impl std::fmt::Debug for Value {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Value({}, {})", self.0, self.1)
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Insert(Vec<u8>, Value),
+    Put(Vec<u8>, Value),
+    Update(Vec<u8>, Value),
+    Remove(Vec<u8>),
+    Patch(Vec<u8>, u16, u16),
+    Modify(Vec<u8>, Modification),
+    Get(Vec<u8>),
+    /// Removes so many entries, from the first one at or above the key.
+    RemoveRun(Vec<u8>, u8),
+    /// A walk on its own.
+    Walk(Seek, Vec<bool>),
+    /// The cursor that stays: changes go on around it.
+    Seek(Seek),
+    Steps(Vec<bool>),
+    Estimate(Vec<u8>, Option<Vec<u8>>),
+    /// So many ascending entries behind the last one. With the flag, one more that does not ascend.
+    BulkLoad(u16, Value, bool),
+    /// The tree that the following steps are about.
+    Turn(u8),
+    CreateTree,
+    DropTree,
+    Checkpoint,
+    Clean,
+    /// With the flag, closed in order before; otherwise given up, with nothing lost.
+    Reopen(bool),
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Modification {
+    Keep,
+    Put(Value),
+    Remove,
+    /// The value twice, or `x` if there is none.
+    Double,
+}
+
+#[derive(Clone, Debug)]
+enum Seek {
+    At(Vec<u8>),
+    Above(Vec<u8>),
+    Below(Vec<u8>),
+    First,
+    Last,
+}
+
+// ---- what sequences are made of -------------------------------------------------------------------------------------
+
+/// Keys that collide often, share long prefixes, differ in their last byte only, are as long or short as can be.
+fn key() -> impl Strategy<Value = Vec<u8>> {
+    prop_oneof![
+        20 => (0u32..400).prop_map(|n| n.to_be_bytes().to_vec()),
+        8 => (0u8..150).prop_map(|n| [vec![b'p'; 200], vec![n]].concat()),
+        4 => (0u8..60).prop_map(|n| [vec![b'p'; 239], vec![n]].concat()),
+        3 => (0u8..60).prop_map(|n| [vec![n / 8], vec![b'q'; 238], vec![n % 8]].concat()),
+        2 => (0usize..=240).prop_map(|len| vec![0x00; len]),
+        2 => (0usize..=240).prop_map(|len| vec![0xFF; len]),
+        4 => vec(prop_oneof![Just(0x00u8), Just(0xFF), Just(b'p'), any::<u8>()], 0..6),
+        1 => vec(any::<u8>(), 0..=240),
+        1 => Just(Vec::new()),
+    ]
+}
+
+/// Mostly short; some around the length at which a value moves to pages of its own; some of several pages.
+fn value() -> impl Strategy<Value = Value> {
+    let len = prop_oneof![12 => 0u16..60, 5 => 60u16..320, 2 => 76u16..84, 2 => 310u16..330, 2 => 320u16..60_000];
+    (any::<u8>(), len).prop_map(|(seed, len)| Value(seed, len))
+}
+
+fn seek() -> impl Strategy<Value = Seek> {
+    prop_oneof![
+        key().prop_map(Seek::At),
+        key().prop_map(Seek::Above),
+        key().prop_map(Seek::Below),
+        Just(Seek::First),
+        Just(Seek::Last),
+    ]
+}
+
+fn modification() -> impl Strategy<Value = Modification> {
+    use Modification::*;
+    prop_oneof![Just(Keep), value().prop_map(Put), Just(Remove), Just(Double)]
+}
+
+/// Mostly one way, sometimes there and back.
+fn directions() -> impl Strategy<Value = Vec<bool>> {
+    prop_oneof![
+        (any::<bool>(), 0usize..120).prop_map(|(way, count)| vec![way; count]),
+        vec(any::<bool>(), 0..40),
+        vec(prop::bool::weighted(0.9), 0..80),
+    ]
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        30 => (key(), value()).prop_map(|(key, value)| Step::Put(key, value)),
+        10 => (key(), value()).prop_map(|(key, value)| Step::Insert(key, value)),
+        4 => (key(), value()).prop_map(|(key, value)| Step::Update(key, value)),
+        16 => key().prop_map(Step::Remove),
+        4 => (key(), any::<u8>()).prop_map(|(key, count)| Step::RemoveRun(key, count)),
+        3 => (key(), 0u16..400, 0u16..50).prop_map(|(key, at, len)| Step::Patch(key, at, len)),
+        5 => (key(), modification()).prop_map(|(key, modification)| Step::Modify(key, modification)),
+        6 => key().prop_map(Step::Get),
+        4 => (seek(), directions()).prop_map(|(seek, ways)| Step::Walk(seek, ways)),
+        3 => seek().prop_map(Step::Seek),
+        6 => directions().prop_map(Step::Steps),
+        2 => (key(), proptest::option::of(key())).prop_map(|(from, to)| Step::Estimate(from, to)),
+        3 => (0u16..200, value(), prop::bool::weighted(0.2)).prop_map(|(n, v, bad)| Step::BulkLoad(n, v, bad)),
+        4 => any::<u8>().prop_map(Step::Turn),
+        1 => Just(Step::CreateTree),
+        1 => Just(Step::DropTree),
+        1 => Just(Step::Checkpoint),
+        2 => Just(Step::Clean),
+        1 => any::<bool>().prop_map(Step::Reopen),
+    ]
+}
+
+// ---- both at once ---------------------------------------------------------------------------------------------------
+
+/// The store, and what should be in it.
+struct Twin {
+    disk: SimDisk,
+    store: Option<Store>,
+    trees: Vec<(TreeId, Model)>,
+    turn: usize,
+    walker: Option<Walker>,
+}
+
+/// A cursor that stays while the tree changes around it.
+struct Walker {
+    cursor: Cursor,
+    tree: TreeId,
+    /// Keys that have been changed since the cursor was placed: of these it may tell old or new.
+    touched: BTreeSet<Vec<u8>>,
+}
+
+impl Twin {
+    fn new() -> Self {
+        let disk = SimDisk::new(1);
+        let store = open(&disk);
+        let mut twin = Self { disk, store: Some(store), trees: Vec::new(), turn: 0, walker: None };
+        twin.create_tree();
+        twin
+    }
+
+    fn store(&self) -> &Store {
+        self.store.as_ref().expect("open")
+    }
+
+    fn tree(&self) -> Tree {
+        self.store().open_tree(self.trees[self.turn].0).expect("the tree is there")
+    }
+
+    fn model(&self) -> &Model {
+        &self.trees[self.turn].1
+    }
+
+    fn create_tree(&mut self) {
+        let id = self.store().create_tree().expect("there is space").id();
+        self.trees.push((id, Model::new()));
+        self.turn = self.trees.len() - 1;
+    }
+
+    /// Pages that belong to somebody.
+    fn used_pages(&self) -> u64 {
+        let figures = self.store().figures();
+        figures.file_pages - figures.free_pages
+    }
+
+    /// What the model becomes when `key` gets this value.
+    fn set(&mut self, key: &[u8], value: Option<Vec<u8>>) {
+        let (id, model) = &mut self.trees[self.turn];
+        if let Some(walker) = self.walker.as_mut().filter(|walker| walker.tree == *id) {
+            walker.touched.insert(key.to_vec());
+        }
+        match value {
+            Some(value) => model.insert(key.to_vec(), value),
+            None => model.remove(key),
+        };
+    }
+
+    fn go(&mut self, step: &Step) {
+        let tree = self.tree();
+        match step {
+            Step::Insert(key, value) => match tree.insert(key, &value.bytes()) {
+                Ok(_) => {
+                    assert!(!self.model().contains_key(key), "inserted twice");
+                    self.set(key, Some(value.bytes()));
+                }
+                Err(error) => {
+                    assert!(matches!(error.kind(), ErrorKind::KeyExists), "{error:?}");
+                    assert!(self.model().contains_key(key), "the key does not exist");
+                }
+            },
+            Step::Put(key, value) => {
+                tree.put(key, &value.bytes()).unwrap();
+                self.set(key, Some(value.bytes()));
+            }
+            Step::Update(key, value) => {
+                let updated = tree.update(key, &value.bytes()).unwrap().is_some();
+                assert_eq!(updated, self.model().contains_key(key));
+                if updated {
+                    self.set(key, Some(value.bytes()));
+                }
+            }
+            Step::Remove(key) => {
+                assert_eq!(tree.remove(key).unwrap().is_some(), self.model().contains_key(key));
+                self.set(key, None);
+            }
+            Step::RemoveRun(from, count) => {
+                let run: Vec<_> = self.model().range(from.clone()..).take((*count).into()).map(|(k, _)| k.clone()).collect();
+                for key in run {
+                    assert!(tree.remove(&key).unwrap().is_some());
+                    self.set(&key, None);
+                }
+            }
+            Step::Patch(key, at, len) => self.patch(&tree, key, (*at).into(), (*len).into()),
+            Step::Modify(key, modification) => self.modify(&tree, key, *modification),
+            Step::Get(key) => {
+                assert_eq!(tree.get(key, <[u8]>::to_vec).unwrap().as_ref(), self.model().get(key));
+                assert_eq!(tree.contains(key).unwrap(), self.model().contains_key(key));
+            }
+            Step::Walk(seek, ways) => {
+                let mut cursor = tree.cursor();
+                let mut at = place(&mut cursor, seek, self.model());
+                for &forward in ways {
+                    let expected = at.as_ref().and_then(|at| neighbour(self.model(), at, forward));
+                    assert_eq!(advance(&mut cursor, forward), expected, "from {at:02x?}, forward: {forward}");
+                    assert_value(&cursor, self.model());
+                    at = expected;
+                }
+            }
+            Step::Seek(seek) => {
+                let mut cursor = tree.cursor();
+                place(&mut cursor, seek, self.model());
+                self.walker = Some(Walker { cursor, tree: tree.id(), touched: BTreeSet::new() });
+            }
+            Step::Steps(ways) => {
+                let Some(walker) = &mut self.walker else { return };
+                let (_, model) = self.trees.iter().find(|(id, _)| *id == walker.tree).expect("dropped with its tree");
+                for &forward in ways {
+                    walker.step(model, forward);
+                }
+            }
+            Step::Estimate(from, to) => {
+                let estimate = tree.estimate_range(from, to.as_deref()).unwrap();
+                let upper = to.as_ref().map_or(Bound::Unbounded, Bound::Excluded);
+                let empty = to.as_ref().is_some_and(|to| to <= from);
+                let exact = if empty { 0 } else { self.model().range::<Vec<u8>, _>((Bound::Included(from), upper)).count() as u64 };
+                if empty || tree.height().unwrap() == 0 {
+                    assert_eq!(estimate, exact);
+                }
+                let total = self.model().len() as u64;
+                assert!(estimate <= 4 * total + 64, "{estimate} entries estimated, of {total}");
+            }
+            Step::BulkLoad(count, value, unsorted) => self.bulk_load(&tree, *count, *value, *unsorted),
+            Step::Turn(n) => self.turn = usize::from(*n) % self.trees.len(),
+            Step::CreateTree if self.trees.len() < 4 => self.create_tree(),
+            Step::CreateTree => {}
+            Step::DropTree => {
+                if self.trees.len() > 1 {
+                    let (id, _) = self.trees.remove(self.turn);
+                    self.turn = 0;
+                    self.walker = self.walker.take().filter(|walker| walker.tree != id);
+                    self.store().drop_tree(id).unwrap();
+                    let error = self.store().open_tree(id).map(drop).expect_err("the tree has been dropped");
+                    assert!(matches!(error.kind(), ErrorKind::NoSuchTree(_)), "{error:?}");
+                }
+            }
+            Step::Checkpoint => self.store().checkpoint().unwrap(),
+            Step::Clean => self.store().clean().unwrap(),
+            Step::Reopen(close) => {
+                drop(tree);
+                self.reopen(*close);
+            }
+        }
+    }
+
+    fn patch(&mut self, tree: &Tree, key: &[u8], at: usize, len: usize) {
+        let bytes = vec![0xAB; len];
+        let patched = tree.patch(key, at, &bytes);
+        let Some(value) = self.model().get(key) else {
+            assert_eq!(patched.unwrap(), None);
+            return;
+        };
+        let inline = key.len() + value.len() <= 320;
+        if inline && at + len <= value.len() {
+            assert!(patched.unwrap().is_some());
+            let mut value = value.clone();
+            value[at..at + len].copy_from_slice(&bytes);
+            self.set(key, Some(value));
+        } else {
+            let error = patched.expect_err("the stretch leaves the value");
+            assert!(matches!(error.kind(), ErrorKind::ValueTooLong { .. }), "{error:?}");
+        }
+    }
+
+    fn modify(&mut self, tree: &Tree, key: &[u8], modification: Modification) {
+        let before = self.model().get(key).cloned();
+        let after = match modification {
+            Modification::Keep => before.clone(),
+            Modification::Put(value) => Some(value.bytes()),
+            Modification::Remove => None,
+            Modification::Double => Some(before.as_ref().map_or(b"x".to_vec(), |value| value.repeat(2))),
+        };
+        let modified = tree.modify(key, b"a note", |current| {
+            assert_eq!(current, before.as_deref());
+            Ok(match (&modification, &after) {
+                (Modification::Keep, _) => Change::Keep,
+                (_, Some(after)) => Change::Put(after.into()),
+                (_, None) => Change::Remove,
+            })
+        });
+        let kept = matches!(modification, Modification::Keep) || before.is_none() && after.is_none();
+        assert_eq!(modified.unwrap().is_none(), kept);
+        self.set(key, after);
+    }
+
+    fn bulk_load(&mut self, tree: &Tree, count: u16, value: Value, unsorted: bool) {
+        // Behind the last key: the same with a number behind it, if that is not too long.
+        let last = self.model().last_key_value().map_or(Vec::new(), |(key, _)| key.clone());
+        if last.len() + 2 > tree.key_len_max() {
+            return;
+        }
+        let mut entries: Vec<(Vec<u8>, Vec<u8>)> = (0..count)
+            .map(|n| {
+                // A long value now and then, and not thousands of pages of them.
+                let len = if value.1 > 320 && n % 50 != 7 { value.1 % 300 } else { value.1 };
+                ([&last[..], &n.to_be_bytes()].concat(), Value(value.0.wrapping_add(n as u8), len).bytes())
+            })
+            .collect();
+        let sorted = entries.len();
+        if unsorted && count > 0 {
+            entries.push(entries[sorted / 2].clone());
+        }
+        match tree.bulk_load(entries.iter().map(|(key, value)| (key, value))) {
+            Ok((loaded, _)) => assert_eq!(loaded, entries.len() as u64),
+            Err(error) => {
+                assert!(matches!(error.kind(), ErrorKind::NotSorted { entry } if *entry == sorted as u64), "{error:?}");
+                assert!(unsorted);
+            }
+        }
+        for (key, value) in entries.drain(..sorted) {
+            self.set(&key, Some(value));
+        }
+    }
+
+    fn reopen(&mut self, close: bool) {
+        self.walker = None;
+        let store = self.store.take().expect("open");
+        if close {
+            store.close().unwrap();
+        } else {
+            // Nobody asked for durability, and no power is lost: what has been written is there.
+            store.commit(store.log_end(), meseta_storage::Durability::Write).unwrap();
+            drop(store);
+        }
+        self.store = Some(open(&self.disk));
+        let trees = self.store().trees();
+        assert!(self.trees.iter().all(|(id, _)| trees.contains(id)));
+        assert_eq!(trees.len(), self.trees.len() + 1, "and the root tree");
+        assert_eq!(self.store().recovery().records > 0, !close, "a store that was closed has nothing to recover");
+    }
+}
+
+impl Walker {
+    /// One step, with what must hold although the tree has changed meanwhile: order, and no untouched key missed.
+    fn step(&mut self, model: &Model, forward: bool) {
+        let Self { cursor, touched, .. } = self;
+        if !cursor.is_on_entry() {
+            assert_eq!(advance(cursor, forward), None, "a cursor on no entry stays there");
+            return;
+        }
+        let from = cursor.key().to_vec();
+        let to = advance(cursor, forward);
+        let mut at = from.clone();
+        // The first neighbour that was there all the time must not be passed over.
+        while let Some(next) = neighbour(model, &at, forward) {
+            if !touched.contains(&next) {
+                let reached = to.as_ref().is_some_and(|to| if forward { *to <= next } else { *to >= next });
+                assert!(reached, "from {from:02x?} the cursor went to {to:02x?}, past {next:02x?}");
+                break;
+            }
+            at = next;
+        }
+        if let Some(to) = to {
+            assert!(if forward { to > from } else { to < from }, "from {from:02x?} back to {to:02x?}");
+            if !touched.contains(&to) {
+                assert_eq!(Some(cursor.value()), model.get(&to).map(Vec::as_slice), "the value of {to:02x?}");
+            }
+        }
+    }
+}
+
+/// Places the cursor, and checks where it has come to.
+fn place(cursor: &mut Cursor, seek: &Seek, model: &Model) -> Option<Vec<u8>> {
+    let range = |lower: Bound<&Vec<u8>>| model.range::<Vec<u8>, _>((lower, Bound::Unbounded)).next();
+    let (on_entry, expected) = match seek {
+        Seek::At(key) => (cursor.seek(key), range(Bound::Included(key))),
+        Seek::Above(key) => (cursor.seek_above(key), range(Bound::Excluded(key))),
+        Seek::Below(key) => (cursor.seek_below(key), model.range::<Vec<u8>, _>(..key).next_back()),
+        Seek::First => (cursor.seek_first(), model.first_key_value()),
+        Seek::Last => (cursor.seek_last(), model.last_key_value()),
+    };
+    let found = on_entry.unwrap().then(|| cursor.key().to_vec());
+    assert_eq!(found.as_ref(), expected.map(|(key, _)| key), "{seek:02x?}");
+    assert_value(cursor, model);
+    found
+}
+
+fn assert_value(cursor: &Cursor, model: &Model) {
+    if cursor.is_on_entry() {
+        assert_eq!(Some(cursor.value()), model.get(cursor.key()).map(Vec::as_slice), "the value of {:02x?}", cursor.key());
+    }
+}
+
+fn advance(cursor: &mut Cursor, forward: bool) -> Option<Vec<u8>> {
+    let on_entry = if forward { cursor.next() } else { cursor.prev() }.unwrap();
+    assert_eq!(on_entry, cursor.is_on_entry());
+    on_entry.then(|| cursor.key().to_vec())
+}
+
+fn neighbour(model: &Model, key: &Vec<u8>, forward: bool) -> Option<Vec<u8>> {
+    let found = if forward {
+        model.range::<Vec<u8>, _>((Bound::Excluded(key), Bound::Unbounded)).next()
+    } else {
+        model.range::<Vec<u8>, _>(..key).next_back()
+    };
+    found.map(|(key, _)| key.clone())
+}
+
+fn run(steps: &[Step]) {
+    let mut twin = Twin::new();
+    // The root tree stays empty, and a tree of its own takes a page.
+    let baseline = twin.used_pages() - 1;
+    for step in steps {
+        twin.go(step);
+    }
+    for (id, model) in &twin.trees {
+        assert_same(&content(&twin.store().open_tree(*id).unwrap()), model, id);
+    }
+    assert_sound(twin.store());
+    // Again, with everything read from disk.
+    twin.reopen(true);
+    for (id, model) in &twin.trees {
+        assert_same(&content(&twin.store().open_tree(*id).unwrap()), model, id);
+    }
+    for (id, _) in std::mem::take(&mut twin.trees) {
+        twin.store().drop_tree(id).unwrap();
+    }
+    assert_eq!(twin.used_pages(), baseline, "pages are left behind by trees that were dropped");
+    assert_sound(twin.store());
+}
+
+fn from_environment(name: &str, default: u64) -> u64 {
+    std::env::var(name).map_or(default, |text| text.parse().unwrap_or_else(|_| panic!("{name} is no number")))
+}
+
+#[test]
+fn a_store_is_a_map_for_each_tree() {
+    let seed = from_environment("MESETA_MODEL_SEED", 1);
+    println!("MESETA_MODEL_SEED={seed}");
+    let config = Config {
+        cases: from_environment("MESETA_MODEL_RUNS", 160) as u32,
+        rng_seed: RngSeed::Fixed(seed),
+        failure_persistence: None,
+        max_shrink_time: 60_000,
+        ..Config::default()
+    };
+    let outcome = TestRunner::new(config).run(&vec(step(), 1..500), |steps| {
+        run(&steps);
+        Ok(())
+    });
+    if let Err(failure) = outcome {
+        panic!("seed {seed}: {failure}");
+    }
+}
+
+// ---- one idea each --------------------------------------------------------------------------------------------------
+
+/// Filling and dropping a tree again and again does not let the file grow.
+#[test]
+fn dropped_trees_leave_their_space_to_others() {
+    let store = open(&SimDisk::new(1));
+    let mut file_pages = 0;
+    for round in 0..12u64 {
+        let tree = store.create_tree().unwrap();
+        for n in 0..400u32 {
+            let key = n.wrapping_mul(0x9E37_79B9).to_be_bytes();
+            tree.insert(&key, &value_of(&key, round, if n % 20 == 0 { 30_000 } else { 250 })).unwrap();
+        }
+        store.drop_tree(tree.id()).unwrap();
+        let figures = store.figures();
+        if round == 0 {
+            file_pages = figures.file_pages;
+        }
+        assert_eq!(figures.file_pages, file_pages, "round {round}");
+    }
+    assert_sound(&store);
+}
+
+/// Filling and emptying a tree again and again, in any order, does not let the file grow either, and each time the
+/// tree shrinks to its root.
+#[test]
+fn removed_entries_leave_their_space_to_others() {
+    let store = open(&SimDisk::new(1));
+    let tree = store.root_tree();
+    let used = |store: &Store| store.figures().file_pages - store.figures().free_pages;
+    let empty = used(&store);
+    let mut file_pages = 0;
+    let mut random = SeededRandom::new(5);
+    let mut keys: Vec<u32> = (0..600).collect();
+    for round in 0..12u64 {
+        random.shuffle(&mut keys);
+        for n in &keys {
+            let key = n.to_be_bytes();
+            tree.insert(&key, &value_of(&key, round, if n % 20 == 0 { 30_000 } else { 250 })).unwrap();
+        }
+        match round % 3 {
+            0 => keys.sort_unstable(),
+            1 => keys.sort_unstable_by(|a, b| b.cmp(a)),
+            _ => random.shuffle(&mut keys),
+        }
+        for n in &keys {
+            assert!(tree.remove(&n.to_be_bytes()).unwrap().is_some());
+        }
+        assert_eq!(content(&tree).len(), 0);
+        // A few empty leaves may be left where neighbours had different parents.
+        assert!(used(&store) <= empty + 8, "round {round}: {} pages for nothing", used(&store) - empty);
+        let figures = store.figures();
+        if round == 2 {
+            file_pages = figures.file_pages;
+        }
+        assert!(round < 3 || figures.file_pages <= file_pages, "round {round}: {figures:?}");
+    }
+    assert_sound(&store);
+}
+
+/// What a planner relies on: small ranges are counted, large ones estimated well.
+#[test]
+fn estimates_are_exact_for_a_few_entries_and_close_for_many() {
+    let store = open(&SimDisk::new(1));
+    let tree = store.root_tree();
+    let mut random = SeededRandom::new(8);
+    let mut keys: Vec<u32> = (0..8000).collect();
+    random.shuffle(&mut keys);
+    for n in &keys {
+        tree.insert(&n.to_be_bytes(), &[1; 16]).unwrap();
+    }
+    assert!(tree.height().unwrap() >= 2);
+    for turn in 0..2000 {
+        let from = random.below(8000) as u32;
+        let len = if turn % 2 == 0 { random.below(10) } else { random.below(8000) } as u32;
+        let to = (from + len).min(8000);
+        let exact = u64::from(to - from);
+        let estimate = tree.estimate_range(&from.to_be_bytes(), Some(&to.to_be_bytes())).unwrap();
+        if exact < 10 {
+            assert_eq!(estimate, exact, "{from}..{to}");
+        } else if exact >= 100 {
+            assert!(estimate <= 2 * exact && exact <= 2 * estimate, "{from}..{to}: {estimate} estimated of {exact}");
+        }
+    }
+    let all = tree.estimate_range(&[], None).unwrap();
+    assert!((4000..16_000).contains(&all), "{all} estimated of 8000");
+}
+
+/// The last leaf is empty, and begins behind the entries of a load.
+#[test]
+fn a_load_goes_in_front_of_an_empty_last_leaf() {
+    let store = open(&SimDisk::new(1));
+    for full in 4..60u32 {
+        let tree = store.create_tree().unwrap();
+        let mut model = Model::new();
+        for n in 0..full {
+            let key = (n * 1000).to_be_bytes().to_vec();
+            tree.insert(&key, &[5; 250]).unwrap();
+            model.insert(key, vec![5; 250]);
+        }
+        for n in (full - 3..full).rev() {
+            tree.remove(&(n * 1000).to_be_bytes()).unwrap();
+            model.remove(&(n * 1000).to_be_bytes()[..]);
+        }
+        let load: Vec<_> = (1..40u32).map(|n| (((full - 4) * 1000 + n).to_be_bytes().to_vec(), vec![6; 200])).collect();
+        tree.bulk_load(load.iter().map(|(key, value)| (key, value))).unwrap();
+        model.extend(load);
+        assert_same(&content(&tree), &model, full);
+    }
+    assert_sound(&store);
+}
