@@ -38,8 +38,8 @@ use std::time::{Duration, Instant};
 use parking_lot::{Condvar, Mutex};
 
 use crate::buffer::{DATA_FILE, Pool, Relief};
-use crate::control::ControlFile;
-use crate::doublewrite::Doublewrite;
+use crate::control::{CONTROL_FILE, ControlFile};
+use crate::doublewrite::{DOUBLEWRITE_FILE, Doublewrite, SEGMENT_HEADER_LEN};
 use crate::error::{Result, StorageError};
 use crate::health::Health;
 use crate::ids::{Lsn, PageNo};
@@ -90,6 +90,7 @@ pub struct Cleaner {
 struct Work {
     control: ControlFile,
     doublewrite: Doublewrite,
+    /// Room for a segment's header, then the copies of a batch.
     copies: AlignedBuffer,
     last_checkpoint: Instant,
     /// The log's end when the last round looked; unchanged means idle.
@@ -107,7 +108,7 @@ impl Cleaner {
         health: Arc<Health>,
         waits: Arc<WaitEvents>,
     ) -> Self {
-        let copies = AlignedBuffer::new(doublewrite.segment_pages() * PAGE_SIZE);
+        let copies = AlignedBuffer::new(SEGMENT_HEADER_LEN + doublewrite.segment_pages() * PAGE_SIZE);
         let work =
             Work { control, doublewrite, copies, last_checkpoint: Instant::now(), last_end: Lsn::ZERO };
         Self {
@@ -223,7 +224,7 @@ impl Cleaner {
         work.last_end = end;
         let pressed = !self.log.may_admit();
         self.checkpoint_if_worthwhile(&mut work, pressed)?;
-        self.pool.note_progress();
+        self.pool.wake_waiters();
         Ok(busy || pressed || self.memory_wanted.load(Ordering::Acquire))
     }
 
@@ -265,14 +266,16 @@ impl Cleaner {
     fn write_checkpoint(&self, work: &mut Work, lsn: Lsn, clean: bool) -> Result<()> {
         // Redo must be able to start there: everything before it has to be readable.
         self.log.wait_durable(lsn)?;
+        let data_pages = self.pool.file_pages() as u32;
         {
             let _waiting = self.waits.begin(WaitEvent::ControlSync);
             work.control
                 .write(|control| {
-                    control.checkpoint = lsn;
+                    control.set_checkpoint(lsn);
+                    control.data_pages = data_pages;
                     control.clean = clean;
                 })
-                .map_err(|error| self.health.stop(format!("writing the control file: {error}")))?;
+                .map_err(|error| self.health.stop(format!("writing {CONTROL_FILE}: {error}")))?;
         }
         work.last_checkpoint = Instant::now();
         self.checkpoints.fetch_add(1, Ordering::Relaxed);
@@ -313,7 +316,7 @@ impl Cleaner {
             if self.pool.frame(page).begin_flush().is_none() {
                 continue;
             }
-            let copy = &mut work.copies[batch.len() * PAGE_SIZE..][..PAGE_SIZE];
+            let copy = &mut work.copies[copy_at(batch.len())..][..PAGE_SIZE];
             latched.view().copy_to(0, copy);
             newest = newest.max(latched.view().page_lsn());
             batch.push(page);
@@ -321,7 +324,7 @@ impl Cleaner {
         if batch.is_empty() {
             return Ok(());
         }
-        for copy in work.copies[..batch.len() * PAGE_SIZE].chunks_exact_mut(PAGE_SIZE) {
+        for copy in work.copies[copy_at(0)..copy_at(batch.len())].chunks_exact_mut(PAGE_SIZE) {
             page::seal(copy);
         }
         self.log.wait_durable(newest)?;
@@ -333,12 +336,12 @@ impl Cleaner {
         {
             let _waiting = self.waits.begin(WaitEvent::DoublewriteWrite);
             doublewrite
-                .write(&copies[..batch.len() * PAGE_SIZE])
-                .map_err(|error| failed("writing the doublewrite area", error))?;
+                .write(copies, batch.len())
+                .map_err(|error| failed(&format!("writing {DOUBLEWRITE_FILE}"), error))?;
         }
         {
             let _waiting = self.waits.begin(WaitEvent::DoublewriteSync);
-            doublewrite.sync().map_err(|error| failed("syncing the doublewrite area", error))?;
+            doublewrite.sync().map_err(|error| failed(&format!("syncing {DOUBLEWRITE_FILE}"), error))?;
         }
         self.write_to_places(copies, &batch)?;
         for &page in &batch {
@@ -360,7 +363,7 @@ impl Cleaner {
                 let sender = sender.clone();
                 // SAFETY: the copies belong to the cleaner, whose mutex is held, and are not touched before every
                 // outcome has been received below.
-                let memory = unsafe { IoMemory::new(copies[index * PAGE_SIZE..].as_mut_ptr(), PAGE_SIZE) };
+                let memory = unsafe { IoMemory::new(copies[copy_at(index)..].as_mut_ptr(), PAGE_SIZE) };
                 let done = Box::new(move |outcome: std::io::Result<()>| {
                     let _ = sender.send((page, outcome));
                 });
@@ -390,6 +393,11 @@ impl Cleaner {
     pub fn with_control<T>(&self, look: impl FnOnce(&crate::control::Control) -> T) -> T {
         look(self.work.lock().control.current())
     }
+}
+
+/// Where a batch's copy begins in the cleaner's buffer.
+fn copy_at(index: usize) -> usize {
+    SEGMENT_HEADER_LEN + index * PAGE_SIZE
 }
 
 impl Relief for Cleaner {

@@ -1,18 +1,19 @@
 //! The control file: what has to be known before anything else can be read.
 //!
 //! Two slots of 4 KiB, written in turn, each with a sequence number and a checksum; the newest whole one counts.
-//! So a torn write costs at most the last checkpoint, never the file.
+//! So a torn write costs at most the last checkpoint, never the file. A new epoch is written to both before anything
+//! is logged in it: whichever slot survives knows of every block.
 //!
 //! ```text
 //!   0       8         12       16      20      24      28      32          36      40         48
 //!  +-------+---------+--------+-------+-------+-------+-------+-----------+-------+----------+
-//!  | magic | format  | page   | node  | (0)   | epoch | clean | log files | (0)   | log file |
-//!  |       | version | size   | cap.  |       |       |       | count     |       | len u64  |
+//!  | magic | format  | page   | node  | ckpt  | epoch | clean | log files | batch | log file |
+//!  |       | version | size   | cap.  | epoch |       |       | count     | pages | len u64  |
 //!  +-------+---------+--------+-------+-------+-------+-------+-----------+-------+----------+
-//!   48            56         64         80           4092
-//!  +-------------+----------+----------+ - - - - - -+--------+
-//!  | checkpoint  | sequence | store id |   (0)      | crc32c |
-//!  +-------------+----------+----------+ - - - - - -+--------+
+//!   48            56         64         80            88           92      4092
+//!  +-------------+----------+----------+-------------+------------+ - - - +--------+
+//!  | checkpoint  | sequence | store id | epoch start | data pages |  (0)  | crc32c |
+//!  +-------------+----------+----------+-------------+------------+ - - - +--------+
 //! ```
 
 use std::io;
@@ -45,8 +46,17 @@ pub struct Control {
     pub log_files: u32,
     /// Bytes in each.
     pub log_file_len: u64,
+    /// Pages in a segment of the doublewrite area.
+    pub batch_pages: u32,
+    /// Pages that the data file had at the last checkpoint; it never shrinks.
+    pub data_pages: u32,
     /// Where redo starts.
     pub checkpoint: Lsn,
+    /// The oldest epoch that the log block at the checkpoint may have. Once the checkpoint has reached the log of the
+    /// current opening, older blocks from there on are remains of a crash.
+    pub checkpoint_epoch: u32,
+    /// Where the log of the current opening begins.
+    pub epoch_start: Lsn,
     /// Grows with every write of the control file.
     pub sequence: u64,
     /// Tells this store from all others.
@@ -54,6 +64,22 @@ pub struct Control {
 }
 
 impl Control {
+    /// Moves the checkpoint.
+    pub fn set_checkpoint(&mut self, lsn: Lsn) {
+        self.checkpoint = lsn;
+        if lsn >= self.epoch_start {
+            self.checkpoint_epoch = self.epoch;
+        }
+    }
+
+    /// Begins another opening of the store, whose log begins at `start`.
+    fn begin_epoch(&mut self, start: Lsn) {
+        self.epoch += 1;
+        self.epoch_start = start;
+        self.clean = false;
+        self.set_checkpoint(self.checkpoint);
+    }
+
     fn encode(&self, slot: &mut [u8]) {
         slot.fill(0);
         slot[..8].copy_from_slice(MAGIC);
@@ -61,13 +87,18 @@ impl Control {
             (8, FORMAT_VERSION),
             (12, PAGE_SIZE as u32),
             (16, self.node_capacity),
+            (20, self.checkpoint_epoch),
             (24, self.epoch),
             (28, u32::from(self.clean)),
             (32, self.log_files),
+            (36, self.batch_pages),
+            (88, self.data_pages),
         ] {
             slot[at..at + 4].copy_from_slice(&word.to_le_bytes());
         }
-        for (at, word) in [(40, self.log_file_len), (48, self.checkpoint.0), (56, self.sequence)] {
+        for (at, word) in
+            [(40, self.log_file_len), (48, self.checkpoint.0), (56, self.sequence), (80, self.epoch_start.0)]
+        {
             slot[at..at + 8].copy_from_slice(&word.to_le_bytes());
         }
         slot[64..80].copy_from_slice(&self.store_id);
@@ -97,10 +128,14 @@ impl Control {
         }
         Ok(Some(Self {
             node_capacity: word(16),
+            checkpoint_epoch: word(20),
+            epoch_start: Lsn(long(80)),
             epoch: word(24),
             clean: word(28) != 0,
             log_files: word(32),
             log_file_len: long(40),
+            batch_pages: word(36),
+            data_pages: word(88),
             checkpoint: Lsn(long(48)),
             sequence: long(56),
             store_id: slot[64..80].try_into().expect("sixteen bytes"),
@@ -172,5 +207,11 @@ impl ControlFile {
         self.file.sync()?;
         self.current = next;
         Ok(())
+    }
+
+    /// Begins another opening of the store in both slots.
+    pub fn begin_epoch(&mut self, start: Lsn) -> io::Result<()> {
+        self.write(|control| control.begin_epoch(start))?;
+        self.write(|_| {})
     }
 }

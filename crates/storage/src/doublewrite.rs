@@ -1,22 +1,33 @@
 //! The doublewrite area: copies of pages on their way to the data file, so that a page torn by a power loss can be
 //! repaired.
 //!
-//! A file of [`SEGMENTS`] segments. A batch of pages is written to the next segment and synced before any of them
-//! is written to its place. The copies need no directory: each page knows its own number and is checked by its own
-//! checksum.
+//! A file of [`SEGMENTS`] segments, used in turn. A batch of pages is written to the next segment and synced before any
+//! of them is written to its place.
+//!
+//! ```text
+//!   0        4       8          16                          4096
+//!  +--------+-------+----------+--------------------------+--------+--------+- - -
+//!  | crc32c | count | sequence |   (0)                    | page   | page   |
+//!  +--------+-------+----------+--------------------------+--------+--------+- - -
+//! ```
+//!
+//! The crc covers count and sequence; a page knows its own number and has its own checksum. The sequence tells which
+//! segments hold the last batches: a copy from an earlier one would be out of date.
 //!
 //! # Invariants
 //! 1. A segment is overwritten only after the data file has been synced since that segment's pages were written to
 //!    their places.
-//! 2. So at any moment, of each page either the place holds a whole copy at least as new as what the checkpoint
+//! 2. The segments always hold the last [`SEGMENTS`] batches, or all but one of them and the remains of the next.
+//! 3. So at any moment, of each page either the place holds a whole copy at least as new as what the checkpoint
 //!    needs, or the area does.
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use crate::error::{ErrorKind, Result};
+use crate::buffer::DATA_FILE;
+use crate::error::{ErrorKind, Result, StorageError};
 use crate::ids::{Lsn, PageNo};
-use crate::io::{AlignedBuffer, Disk, DiskFile};
+use crate::io::{AlignedBuffer, Disk, DiskFile, IO_ALIGN};
 use crate::page::bytes::{PageBuffer, PageRef};
 use crate::page::{self, PAGE_SIZE};
 
@@ -26,19 +37,56 @@ pub const DOUBLEWRITE_FILE: &str = "meseta.doublewrite";
 /// Batches that the area holds.
 pub const SEGMENTS: usize = 4;
 
+/// Bytes before a segment's first page.
+pub const SEGMENT_HEADER_LEN: usize = IO_ALIGN;
+
 /// The open doublewrite file.
 pub struct Doublewrite {
     file: Arc<dyn DiskFile>,
     segment_pages: usize,
-    next: usize,
+    /// The last batch's number; batch `n` is in segment `n % SEGMENTS`.
+    sequence: u64,
     /// Segments used since the data file was last synced.
     unsynced: usize,
+}
+
+/// What a segment's header says.
+#[derive(Clone, Copy)]
+struct Header {
+    count: u32,
+    sequence: u64,
+}
+
+impl Header {
+    fn encode(self, out: &mut [u8]) {
+        out[..SEGMENT_HEADER_LEN].fill(0);
+        out[4..8].copy_from_slice(&self.count.to_le_bytes());
+        out[8..16].copy_from_slice(&self.sequence.to_le_bytes());
+        let crc = page::crc32c(&out[4..16]);
+        out[..4].copy_from_slice(&crc.to_le_bytes());
+    }
+
+    /// `None` for a segment never used, or torn: its batch had not been written to its places.
+    fn decode(bytes: &[u8]) -> Option<Self> {
+        let word = |at: usize| u32::from_le_bytes(bytes[at..at + 4].try_into().expect("four bytes"));
+        let sequence = u64::from_le_bytes(bytes[8..16].try_into().expect("eight bytes"));
+        (word(0) == page::crc32c(&bytes[4..16]) && sequence > 0).then_some(Self { count: word(4), sequence })
+    }
+}
+
+fn segment_len(segment_pages: usize) -> usize {
+    SEGMENT_HEADER_LEN + segment_pages * PAGE_SIZE
+}
+
+fn read_failed(what: impl Into<String>) -> impl FnOnce(std::io::Error) -> StorageError {
+    let what = what.into();
+    move |error| ErrorKind::Read { what, error }.into()
 }
 
 impl Doublewrite {
     /// Creates the file, for batches of at most `segment_pages`.
     pub fn create(disk: &dyn Disk, segment_pages: usize) -> Result<()> {
-        let bytes = (SEGMENTS * segment_pages * PAGE_SIZE) as u64;
+        let bytes = (SEGMENTS * segment_len(segment_pages)) as u64;
         let setup = |error| ErrorKind::Setup { what: format!("creating {DOUBLEWRITE_FILE}"), error };
         let file = disk.create(DOUBLEWRITE_FILE).map_err(setup)?;
         file.allocate(bytes).map_err(|error| match error.kind() {
@@ -49,8 +97,8 @@ impl Doublewrite {
         Ok(())
     }
 
-    /// Opens the file.
-    pub fn open(disk: &dyn Disk) -> Result<Self> {
+    /// Opens the file, made for batches of `segment_pages`.
+    pub fn open(disk: &dyn Disk, segment_pages: usize) -> Result<Self> {
         let setup = |error| ErrorKind::Setup { what: format!("opening {DOUBLEWRITE_FILE}"), error };
         let file = disk.open(DOUBLEWRITE_FILE).map_err(|error| match error.kind() {
             std::io::ErrorKind::NotFound => {
@@ -59,13 +107,24 @@ impl Doublewrite {
             _ => setup(error),
         })?;
         let found = file.len().map_err(setup)?;
-        let segment_pages = found as usize / PAGE_SIZE / SEGMENTS;
-        if segment_pages == 0 {
-            let expected = (SEGMENTS * PAGE_SIZE) as u64;
+        let expected = (SEGMENTS * segment_len(segment_pages)) as u64;
+        if found < expected {
             return Err(ErrorKind::Truncated { file: DOUBLEWRITE_FILE.into(), found, expected }.into());
         }
-        // A crash may have left pages of any segment unsynced in the data file; recovery syncs it.
-        Ok(Self { file, segment_pages, next: 0, unsynced: 0 })
+        let mut opened = Self { file, segment_pages, sequence: 0, unsynced: 0 };
+        let mut header = AlignedBuffer::new(SEGMENT_HEADER_LEN);
+        for index in 0..SEGMENTS {
+            let offset = opened.offset(index);
+            opened.file.read_exact_at(&mut header, offset).map_err(read_failed(DOUBLEWRITE_FILE))?;
+            if let Some(header) = Header::decode(&header) {
+                opened.sequence = opened.sequence.max(header.sequence);
+            }
+        }
+        Ok(opened)
+    }
+
+    fn offset(&self, segment: usize) -> u64 {
+        (segment * segment_len(self.segment_pages)) as u64
     }
 
     /// Pages in a batch.
@@ -83,13 +142,15 @@ impl Doublewrite {
         self.unsynced = 0;
     }
 
-    /// Writes a batch of sealed pages, one behind the other; durable after [`Doublewrite::sync`].
-    pub fn write(&mut self, pages: &[u8]) -> std::io::Result<()> {
-        assert!(pages.len() <= self.segment_pages * PAGE_SIZE && !self.must_sync_data());
-        let offset = (self.next * self.segment_pages * PAGE_SIZE) as u64;
-        self.next = (self.next + 1) % SEGMENTS;
+    /// Writes a batch of `count` sealed pages; durable after [`Doublewrite::sync`]. `batch` begins with
+    /// [`SEGMENT_HEADER_LEN`] bytes for the header.
+    pub fn write(&mut self, batch: &mut [u8], count: usize) -> std::io::Result<()> {
+        assert!(count <= self.segment_pages && !self.must_sync_data());
+        self.sequence += 1;
         self.unsynced += 1;
-        self.file.write_all_at(pages, offset)
+        Header { count: count as u32, sequence: self.sequence }.encode(batch);
+        let segment = (self.sequence % SEGMENTS as u64) as usize;
+        self.file.write_all_at(&batch[..segment_len(count)], self.offset(segment))
     }
 
     /// Syncs what was written.
@@ -102,14 +163,14 @@ impl Doublewrite {
     /// Errors: reading or writing failed. Copies that are themselves torn are passed over: their pages had not been
     /// touched yet.
     pub fn repair(&self, data: &dyn DiskFile, log_end: Lsn) -> Result<usize> {
-        let read_failed = |what: String| move |error| ErrorKind::Read { what, error };
-        let data_len = data.len().map_err(read_failed(crate::buffer::DATA_FILE.into()))?;
+        let data_len = data.len().map_err(read_failed(DATA_FILE))?;
         let mut newest: HashMap<PageNo, Box<PageBuffer>> = HashMap::new();
-        let mut segment = AlignedBuffer::new(self.segment_pages * PAGE_SIZE);
+        let mut segment = AlignedBuffer::new(segment_len(self.segment_pages));
         for index in 0..SEGMENTS {
-            let offset = (index * segment.len()) as u64;
-            self.file.read_exact_at(&mut segment, offset).map_err(read_failed(DOUBLEWRITE_FILE.into()))?;
-            for copy in segment.chunks_exact(PAGE_SIZE) {
+            self.file.read_exact_at(&mut segment, self.offset(index)).map_err(read_failed(DOUBLEWRITE_FILE))?;
+            let header = Header::decode(&segment).filter(|h| h.sequence + SEGMENTS as u64 > self.sequence);
+            let Some(header) = header else { continue };
+            for copy in segment[SEGMENT_HEADER_LEN..].chunks_exact(PAGE_SIZE).take(header.count as usize) {
                 let mut buffer = PageBuffer::boxed();
                 buffer.bytes_mut().copy_from_slice(copy);
                 let (number, lsn) = (PageRef::of(&buffer).page_no(), PageRef::of(&buffer).page_lsn());
@@ -124,7 +185,7 @@ impl Doublewrite {
         let mut place = AlignedBuffer::new(PAGE_SIZE);
         for (number, copy) in newest {
             data.read_exact_at(&mut place, number.offset())
-                .map_err(read_failed(format!("{}, {number}", crate::buffer::DATA_FILE)))?;
+                .map_err(read_failed(format!("{DATA_FILE}, {number}")))?;
             let copy_lsn = PageRef::of(&copy).page_lsn();
             let in_place = page::check_sealed(&place, number, log_end).is_ok() && {
                 let lsn = u64::from_le_bytes(place[8..16].try_into().expect("eight bytes"));
@@ -133,7 +194,7 @@ impl Doublewrite {
             if !in_place {
                 place.copy_from_slice(copy.bytes());
                 data.write_all_at(&place, number.offset()).map_err(|error| ErrorKind::Setup {
-                    what: format!("repairing {number} of {}", crate::buffer::DATA_FILE),
+                    what: format!("repairing {number} of {DATA_FILE}"),
                     error,
                 })?;
                 repaired += 1;

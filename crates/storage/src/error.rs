@@ -61,6 +61,9 @@ pub enum ErrorKind {
     /// No tree has this name.
     #[error("there is no {0}")]
     NoSuchTree(crate::ids::TreeId),
+    /// The tree that every store has cannot be dropped.
+    #[error("{0} is the store's root tree and cannot be dropped")]
+    RootTree(crate::ids::TreeId),
     /// The device is full; the operation did nothing and may be tried again after space has been freed.
     #[error("no space left on the device: {file} could not grow to {bytes} bytes")]
     DiskFull {
@@ -204,6 +207,7 @@ impl StorageError {
             | ErrorKind::ValueTooLong { .. }
             | ErrorKind::NotSorted { .. }
             | ErrorKind::NoSuchTree(_)
+            | ErrorKind::RootTree(_)
             | ErrorKind::DiskFull { .. }
             | ErrorKind::MemoryExhausted { .. }
             | ErrorKind::CorruptPage { .. }

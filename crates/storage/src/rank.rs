@@ -21,6 +21,8 @@ pub enum Rank {
     SpaceMapPage,
     /// The mutex over the allocator's memory.
     Space,
+    /// The mutex of the one who syncs the log.
+    LogFlusher,
     /// The mutex of the one who writes the log.
     LogWriter,
     /// The mutex over those who wait for the log.
@@ -101,6 +103,12 @@ impl<T> RankedMutex<T> {
         RankedGuard { rank: self.rank, inner }
     }
 
+    /// Takes the mutex if nobody holds it.
+    pub fn try_lock(&self) -> Option<RankedGuard<'_, T>> {
+        let inner = self.inner.try_lock()?;
+        acquired(self.rank);
+        Some(RankedGuard { rank: self.rank, inner })
+    }
 }
 
 impl<T> std::ops::Deref for RankedGuard<'_, T> {

@@ -20,6 +20,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::buffer::{DATA_FILE, Pool};
+use crate::control::Control;
 use crate::error::{ErrorKind, Result};
 use crate::ids::{Lsn, PageNo};
 use crate::log::files::LogFiles;
@@ -68,40 +69,34 @@ pub struct LogEnd {
     pub end: Lsn,
     /// The first block that may be written.
     pub next_block: u64,
-    /// Whole records since the checkpoint.
-    pub records: u64,
+}
+
+fn reader<'f>(files: &'f LogFiles, control: &Control) -> LogReader<'f> {
+    LogReader::new(files, control.checkpoint, control.checkpoint_epoch..=control.epoch)
 }
 
 /// Step 2: finds the end of the log.
-pub fn scan(files: &LogFiles, checkpoint: Lsn, epoch: u32, buffer_len: usize) -> Result<LogEnd> {
-    let mut reader = LogReader::new(files, checkpoint, epoch);
-    let mut records = 0;
-    loop {
-        let stretch = reader.next_stretch(1 << 20)?;
-        if stretch.records.is_empty() {
-            break;
-        }
-        records += stretch.records.len() as u64;
-    }
+pub fn scan(files: &LogFiles, control: &Control, buffer_len: usize) -> Result<LogEnd> {
+    let mut reader = reader(files, control);
+    while !reader.next_stretch(1 << 20)?.records.is_empty() {}
     // Between two syncs at most a buffer's worth is written, and blocks carry a little more than their payload.
-    reader.check_end(checkpoint, 4 * buffer_len.max(1 << 20))?;
-    Ok(LogEnd { end: reader.position(), next_block: reader.next_free_block(), records })
+    reader.check_end(control.checkpoint, 4 * buffer_len.max(1 << 20))?;
+    Ok(LogEnd { end: reader.position(), next_block: reader.next_free_block() })
 }
 
 /// Step 3: repeats everything between the checkpoint and the end.
 pub fn redo(
     pool: &Pool,
     files: &LogFiles,
-    checkpoint: Lsn,
+    control: &Control,
     log: LogEnd,
-    epoch: u32,
     workers: usize,
     participant: Option<&dyn LogParticipant>,
 ) -> Result<RecoveryFigures> {
     let began = Instant::now();
     let applied = AtomicU64::new(0);
     let skipped = AtomicU64::new(0);
-    let mut reader = LogReader::new(files, checkpoint, epoch);
+    let mut reader = reader(files, control);
     let mut records = 0;
     // Two stretches at a time: one is redone while the next is read.
     let mut current = reader.next_stretch(STRETCH_LEN)?;
@@ -125,7 +120,7 @@ pub fn redo(
         current = next;
     }
     Ok(RecoveryFigures {
-        checkpoint,
+        checkpoint: control.checkpoint,
         end: log.end,
         records,
         applied: applied.into_inner(),

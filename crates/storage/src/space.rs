@@ -169,10 +169,11 @@ impl Space {
         }
     }
 
-    /// Reads the space map of an existing file.
+    /// Reads the space map of an existing file. `new` says that no checkpoint has ever been taken, so that there may
+    /// not even be a first region yet.
     ///
     /// Errors: a map page is damaged; the file is shorter than the map says.
-    pub fn load(&self) -> Result<()> {
+    pub fn load(&self, new: bool) -> Result<()> {
         let file_extents = self.pool.file_pages() as u32 / EXTENT_PAGES;
         let mut state = State::default();
         let mut last_owned = None;
@@ -182,8 +183,8 @@ impl Space {
                 break;
             }
             // A crash may come between the file's growth and the first log of a new region's map: then the region
-            // does not exist yet.
-            if self.is_unwritten(map)? {
+            // does not exist yet, and nothing in it has ever been written.
+            if (region > 0 || new) && self.is_unwritten(map)? {
                 break;
             }
             let page = self.pool.shared(map, Rank::SpaceMapPage)?;
@@ -218,16 +219,27 @@ impl Space {
         Ok(())
     }
 
-    fn is_unwritten(&self, page: PageNo) -> Result<bool> {
-        if self.pool.is_resident(page) {
-            return Ok(false);
-        }
+    /// Whether a region's map, and the pages behind it that would be handed out first, hold only zeroes.
+    fn is_unwritten(&self, map: PageNo) -> Result<bool> {
+        const LOOKED_AT: u32 = 8 * EXTENT_PAGES;
         let mut bytes = crate::io::AlignedBuffer::new(PAGE_SIZE);
-        self.pool.file().read_exact_at(&mut bytes, page.offset()).map_err(|error| ErrorKind::Read {
-            what: format!("{DATA_FILE}, {page}"),
-            error,
-        })?;
-        Ok(bytes.iter().all(|&byte| byte == 0))
+        for page in (map.0..map.0 + LOOKED_AT).map(PageNo) {
+            if page.index() >= self.pool.file_pages() {
+                break;
+            }
+            if self.pool.is_resident(page) {
+                return Ok(false);
+            }
+            let what = || format!("{DATA_FILE}, {page}");
+            self.pool
+                .file()
+                .read_exact_at(&mut bytes, page.offset())
+                .map_err(|error| ErrorKind::Read { what: what(), error })?;
+            if bytes.iter().any(|&byte| byte != 0) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
     }
 
     /// Takes a page for `tree`, extending the file if need be. Called with no latch held.

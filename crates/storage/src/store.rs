@@ -228,13 +228,17 @@ impl Store {
         self.inner.core.space.trees()
     }
 
-    /// Drops a tree and gives its pages back. Nobody may use the tree meanwhile or afterwards.
+    /// Drops a tree and gives its pages back. Nobody may use the tree meanwhile or afterwards. Errors: `NoSuchTree`,
+    /// `RootTree`.
     ///
     /// The drop is decided by one small record; if a crash cuts off the rest, the next opening finishes it.
     pub fn drop_tree(&self, tree: TreeId) -> Result<()> {
         let core = &*self.inner.core;
         if !core.space.has_tree(tree) {
             return Err(ErrorKind::NoSuchTree(tree).into());
+        }
+        if tree == self.inner.root_tree {
+            return Err(ErrorKind::RootTree(tree).into());
         }
         core.admit()?;
         {
@@ -372,7 +376,11 @@ fn create(disk: &dyn Disk, names: &[String], options: &StoreOptions) -> Result<(
             clean: false,
             log_files: log_files as u32,
             log_file_len,
+            batch_pages: options.batch_pages as u32,
+            data_pages: 0,
             checkpoint: block_start(1),
+            checkpoint_epoch: FIRST_EPOCH,
+            epoch_start: block_start(1),
             sequence: 0,
             store_id: store_id(),
         };
@@ -453,7 +461,7 @@ impl Inner {
         let mut control_file = ControlFile::open(disk)?;
         let control = *control_file.current();
         let log_files = LogFiles::open(disk, control.log_files as usize, control.log_file_len)?;
-        let doublewrite = Doublewrite::open(disk)?;
+        let doublewrite = Doublewrite::open(disk, control.batch_pages as usize)?;
         let data = disk.open(DATA_FILE).map_err(|error| match error.kind() {
             std::io::ErrorKind::NotFound => {
                 ErrorKind::MissingFile { directory: disk.describe(), file: DATA_FILE.into() }
@@ -462,27 +470,30 @@ impl Inner {
         })?;
         let setup = |what: &'static str| move |error| ErrorKind::Setup { what: what.into(), error };
         let data_len = data.len().map_err(setup("reading the length of meseta.data"))?;
+        let expected = u64::from(control.data_pages) * PAGE_SIZE as u64;
+        if data_len < expected {
+            return Err(ErrorKind::Truncated { file: DATA_FILE.into(), found: data_len, expected }.into());
+        }
         let inline = options.background == Background::Inline;
 
         let end = if control.clean {
             let end = round_up(control.checkpoint);
-            recovery::LogEnd { end: control.checkpoint, next_block: block_of(end), records: 0 }
+            recovery::LogEnd { end: control.checkpoint, next_block: block_of(end) }
         } else {
-            recovery::scan(&log_files, control.checkpoint, control.epoch, options.log_buffer_bytes)?
+            recovery::scan(&log_files, &control, options.log_buffer_bytes)?
         };
         let mut repaired = 0;
         if !control.clean {
             repaired = doublewrite.repair(&*data, end.end)?;
-            data.sync().map_err(setup("syncing repaired pages"))?;
+            data.sync().map_err(setup("syncing repaired pages of meseta.data"))?;
+            // What was read may be in the page cache only, after a crash of the process alone.
+            log_files.sync_all().map_err(setup("syncing the files meseta.log.*"))?;
         }
         // From here on the store is in use: blocks of this opening are newer than all before.
         let epoch = control.epoch + 1;
         control_file
-            .write(|control| {
-                control.epoch = epoch;
-                control.clean = false;
-            })
-            .map_err(setup("writing the control file"))?;
+            .begin_epoch(block_start(end.next_block))
+            .map_err(setup("writing meseta.control"))?;
 
         let health = Arc::new(Health::default());
         let waits = Arc::new(WaitEvents::default());
@@ -541,15 +552,14 @@ impl Inner {
         inner.recovery = recovery::redo(
             &core.pool,
             &redo_files,
-            control.checkpoint,
+            &control,
             end,
-            control.epoch,
             if inline { 1 } else { options.recovery_threads },
             options.participant.as_deref(),
         )?;
         core.cleaner.end_recovery();
         inner.recovery.repaired_pages = repaired as u64;
-        core.space.load()?;
+        core.space.load(control.data_pages == 0)?;
         for tree in core.space.trees() {
             let dropped = {
                 let root = core.pool.shared(tree.root(), Rank::TreePage)?;
@@ -604,6 +614,7 @@ const FIRST_TREE: TreeId = TreeId(crate::page::space_map::EXTENT_PAGES);
 impl Drop for Inner {
     fn drop(&mut self) {
         self.stop_threads();
+        self.core.log.abandon(&ErrorKind::Closed.into());
     }
 }
 

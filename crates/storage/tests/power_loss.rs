@@ -170,6 +170,22 @@ fn read_all(store: &Store) -> BTreeMap<TreeId, Map> {
         .collect()
 }
 
+/// The first difference between two states, for a person to read.
+fn difference(expected: &BTreeMap<TreeId, Map>, found: &BTreeMap<TreeId, Map>) -> String {
+    let trees = |state: &BTreeMap<TreeId, Map>| state.iter().map(|(id, map)| (id.0, map.len())).collect::<Vec<_>>();
+    for (id, map) in expected {
+        let Some(other) = found.get(id) else { continue };
+        for key in map.keys().chain(other.keys()) {
+            let (a, b) = (map.get(key), other.get(key));
+            if a != b {
+                let len = |value: Option<&Vec<u8>>| value.map(Vec::len);
+                return format!("{id}, key {key:02x?}: expected {:?} bytes, found {:?}", len(a), len(b));
+            }
+        }
+    }
+    format!("trees and entries: expected {:?}, found {:?}", trees(expected), trees(found))
+}
+
 /// Whether `found` is the state after some prefix of the history that holds all that was acknowledged.
 fn matches_a_prefix(history: &History, unsure: Option<&Step>, found: &BTreeMap<TreeId, Map>) -> Result<(), String> {
     let mut state = history.base.clone();
@@ -221,7 +237,11 @@ fn run(seed: u64) -> Result<(), String> {
                 let found = read_all(&store);
                 if let Some(known) = &known {
                     if found != *known {
-                        return Err(format!("round {round}: the state changed by closing and opening"));
+                        return Err(format!(
+                            "round {round}: the state changed by opening again: {}; {:?}",
+                            difference(known, &found),
+                            store.recovery()
+                        ));
                     }
                 }
                 let mut under_way = History::begin(found);

@@ -72,6 +72,8 @@ pub struct Cursor {
     batch: usize,
     crossings: u32,
     long: Vec<u8>,
+    /// The last entry before a step that failed: the next step tries again from there.
+    failed_behind: Option<Vec<u8>>,
 }
 
 /// Where a batch begins.
@@ -99,6 +101,7 @@ impl Cursor {
             batch: FIRST_BATCH,
             crossings: 0,
             long: Vec::new(),
+            failed_behind: None,
         }
     }
 
@@ -147,7 +150,8 @@ impl Cursor {
         &self.bytes[entry.at + entry.key_len..][..entry.value_len]
     }
 
-    /// Goes to the next entry. False, and on no entry, behind the last one.
+    /// Goes to the next entry. False, and on no entry, behind the last one. After an error the cursor is on no entry,
+    /// and stepping on tries again.
     #[inline]
     #[allow(clippy::should_implement_trait)]
     pub fn next(&mut self) -> Result<bool> {
@@ -163,17 +167,37 @@ impl Cursor {
     #[inline]
     fn step(&mut self, direction: Direction) -> Result<bool> {
         if !self.is_on_entry() {
-            return Ok(false);
+            let Some(key) = self.failed_behind.take() else { return Ok(false) };
+            return self.start_beside(key, direction);
         }
         if direction != self.direction {
-            let key = self.key().to_vec();
-            return self.start(match direction {
-                Direction::Forward => From::Above(&key),
-                Direction::Backward => From::Below(&key),
-            });
+            return self.start_beside(self.key().to_vec(), direction);
         }
         self.at += 1;
-        if self.is_on_entry() { self.land() } else { self.refill() }
+        if self.is_on_entry() && !self.entries[self.at].overflow {
+            return Ok(true);
+        }
+        let last = self.entries[self.at - 1];
+        let last = self.bytes[last.at..last.at + last.key_len].to_vec();
+        let stepped = if self.is_on_entry() { self.land() } else { self.refill(&last) };
+        self.note_failure(stepped, last)
+    }
+
+    fn start_beside(&mut self, key: Vec<u8>, direction: Direction) -> Result<bool> {
+        let started = self.start(match direction {
+            Direction::Forward => From::Above(&key),
+            Direction::Backward => From::Below(&key),
+        });
+        self.note_failure(started, key)
+    }
+
+    fn note_failure(&mut self, stepped: Result<bool>, behind: Vec<u8>) -> Result<bool> {
+        if stepped.is_err() {
+            self.entries.clear();
+            self.at = 0;
+            self.failed_behind = Some(behind);
+        }
+        stepped
     }
 
     /// Makes the entry that the cursor has come to ready to be read.
@@ -205,11 +229,12 @@ impl Cursor {
         };
         self.batch = FIRST_BATCH;
         self.crossings = 0;
+        self.failed_behind = None;
         self.fill(from)
     }
 
     /// The batch is used up: the next one.
-    fn refill(&mut self) -> Result<bool> {
+    fn refill(&mut self, last: &[u8]) -> Result<bool> {
         self.batch = (self.batch * BATCH_GROWTH).min(BATCH_MAX);
         match std::mem::replace(&mut self.behind, Behind::End) {
             Behind::End => {
@@ -222,11 +247,9 @@ impl Cursor {
                 if self.fill_from_same_leaf(&resume)? {
                     return self.land();
                 }
-                let last = self.entries.last().map(|e| self.bytes[e.at..e.at + e.key_len].to_vec());
-                let last = last.expect("a batch with something behind it is not empty");
                 self.fill(match self.direction {
-                    Direction::Forward => From::Above(&last),
-                    Direction::Backward => From::Below(&last),
+                    Direction::Forward => From::Above(last),
+                    Direction::Backward => From::Below(last),
                 })
             }
         }

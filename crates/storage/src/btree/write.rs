@@ -155,7 +155,6 @@ impl Tree {
                 }
                 Ok(Outcome::NeedsRoom(len)) => self.split(key, 0, len)?,
                 Ok(Outcome::NeedsPages(value)) => {
-                    self.check_value(&value)?;
                     ahead.new = None;
                     ahead.new = Some(self.write_pages(&value)?);
                 }
@@ -234,6 +233,7 @@ impl Tree {
                 Ok(step.commit(None, &[], false))
             }
             Change::Put(value) => {
+                self.check_value(&value)?;
                 let long = key.len() + value.len() > node::inline_len_max(capacity);
                 let reference = match (&ahead.new, long) {
                     (_, false) => None,

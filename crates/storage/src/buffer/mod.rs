@@ -506,6 +506,11 @@ impl Pool {
         self.progress.changed.notify_all();
     }
 
+    /// Something else that may be waited for has happened.
+    pub fn wake_waiters(&self) {
+        self.progress.changed.notify_all();
+    }
+
     fn set_resident(&self, page: PageNo, resident: bool) {
         let (word, bit) = (self.resident.get(page.index() / 64), 1 << (page.index() % 64));
         if resident {

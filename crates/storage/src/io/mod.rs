@@ -82,6 +82,12 @@ pub trait DiskFile: Send + Sync {
     /// `len` cannot run out of space. New bytes read as zero. Errors: `StorageFull`, and then nothing changed.
     fn allocate(&self, len: u64) -> io::Result<()>;
 
+    /// From here on the file is read and written through the operating system's page cache: for a file that is written
+    /// in small pieces, each of which is to survive a crash of the process at once. Durability still takes `sync`.
+    fn use_page_cache(&self) -> io::Result<()> {
+        Ok(())
+    }
+
     /// Starts all requests of a batch and returns without waiting for them.
     fn submit(&self, batch: Vec<Request>);
 }

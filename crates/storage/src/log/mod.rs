@@ -51,6 +51,8 @@ use crate::wait::{WaitEvent, WaitEvents};
 
 /// Bytes of blocks that one write carries at most.
 const WRITE_LEN_MAX: usize = 1 << 20;
+/// How often one who waits for a write looks again, or tries to do it, before falling asleep.
+const TURNS: u32 = 32;
 /// Blocks in the stretch that direct I/O moves at once.
 const BLOCKS_PER_ALIGN: u64 = (IO_ALIGN / BLOCK_LEN) as u64;
 
@@ -72,6 +74,8 @@ pub struct Log {
     buffer: LogBuffer,
     files: LogFiles,
     writer: RankedMutex<Writer>,
+    /// Held by the one who syncs.
+    flusher: RankedMutex<()>,
     written: Waiters,
     durable: Waiters,
     checkpoint: CachePadded<AtomicU64>,
@@ -132,13 +136,14 @@ impl Log {
             let first = block_of(start) - skipped;
             files
                 .read(first, &mut out[..IO_ALIGN])
-                .map_err(|error| ErrorKind::Setup { what: "reading the end of the log".into(), error })?;
+                .map_err(|error| ErrorKind::Setup { what: "reading the end of the log, meseta.log.*".into(), error })?;
             out[skipped as usize * BLOCK_LEN..IO_ALIGN].fill(0);
         }
         Ok(Self {
             buffer: LogBuffer::new(buffer_len, start),
             files,
             writer: RankedMutex::new(Rank::LogWriter, Writer { epoch, out, unsynced: Vec::new() }),
+            flusher: RankedMutex::new(Rank::LogFlusher, ()),
             written: Waiters::new(start),
             durable: Waiters::new(start),
             checkpoint: CachePadded::new(AtomicU64::new(checkpoint.0)),
@@ -228,7 +233,23 @@ impl Log {
     // ---- waiting ------------------------------------------------------------------------------------------------
 
     /// Waits until the log is written to its files up to `lsn`.
+    ///
+    /// Writing is a copy to the page cache: whoever comes first does it, for all who are ready, instead of waking a
+    /// thread for it.
     pub fn wait_written(&self, lsn: Lsn) -> Result<()> {
+        if self.written.reached() >= lsn {
+            return Ok(());
+        }
+        for _ in 0..TURNS {
+            if let Some(mut writer) = self.writer.try_lock() {
+                self.stopping_on_error(self.write_published(&mut writer))?;
+            }
+            if self.written.reached() >= lsn {
+                return Ok(());
+            }
+            // Somebody else writes, perhaps for us, and will have done so in a few microseconds.
+            std::thread::yield_now();
+        }
         self.wait_for(&self.written, lsn, WaitEvent::LogWritten)
     }
 
@@ -271,6 +292,12 @@ impl Log {
             self.written.fail(&error);
             self.durable.fail(&error);
         }
+    }
+
+    /// The store is given up: nobody will work on what is still waited for.
+    pub fn abandon(&self, error: &crate::error::StorageError) {
+        self.written.fail(error);
+        self.durable.fail(error);
     }
 
     /// Wakes the writer if it sleeps.
@@ -322,43 +349,59 @@ impl Log {
     ///
     /// Errors: a write or sync failed, and the engine has stopped.
     pub fn step(&self, flush: bool) -> Result<bool> {
-        let outcome = self.step_or_fail(flush);
+        let wrote = self.stopping_on_error(self.write_published(&mut self.writer.lock()))?;
+        let wanted = self.flush_wanted.load(Ordering::Acquire) > self.durable.reached().0;
+        let flushed = if flush || wanted { self.stopping_on_error(self.flush_written())? } else { false };
+        Ok(wrote || flushed)
+    }
+
+    /// After a failure the engine has stopped: whoever waits must hear of it.
+    fn stopping_on_error<T>(&self, outcome: Result<T>) -> Result<T> {
         if outcome.is_err() {
             self.fail_waiters();
         }
         outcome
     }
 
-    fn step_or_fail(&self, flush: bool) -> Result<bool> {
-        let mut writer = self.writer.lock();
+    /// Writes everything that has been published.
+    fn write_published(&self, writer: &mut Writer) -> Result<bool> {
         self.health.check()?;
         let mut worked = false;
         loop {
             let from = self.written.reached();
             let to = self.buffer.published_end(from, (WRITE_LEN_MAX / BLOCK_LEN * BLOCK_PAYLOAD / 2) as u64);
             if to == from {
-                break;
+                return Ok(worked);
             }
-            self.write_blocks(&mut writer, from, to)?;
+            self.write_blocks(writer, from, to)?;
             worked = true;
             self.buffer.consume(to);
             self.written.advance(to);
         }
-        let written = self.written.reached();
-        let wanted = self.flush_wanted.load(Ordering::Acquire) > self.durable.reached().0;
-        if (flush || wanted) && self.durable.reached() < written {
-            for file in std::mem::take(&mut writer.unsynced) {
-                let _waiting = self.waits.begin(WaitEvent::LogSync);
-                self.files
-                    .sync(file)
-                    .map_err(|error| self.health.stop(format!("syncing {}: {error}", files::file_name(file))))?;
-                self.figures.flushes.fetch_add(1, Ordering::Relaxed);
-            }
-            worked = true;
-            let answered = self.durable.advance(written);
-            self.figures.commits.fetch_add(answered as u64, Ordering::Relaxed);
+    }
+
+    /// Syncs everything that has been written. Others may write meanwhile.
+    fn flush_written(&self) -> Result<bool> {
+        // One after the other: whoever finds nothing to sync may only say so once the sync before it has succeeded.
+        let _flushing = self.flusher.lock();
+        self.health.check()?;
+        let (written, unsynced) = {
+            let mut writer = self.writer.lock();
+            (self.written.reached(), std::mem::take(&mut writer.unsynced))
+        };
+        if self.durable.reached() >= written {
+            return Ok(false);
         }
-        Ok(worked)
+        for file in unsynced {
+            let _waiting = self.waits.begin(WaitEvent::LogSync);
+            self.files
+                .sync(file)
+                .map_err(|error| self.health.stop(format!("syncing {}: {error}", files::file_name(file))))?;
+            self.figures.flushes.fetch_add(1, Ordering::Relaxed);
+        }
+        let answered = self.durable.advance(written);
+        self.figures.commits.fetch_add(answered as u64, Ordering::Relaxed);
+        Ok(true)
     }
 
     /// Writes the payload `from..to`, together with what the first alignment unit already holds.
@@ -388,11 +431,13 @@ impl Log {
         let len = (end_block - first_block) as usize * BLOCK_LEN;
         writer.out[(last_block + 1 - first_block) as usize * BLOCK_LEN..len].fill(0);
         {
+            let (file, offset) = self.files.place(first_block);
+            let name = files::file_name(file);
             let _waiting = self.waits.begin(WaitEvent::LogWrite);
             let touched = self
                 .files
                 .write(first_block, &writer.out[..len])
-                .map_err(|error| self.health.stop(format!("writing the log: {error}")))?;
+                .map_err(|error| self.health.stop(format!("writing {name}, byte {offset}: {error}")))?;
             for file in touched {
                 if !writer.unsynced.contains(&file) {
                     writer.unsynced.push(file);

@@ -62,7 +62,10 @@ pub struct LogReader<'f> {
     files: &'f LogFiles,
     /// The newest epoch that may appear.
     epoch_max: u32,
+    /// The epoch of the last block read.
     epoch: u32,
+    /// No block has been read yet.
+    first: bool,
     next_block: u64,
     chunk: AlignedBuffer,
     chunk_first: u64,
@@ -80,12 +83,13 @@ pub struct LogReader<'f> {
 }
 
 impl<'f> LogReader<'f> {
-    /// Reads from `start`, which begins a record.
-    pub fn new(files: &'f LogFiles, start: Lsn, epoch_max: u32) -> Self {
+    /// Reads from `start`, which begins a record, blocks of these epochs: the first block has at least the lowest.
+    pub fn new(files: &'f LogFiles, start: Lsn, epochs: std::ops::RangeInclusive<u32>) -> Self {
         Self {
             files,
-            epoch_max,
-            epoch: 0,
+            epoch_max: *epochs.end(),
+            epoch: *epochs.start(),
+            first: true,
             next_block: block_of(start),
             chunk: AlignedBuffer::new(READ_LEN),
             chunk_first: 0,
@@ -165,7 +169,6 @@ impl<'f> LogReader<'f> {
         if self.blocks_left == 0 {
             return stop(self, "the ring has been read once round");
         }
-        let first = self.epoch == 0;
         let Some(header) = self.read_block(number)? else { return stop(self, "checksum or number is wrong") };
         if header.epoch < self.epoch || header.epoch > self.epoch_max {
             return stop(self, "the block belongs to an earlier opening of the store");
@@ -173,10 +176,10 @@ impl<'f> LogReader<'f> {
         if self.partial && header.epoch == self.epoch {
             return stop(self, "the block before it is not full");
         }
-        if first && header.len < self.skip {
+        if self.first && header.len < self.skip {
             return stop(self, "the block ends before the checkpoint");
         }
-        if first {
+        if std::mem::take(&mut self.first) {
             self.epoch = header.epoch;
         }
         self.partial = header.len < BLOCK_PAYLOAD;
@@ -186,6 +189,11 @@ impl<'f> LogReader<'f> {
     }
 
     fn read_block(&mut self, number: u64) -> Result<Option<BlockHeader>> {
+        Ok(self.read_any(number)?.filter(|header| header.number == number))
+    }
+
+    /// The block in the place of `number`, of whatever round of the ring, if it is whole.
+    fn read_any(&mut self, number: u64) -> Result<Option<BlockHeader>> {
         if number < self.chunk_first || number >= self.chunk_first + self.chunk_blocks {
             let first = number / (IO_ALIGN / BLOCK_LEN) as u64 * (IO_ALIGN / BLOCK_LEN) as u64;
             let (file, offset) = self.files.place(first);
@@ -197,7 +205,7 @@ impl<'f> LogReader<'f> {
             self.chunk_blocks = (self.chunk.len() / BLOCK_LEN) as u64;
         }
         let at = (number - self.chunk_first) as usize * BLOCK_LEN;
-        Ok(block::open(&self.chunk[at..at + BLOCK_LEN]).filter(|header| header.number == number))
+        Ok(block::open(&self.chunk[at..at + BLOCK_LEN]))
     }
 
     /// At the end of the log: fails if the place where it ends was durable once, so that something is missing.
@@ -213,9 +221,15 @@ impl<'f> LogReader<'f> {
         let last = end + (window / BLOCK_LEN) as u64;
         let last = last.min(end + self.files.ring_len() / BLOCK_LEN as u64 - 1);
         let start = if self.partial && end > 0 { end } else { end + 1 };
-        for number in start..last {
-            let Some(header) = self.read_block(number)? else { continue };
-            if header.epoch >= self.epoch && header.epoch <= self.epoch_max && header.durable > ended_at {
+        for number in end..last {
+            let Some(header) = self.read_any(number)? else { continue };
+            let later_round = header.number > number && header.epoch >= self.epoch;
+            if later_round || header.epoch > self.epoch_max {
+                let problem = "the log goes on beyond what the control file knows of";
+                return Err(self.corrupt(number, ended_at, problem, header.durable));
+            }
+            let follows = header.number == number && number >= start && header.epoch >= self.epoch;
+            if follows && header.durable > ended_at {
                 return Err(self.corrupt(end, ended_at, problem, header.durable));
             }
         }

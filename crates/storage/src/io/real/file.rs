@@ -50,6 +50,15 @@ impl OpenFile {
         self.whole_blocks(count, buffer.len(), offset)
     }
 
+    /// Gives up direct I/O.
+    pub(super) fn use_page_cache(&self) -> io::Result<()> {
+        let clear = || -> rustix::io::Result<()> {
+            let flags = rustix::fs::fcntl_getfl(&self.file)?;
+            rustix::fs::fcntl_setfl(&self.file, flags - rustix::fs::OFlags::DIRECT)
+        };
+        clear().map_err(|error| self.named(io::Error::from(error)))
+    }
+
     /// Writes once.
     pub(super) fn write_at(&self, buffer: &[u8], offset: u64) -> io::Result<usize> {
         if buffer.is_empty() {

@@ -161,6 +161,10 @@ impl DiskFile for RealFile {
         self.file.len()
     }
 
+    fn use_page_cache(&self) -> io::Result<()> {
+        self.file.use_page_cache()
+    }
+
     fn allocate(&self, len: u64) -> io::Result<()> {
         self.file.allocate(len)
     }
