@@ -42,3 +42,36 @@ fn a_store_keeps_what_it_was_given() {
     assert_eq!(tree.height().unwrap(), 0);
     store.close().unwrap();
 }
+
+#[test]
+fn a_scan_shows_what_a_cursor_finds() {
+    let directory = tempfile::tempdir().unwrap();
+    let options = StoreOptions { log_bytes: 64 << 20, node_capacity: 1280, ..StoreOptions::default() };
+    let store = Store::open(directory.path(), options).unwrap();
+    let tree = store.create_tree().unwrap();
+    for n in 0..3_000u32 {
+        // Every hundredth value is long.
+        let value = vec![n as u8; if n % 100 == 0 { 40_000 } else { 20 }];
+        tree.insert(&(n * 2).to_be_bytes(), &value).unwrap();
+    }
+    let mut cursor = tree.cursor();
+    let mut on = cursor.seek(&501u32.to_be_bytes()).unwrap();
+    let mut count = 0;
+    tree.scan(&501u32.to_be_bytes(), |key, value| {
+        assert!(on);
+        assert_eq!((key, value), (cursor.key(), cursor.value()));
+        on = cursor.next().unwrap();
+        count += 1;
+        true
+    })
+    .unwrap();
+    assert!(!on);
+    assert_eq!(count, 3_000 - 251);
+    let mut few = Vec::new();
+    tree.scan(&[], |key, _| {
+        few.push(key.to_vec());
+        few.len() < 3
+    })
+    .unwrap();
+    assert_eq!(few, [0u32, 2, 4].map(|n| n.to_be_bytes().to_vec()));
+}

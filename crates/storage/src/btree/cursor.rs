@@ -20,8 +20,8 @@ use crate::page::overflow::Reference;
 use crate::rank::Rank;
 
 const FIRST_BATCH: usize = 8;
-const BATCH_GROWTH: usize = 4;
-const BATCH_MAX: usize = 256;
+const BATCH_GROWTH: usize = 2;
+const BATCH_MAX: usize = 128;
 /// Leaves crossed before reading ahead, how many are read, and how often.
 const READ_AHEAD_AFTER: u32 = 2;
 const READ_AHEAD_LEAVES: usize = 32;
@@ -36,10 +36,32 @@ enum Direction {
 /// An entry in the batch's memory: the key, then the value.
 #[derive(Clone, Copy)]
 struct Entry {
-    at: usize,
-    key_len: usize,
-    value_len: usize,
+    at: u32,
+    key_len: u16,
+    value_len: u16,
     overflow: bool,
+}
+
+impl Entry {
+    fn key(self, bytes: &[u8]) -> &[u8] {
+        &bytes[self.at as usize..][..usize::from(self.key_len)]
+    }
+
+    fn value(self, bytes: &[u8]) -> &[u8] {
+        &bytes[self.at as usize + usize::from(self.key_len)..][..usize::from(self.value_len)]
+    }
+}
+
+/// A batch's memory, handed from cursor to cursor of a thread: opening one allocates nothing.
+#[derive(Default)]
+struct Batch {
+    bytes: Vec<u8>,
+    entries: Vec<Entry>,
+    prefix: Vec<u8>,
+}
+
+thread_local! {
+    static SPARE: std::cell::RefCell<Batch> = std::cell::RefCell::default();
 }
 
 /// Where the leaf goes on behind the batch.
@@ -66,6 +88,7 @@ pub struct Cursor {
     direction: Direction,
     bytes: Vec<u8>,
     entries: Vec<Entry>,
+    prefix: Vec<u8>,
     /// The current entry; beyond the last one when the cursor is on none.
     at: usize,
     behind: Behind,
@@ -91,11 +114,14 @@ enum From<'k> {
 
 impl Cursor {
     pub(super) fn new(tree: Tree) -> Self {
+        let Batch { bytes, mut entries, prefix } = SPARE.take();
+        entries.clear();
         Self {
             tree,
             direction: Direction::Forward,
-            bytes: Vec::new(),
-            entries: Vec::new(),
+            bytes,
+            entries,
+            prefix,
             at: 0,
             behind: Behind::End,
             batch: FIRST_BATCH,
@@ -137,8 +163,7 @@ impl Cursor {
 
     /// The current entry's key. Panics when the cursor is on none.
     pub fn key(&self) -> &[u8] {
-        let entry = self.entries[self.at];
-        &self.bytes[entry.at..entry.at + entry.key_len]
+        self.entries[self.at].key(&self.bytes)
     }
 
     /// The current entry's value. Panics when the cursor is on none.
@@ -147,7 +172,7 @@ impl Cursor {
         if entry.overflow {
             return &self.long;
         }
-        &self.bytes[entry.at + entry.key_len..][..entry.value_len]
+        entry.value(&self.bytes)
     }
 
     /// Goes to the next entry. False, and on no entry, behind the last one. After an error the cursor is on no entry,
@@ -177,8 +202,7 @@ impl Cursor {
         if self.is_on_entry() && !self.entries[self.at].overflow {
             return Ok(true);
         }
-        let last = self.entries[self.at - 1];
-        let last = self.bytes[last.at..last.at + last.key_len].to_vec();
+        let last = self.entries[self.at - 1].key(&self.bytes).to_vec();
         let stepped = if self.is_on_entry() { self.land() } else { self.refill(&last) };
         self.note_failure(stepped, last)
     }
@@ -209,8 +233,8 @@ impl Cursor {
 
     #[cold]
     fn land_on_long(&mut self, entry: Entry) -> Result<bool> {
-        let reference = Reference::decode(&self.bytes[entry.at + entry.key_len..][..entry.value_len])
-            .expect("a validated leaf holds whole references");
+        let reference =
+            Reference::decode(entry.value(&self.bytes)).expect("a validated leaf holds whole references");
         if self.tree.read_pages(reference, &mut self.long)?.is_some() {
             return Ok(true);
         }
@@ -320,20 +344,20 @@ impl Cursor {
 
     /// Copies a batch out of a leaf, from the entry that `find` names, and notes what is behind it.
     fn copy(&mut self, leaf: &Optimistic<'_>, find: impl FnOnce(Node<'_>) -> usize) -> Result<(), Restart> {
-        let Self { bytes, entries, batch, direction, .. } = self;
+        let Self { bytes, entries, prefix, batch, direction, .. } = self;
         let behind = leaf.read(|page| {
             bytes.clear();
             entries.clear();
+            prefix.clear();
             let node = Node(page);
+            node.append_prefix(prefix);
             let count = node.count();
             let from = find(node).min(count);
             let mut copy_entry = |index: usize| {
-                let at = bytes.len();
-                node.append_key(index, bytes);
-                let key_len = bytes.len() - at;
-                node.append_value(index, bytes);
-                let value_len = bytes.len() - at - key_len;
-                entries.push(Entry { at, key_len, value_len, overflow: node.value_at(index).overflow });
+                let at = bytes.len() as u32;
+                let lens = node.append_entry(index, prefix, bytes);
+                let (key_len, value_len) = (lens.key as u16, lens.value as u16);
+                entries.push(Entry { at, key_len, value_len, overflow: lens.overflow });
             };
             match direction {
                 Direction::Forward => {
@@ -355,5 +379,16 @@ impl Cursor {
             Err(None) => Behind::End,
         };
         Ok(())
+    }
+}
+
+impl Drop for Cursor {
+    fn drop(&mut self) {
+        let batch = Batch {
+            bytes: std::mem::take(&mut self.bytes),
+            entries: std::mem::take(&mut self.entries),
+            prefix: std::mem::take(&mut self.prefix),
+        };
+        SPARE.set(batch);
     }
 }

@@ -27,6 +27,7 @@ mod cursor;
 mod descend;
 mod estimate;
 mod long_value;
+mod scan;
 mod structure;
 mod write;
 

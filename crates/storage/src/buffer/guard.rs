@@ -4,6 +4,7 @@
 use super::Pool;
 use crate::ids::PageNo;
 use crate::latch::Version;
+use crate::page::PAGE_SIZE;
 use crate::page::bytes::{PageMut, PageRef};
 use crate::rank::{self, Rank};
 
@@ -81,6 +82,18 @@ impl<'p> Shared<'p> {
     /// The page's bytes.
     pub fn view(&self) -> PageRef<'_> {
         self.pool.view(self.page)
+    }
+
+    /// Whether the page is unchanged since an optimistic read saw this version of it.
+    pub fn is_at(&self, version: Version) -> bool {
+        self.pool.frame(self.page).latch.is_unchanged(version)
+    }
+
+    /// The page's bytes, as they are while this lives.
+    pub fn bytes(&self) -> &[u8; PAGE_SIZE] {
+        // SAFETY: the page is mapped for the pool's life. The shared latch keeps every writer out while `self` is
+        // borrowed: nobody changes these bytes, and the page cannot leave memory.
+        unsafe { &*self.pool.address(self.page).cast_const().cast::<[u8; PAGE_SIZE]>() }
     }
 }
 

@@ -41,7 +41,6 @@ impl LogFiles {
                 _ => setup(error),
             })?;
             file.sync().map_err(setup)?;
-            file.use_page_cache().map_err(setup)?;
             files.push(file);
         }
         let files = Self { files, file_len };
@@ -80,7 +79,8 @@ impl LogFiles {
         self.file_len
     }
 
-    /// Writes zeroes over the next stretch of the ring, and syncs each file when it is full. Only for the first round
+    /// Writes zeroes over the next stretch of the ring, and syncs each file when it is full: only then does it use the
+    /// page cache. Only for the first round
     /// through the ring, ahead of the log. Returns where to go on.
     pub fn fill(&self, from: u64) -> io::Result<u64> {
         let file = &self.files[(from / self.file_len) as usize];
@@ -89,6 +89,8 @@ impl LogFiles {
         file.write_all_at(&AlignedBuffer::new(len as usize), offset)?;
         if offset + len == self.file_len {
             file.sync()?;
+            // Zeroes went past the page cache; the log itself will not.
+            file.use_page_cache()?;
         }
         Ok(from + len)
     }

@@ -464,12 +464,12 @@ impl Log {
         rank::holds_nothing_from(Rank::LogWriter);
     }
 
-    /// Fills the next stretch of a new ring with zeroes, ahead of the log's first round. For the writer's thread, which
-    /// is the only one to write. Returns whether there is more to fill.
+    /// Fills the next stretch of a new ring with zeroes, ahead of the log's first round. For the writer's thread.
+    /// Returns whether there is more to fill.
     pub fn fill_ahead(&self, filled: &mut u64) -> Result<bool> {
-        let _writer = self.writer.lock();
-        let written = (block_of(self.written.reached()) + BLOCKS_PER_ALIGN) * BLOCK_LEN as u64;
-        if *filled >= self.files.ring_len() || *filled < written + (1 << 20) {
+        // Others may write the log meanwhile, but not more than the buffer holds: far behind what is filled here.
+        let written = block_of(self.written.reached()) * BLOCK_LEN as u64;
+        if *filled >= self.files.ring_len() || *filled < written + 4 * self.buffer.len() as u64 {
             return Ok(false); // full, or the log has caught up: what is left costs it slower syncs, once
         }
         *filled = self

@@ -70,6 +70,18 @@ mod racy {
         unsafe {
             if len >= 8 {
                 let mut at = 0;
+                #[cfg(target_arch = "x86_64")]
+                while at + 16 <= len {
+                    let value: std::arch::x86_64::__m128i;
+                    asm!(
+                        "movdqu {0}, xmmword ptr [{1}]",
+                        out(xmm_reg) value,
+                        in(reg) from.add(at),
+                        options(pure, readonly, nostack, preserves_flags)
+                    );
+                    std::arch::x86_64::_mm_storeu_si128(to.add(at).cast(), value);
+                    at += 16;
+                }
                 while at + 8 <= len {
                     to.add(at).cast::<u64>().write_unaligned(load_u64(from.add(at)));
                     at += 8;

@@ -130,6 +130,17 @@ pub struct ValueAt {
     pub overflow: bool,
 }
 
+/// The lengths of an entry that was copied.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct EntryLens {
+    /// Bytes of the key.
+    pub key: usize,
+    /// Bytes of the value or reference.
+    pub value: usize,
+    /// What was copied is an overflow reference.
+    pub overflow: bool,
+}
+
 /// Where a search ended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Position {
@@ -301,8 +312,14 @@ impl<'p> Node<'p> {
     /// Appends an entry's whole key to `out`.
     #[inline]
     pub fn append_key(self, index: usize, out: &mut Vec<u8>) {
+        self.append_prefix(out);
+        self.append_suffix(index, out);
+    }
+
+    /// Appends what an entry's key has beyond the node's prefix.
+    #[inline]
+    pub fn append_suffix(self, index: usize, out: &mut Vec<u8>) {
         let slot = self.slot(index);
-        self.0.append_to(self.lower_at().0, self.prefix_len(), out);
         self.0.append_to(slot.offset + VALUE_HEADER_LEN, slot.suffix_len, out);
     }
 
@@ -311,6 +328,31 @@ impl<'p> Node<'p> {
         let mut key = Vec::new();
         self.append_key(index, &mut key);
         key
+    }
+
+    /// Bytes that all keys of this node begin with.
+    pub fn append_prefix(self, out: &mut Vec<u8>) {
+        self.0.append_to(self.lower_at().0, self.prefix_len(), out);
+    }
+
+    /// Appends an entry to `out`: whole key, then value (or overflow reference). `prefix` is what `append_prefix` gave.
+    /// Suffix and value lie side by side in the heap, so this is one copy.
+    #[inline]
+    pub fn append_entry(self, index: usize, prefix: &[u8], out: &mut Vec<u8>) -> EntryLens {
+        let slot = self.slot(index);
+        let word = self.0.u16(slot.offset);
+        let value_len = usize::from(word & !OVERFLOW_FLAG);
+        out.extend_from_slice(prefix);
+        let before = out.len();
+        self.0.append_to(slot.offset + VALUE_HEADER_LEN, slot.suffix_len + value_len, out);
+        // A racing reader may have been cut short at the page's end; the lengths must agree with what was copied.
+        let copied = out.len() - before;
+        let suffix_len = slot.suffix_len.min(copied);
+        EntryLens {
+            key: prefix.len() + suffix_len,
+            value: copied - suffix_len,
+            overflow: word & OVERFLOW_FLAG != 0,
+        }
     }
 
     /// Appends an entry's value (or overflow reference) to `out`.
