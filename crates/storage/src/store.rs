@@ -9,6 +9,7 @@
 //! | `meseta.data` | the pages | by the cleaner |
 //! | `meseta.doublewrite` | pages on their way to `meseta.data` | by the cleaner, before |
 //! | `meseta.log.NN` | the ring of log files | by the log's writer |
+//! | `meseta.log.buffer` | the log buffer, shared with the operating system | by every change |
 //!
 //! # Threads
 //! Two of its own: the log's writer and the cleaner. With [`Background::Inline`] there are none, and whoever waits
@@ -39,7 +40,9 @@ use crate::health::Health;
 use crate::ids::{Lsn, TreeId};
 use crate::io::{BatchEngine, DirectoryLock, Disk, RealDisk};
 use crate::log::block::{block_of, block_start, round_up};
+use crate::log::buffer::LogBuffer;
 use crate::log::files::{self, LogFiles};
+use crate::log::mapped::{BUFFER_FILE, MappedRing};
 use crate::log::{Log, LogFigures};
 use crate::mtr::Mtr;
 use crate::page::PAGE_SIZE;
@@ -395,6 +398,21 @@ fn create(disk: &dyn Disk, names: &[String], options: &StoreOptions) -> Result<(
     result
 }
 
+/// After a crash of the process alone: what was in the log buffer, and not in the files yet, is written to them as if
+/// the process had lived a little longer.
+fn salvage(disk: &dyn Disk, control: &Control) -> Result<()> {
+    let Some(ring) = MappedRing::open(disk)?.filter(|ring| ring.is_of(control.epoch)) else { return Ok(()) };
+    let files = LogFiles::open(disk, control.log_files as usize, control.log_file_len)?;
+    let len = ring.ring().len() * 8;
+    let end = recovery::scan(&files, control, len)?.end;
+    // The opening that crashed may not have written a block of its own yet.
+    let end = end.max(control.epoch_start);
+    let (health, waits) = (Arc::<Health>::default(), Arc::<WaitEvents>::default());
+    let buffer = LogBuffer::left_behind(ring, end);
+    Log::new(files, buffer, end, control.checkpoint, control.epoch, true, health, waits)?.step(true)?;
+    Ok(())
+}
+
 /// Number and length of the log files for a total: at most sixteen, so that there are files to fill ahead.
 fn log_shape(total: u64) -> (usize, u64) {
     let count = (total >> 20).clamp(2, 16);
@@ -476,6 +494,9 @@ impl Inner {
         }
         let inline = options.background == Background::Inline;
 
+        if !control.clean {
+            salvage(disk, &control)?;
+        }
         let end = if control.clean {
             let end = round_up(control.checkpoint);
             recovery::LogEnd { end: control.checkpoint, next_block: block_of(end) }
@@ -497,11 +518,19 @@ impl Inner {
 
         let health = Arc::new(Health::default());
         let waits = Arc::new(WaitEvents::default());
+        let start = block_start(end.next_block);
+        let buffer = match MappedRing::create(disk, options.log_buffer_bytes)? {
+            Some(ring) => {
+                ring.begin(epoch, start);
+                LogBuffer::over_mapped(ring, start)
+            }
+            None => LogBuffer::new(options.log_buffer_bytes, start),
+        };
         let redo_files = LogFiles::open(disk, control.log_files as usize, control.log_file_len)?;
         let log = Arc::new(Log::new(
             log_files,
-            options.log_buffer_bytes,
-            block_start(end.next_block),
+            buffer,
+            start,
             control.checkpoint,
             epoch,
             inline,
@@ -666,7 +695,7 @@ fn write_log(core: &Core, closing: &AtomicBool) {
 
 /// Names that a data directory may hold, for messages.
 pub fn file_names(log_files: usize) -> Vec<String> {
-    [CONTROL_FILE, DATA_FILE, DOUBLEWRITE_FILE]
+    [CONTROL_FILE, DATA_FILE, DOUBLEWRITE_FILE, BUFFER_FILE]
         .into_iter()
         .map(String::from)
         .chain((0..log_files).map(files::file_name))

@@ -21,12 +21,14 @@
 
 mod aligned;
 mod real;
+mod shared;
 
 use std::io;
 use std::sync::Arc;
 
 pub use aligned::AlignedBuffer;
 pub use real::{BatchEngine, RealDisk};
+pub use shared::SharedMemory;
 
 /// Direct I/O moves memory, offsets and lengths that are multiples of this many bytes.
 pub const IO_ALIGN: usize = 4096;
@@ -55,6 +57,12 @@ pub trait Disk: Send + Sync + 'static {
 
     /// Makes creations, renames and removals durable.
     fn sync_directory(&self) -> io::Result<()>;
+
+    /// Names this run of the machine: what mapped memory holds is as it was left if and only if this is unchanged.
+    /// `None` where nobody can tell.
+    fn boot_id(&self) -> Option<[u8; 16]> {
+        None
+    }
 
     /// What a person would call this place: a path, or "simulated disk".
     fn describe(&self) -> String;
@@ -86,6 +94,12 @@ pub trait DiskFile: Send + Sync {
     /// in small pieces, each of which is to survive a crash of the process at once. Durability still takes `sync`.
     fn use_page_cache(&self) -> io::Result<()> {
         Ok(())
+    }
+
+    /// Maps the first `len` bytes (the file has them) as memory shared with the operating system; `None` where that is
+    /// not to be had.
+    fn map(&self, _len: usize) -> io::Result<Option<SharedMemory>> {
+        Ok(None)
     }
 
     /// Starts all requests of a batch and returns without waiting for them.

@@ -46,29 +46,90 @@ pub fn body_len(word: u64) -> Option<usize> {
 
 /// The ring.
 pub struct LogBuffer {
-    words: Box<[AtomicU64]>,
+    words: Words,
     reserved: CachePadded<AtomicU64>,
     consumed: CachePadded<AtomicU64>,
+    /// Everything before this has been published without a gap, as far as somebody has looked.
+    frontier: CachePadded<AtomicU64>,
+    /// No reservation reached beyond this: for a ring that a crash left, where old words may not be zeroes yet.
+    limit: u64,
+}
+
+/// Where the ring is.
+enum Words {
+    Private(Box<[AtomicU64]>),
+    /// In memory that outlives the process; the first words are not the ring's.
+    #[cfg(not(loom))]
+    Shared(super::mapped::MappedRing),
+}
+
+impl Words {
+    #[inline(always)]
+    fn ring(&self) -> &[AtomicU64] {
+        match self {
+            Words::Private(words) => words,
+            #[cfg(not(loom))]
+            Words::Shared(mapped) => mapped.ring(),
+        }
+    }
 }
 
 impl LogBuffer {
     /// A ring of `len` bytes (a power of two) whose first record will be at `start` (a multiple of eight).
     pub fn new(len: usize, start: Lsn) -> Self {
         assert!(len.is_power_of_two() && len >= 64 && start.0.is_multiple_of(8));
-        Self {
-            words: (0..len / 8).map(|_| AtomicU64::new(0)).collect(),
-            reserved: CachePadded::new(AtomicU64::new(start.0)),
-            consumed: CachePadded::new(AtomicU64::new(start.0)),
-        }
+        Self::over(Words::Private((0..len / 8).map(|_| AtomicU64::new(0)).collect()), start)
+    }
+
+    /// An empty ring in memory that outlives the process.
+    #[cfg(not(loom))]
+    pub fn over_mapped(mapped: super::mapped::MappedRing, start: Lsn) -> Self {
+        Self::over(Words::Shared(mapped), start)
+    }
+
+    /// The ring that a crash left, from `start` on: published records are to be written, nothing is to be added.
+    #[cfg(not(loom))]
+    pub fn left_behind(mapped: super::mapped::MappedRing, start: Lsn) -> Self {
+        let limit = mapped.consumed().0 + mapped.ring().len() as u64 * 8;
+        Self { limit, ..Self::over_mapped(mapped, start) }
+    }
+
+    fn over(words: Words, start: Lsn) -> Self {
+        let at_start = || CachePadded::new(AtomicU64::new(start.0));
+        Self { words, reserved: at_start(), consumed: at_start(), frontier: at_start(), limit: u64::MAX }
+    }
+
+    /// Whether what has been published survives a crash of the process.
+    pub fn outlives_process(&self) -> bool {
+        !matches!(self.words, Words::Private(_))
     }
 
     /// Bytes in the ring.
     pub fn len(&self) -> usize {
-        self.words.len() * 8
+        self.words.ring().len() * 8
     }
 
+    #[inline(always)]
     fn word(&self, position: u64) -> &AtomicU64 {
-        &self.words[(position / 8) as usize & (self.words.len() - 1)]
+        let words = self.words.ring();
+        &words[(position / 8) as usize & (words.len() - 1)]
+    }
+
+    /// Whether everything before `lsn` has been published: no thread is still copying a record in before it.
+    pub fn is_published(&self, lsn: Lsn) -> bool {
+        loop {
+            let from = self.frontier.load(Ordering::Acquire).max(self.consumed.load(Ordering::Acquire));
+            if from >= lsn.0 {
+                return true;
+            }
+            let end = self.published_end(Lsn(from), lsn.0 - from);
+            // If the writer took records meanwhile, what was read may belong to the ring's next round.
+            if self.consumed.load(Ordering::Acquire) > from {
+                continue;
+            }
+            self.frontier.fetch_max(end.0, Ordering::AcqRel);
+            return end >= lsn;
+        }
     }
 
     /// The end of the last reservation.
@@ -125,7 +186,7 @@ impl LogBuffer {
     /// least one record, if there is one). For the writer only.
     pub fn published_end(&self, from: Lsn, limit: u64) -> Lsn {
         let mut end = from.0;
-        while end - from.0 < limit {
+        while end - from.0 < limit && end < self.limit {
             let Some(len) = body_len(self.word(end).load(Ordering::Acquire)) else { break };
             end += record_len(len) as u64;
         }
@@ -146,6 +207,10 @@ impl LogBuffer {
         let from = self.consumed.load(Ordering::Relaxed);
         for position in (from..to.0).step_by(8) {
             self.word(position).store(0, Ordering::Relaxed);
+        }
+        #[cfg(not(loom))]
+        if let Words::Shared(mapped) = &self.words {
+            mapped.set_consumed(to);
         }
         self.consumed.store(to.0, Ordering::Release);
     }

@@ -28,6 +28,7 @@
 pub mod block;
 pub mod buffer;
 pub mod files;
+pub mod mapped;
 pub mod reader;
 pub mod waiters;
 
@@ -116,10 +117,10 @@ struct Writer {
 }
 
 impl Log {
-    /// A log that continues at `start`, the beginning of a block.
+    /// A log that continues at `start`, the end of a record, with what is in the buffer.
     pub fn new(
         files: LogFiles,
-        buffer_len: usize,
+        buffer: LogBuffer,
         start: Lsn,
         checkpoint: Lsn,
         epoch: u32,
@@ -127,20 +128,21 @@ impl Log {
         health: Arc<Health>,
         waits: Arc<WaitEvents>,
     ) -> Result<Self> {
-        debug_assert_eq!(block_start(block_of(start)), start);
         let capacity = files.payload_capacity();
         let mut out = AlignedBuffer::new(WRITE_LEN_MAX + IO_ALIGN);
-        // The blocks before the first new one, up to the alignment boundary, are written again with it: unchanged.
-        let skipped = block_of(start) % BLOCKS_PER_ALIGN;
-        if skipped > 0 {
-            let first = block_of(start) - skipped;
+        // What lies before `start`, up to the alignment boundary, is written again with the first write: unchanged.
+        let first = block_of(start) / BLOCKS_PER_ALIGN * BLOCKS_PER_ALIGN;
+        let in_block = (start.0 - block_start(block_of(start)).0) as usize;
+        let payload_before = if in_block > 0 { BLOCK_HEADER_LEN + in_block } else { 0 };
+        let kept = (block_of(start) - first) as usize * BLOCK_LEN + payload_before;
+        if kept > 0 {
             files
                 .read(first, &mut out[..IO_ALIGN])
                 .map_err(|error| ErrorKind::Setup { what: "reading the end of the log, meseta.log.*".into(), error })?;
-            out[skipped as usize * BLOCK_LEN..IO_ALIGN].fill(0);
+            out[kept..IO_ALIGN].fill(0);
         }
         Ok(Self {
-            buffer: LogBuffer::new(buffer_len, start),
+            buffer,
             files,
             writer: RankedMutex::new(Rank::LogWriter, Writer { epoch, out, unsynced: Vec::new() }),
             flusher: RankedMutex::new(Rank::LogFlusher, ()),
@@ -232,11 +234,20 @@ impl Log {
 
     // ---- waiting ------------------------------------------------------------------------------------------------
 
-    /// Waits until the log is written to its files up to `lsn`.
+    /// Waits until the log up to `lsn` survives a crash of the process: at once if the buffer does, else when it is
+    /// written to its files.
     ///
     /// Writing is a copy to the page cache: whoever comes first does it, for all who are ready, instead of waking a
     /// thread for it.
     pub fn wait_written(&self, lsn: Lsn) -> Result<()> {
+        if self.buffer.outlives_process() {
+            // Published is as good as written. Who is not ready yet holds the pages that we were waiting for.
+            while !self.buffer.is_published(lsn) {
+                self.health.check()?;
+                std::thread::yield_now();
+            }
+            return self.health.check();
+        }
         if self.written.reached() >= lsn {
             return Ok(());
         }

@@ -18,7 +18,7 @@ use rustix::fs::FallocateFlags;
 use rustix::io::Errno;
 
 use super::named;
-use crate::io::{AlignedBuffer, IO_ALIGN, Operation};
+use crate::io::{AlignedBuffer, IO_ALIGN, Operation, SharedMemory};
 
 /// Zeros are written this many bytes at a time where the file system cannot reserve space.
 const ZEROS_LEN: usize = 1 << 20;
@@ -57,6 +57,11 @@ impl OpenFile {
             rustix::fs::fcntl_setfl(&self.file, flags - rustix::fs::OFlags::DIRECT)
         };
         clear().map_err(|error| self.named(io::Error::from(error)))
+    }
+
+    /// Maps the file's beginning.
+    pub(super) fn map(&self, len: usize) -> io::Result<SharedMemory> {
+        SharedMemory::map(&self.file, len).map_err(|error| self.named(io::Error::from(error)))
     }
 
     /// Writes once.

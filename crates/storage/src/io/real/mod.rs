@@ -129,6 +129,12 @@ impl Disk for RealDisk {
         directory::list(&self.path)
     }
 
+    fn boot_id(&self) -> Option<[u8; 16]> {
+        let text = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").ok()?;
+        let digits: String = text.chars().filter(char::is_ascii_hexdigit).collect();
+        u128::from_str_radix(&digits, 16).ok().map(u128::to_le_bytes)
+    }
+
     fn sync_directory(&self) -> io::Result<()> {
         self.directory.sync_all().map_err(|error| named(&self.path.display(), error))
     }
@@ -163,6 +169,10 @@ impl DiskFile for RealFile {
 
     fn use_page_cache(&self) -> io::Result<()> {
         self.file.use_page_cache()
+    }
+
+    fn map(&self, len: usize) -> io::Result<Option<crate::io::SharedMemory>> {
+        self.file.map(len).map(Some)
     }
 
     fn allocate(&self, len: u64) -> io::Result<()> {
