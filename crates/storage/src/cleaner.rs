@@ -109,8 +109,7 @@ impl Cleaner {
         waits: Arc<WaitEvents>,
     ) -> Self {
         let copies = AlignedBuffer::new(SEGMENT_HEADER_LEN + doublewrite.segment_pages() * PAGE_SIZE);
-        let work =
-            Work { control, doublewrite, copies, last_checkpoint: Instant::now(), last_end: Lsn::ZERO };
+        let work = Work { control, doublewrite, copies, last_checkpoint: Instant::now(), last_end: Lsn::ZERO };
         Self {
             pool,
             log,

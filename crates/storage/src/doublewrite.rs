@@ -184,8 +184,7 @@ impl Doublewrite {
         let mut repaired = 0;
         let mut place = AlignedBuffer::new(PAGE_SIZE);
         for (number, copy) in newest {
-            data.read_exact_at(&mut place, number.offset())
-                .map_err(read_failed(format!("{DATA_FILE}, {number}")))?;
+            data.read_exact_at(&mut place, number.offset()).map_err(read_failed(format!("{DATA_FILE}, {number}")))?;
             let copy_lsn = PageRef::of(&copy).page_lsn();
             let in_place = page::check_sealed(&place, number, log_end).is_ok() && {
                 let lsn = u64::from_le_bytes(place[8..16].try_into().expect("eight bytes"));
@@ -193,10 +192,8 @@ impl Doublewrite {
             };
             if !in_place {
                 place.copy_from_slice(copy.bytes());
-                data.write_all_at(&place, number.offset()).map_err(|error| ErrorKind::Setup {
-                    what: format!("repairing {number} of {DATA_FILE}"),
-                    error,
-                })?;
+                data.write_all_at(&place, number.offset())
+                    .map_err(|error| ErrorKind::Setup { what: format!("repairing {number} of {DATA_FILE}"), error })?;
                 repaired += 1;
             }
         }

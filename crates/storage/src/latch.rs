@@ -85,6 +85,7 @@ pub struct Latch(AtomicU64);
 impl Latch {
     /// A latch in the evicted state.
     #[cfg(any(test, loom))]
+    #[allow(clippy::new_without_default)]
     pub fn new() -> Self {
         Self(AtomicU64::new(0))
     }
@@ -190,10 +191,7 @@ impl Latch {
     pub fn try_begin_load(&self) -> bool {
         let word = self.0.load(Ordering::Relaxed);
         state_of(word) == EVICTED
-            && self
-                .0
-                .compare_exchange(word, with_state(word, LOADING), Ordering::Acquire, Ordering::Relaxed)
-                .is_ok()
+            && self.0.compare_exchange(word, with_state(word, LOADING), Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
     /// The page has been read and checked: open to all.
@@ -221,10 +219,7 @@ impl Latch {
     pub fn mark(&self) -> bool {
         let word = self.0.load(Ordering::Relaxed);
         state_of(word) == UNLOCKED
-            && self
-                .0
-                .compare_exchange(word, with_state(word, MARKED), Ordering::Relaxed, Ordering::Relaxed)
-                .is_ok()
+            && self.0.compare_exchange(word, with_state(word, MARKED), Ordering::Relaxed, Ordering::Relaxed).is_ok()
     }
 
     /// Whether the page is marked and nobody has touched it since.
@@ -236,10 +231,7 @@ impl Latch {
     pub fn try_evict(&self) -> bool {
         let word = self.0.load(Ordering::Relaxed);
         state_of(word) == MARKED
-            && self
-                .0
-                .compare_exchange(word, with_state(word, EXCLUSIVE), Ordering::Acquire, Ordering::Relaxed)
-                .is_ok()
+            && self.0.compare_exchange(word, with_state(word, EXCLUSIVE), Ordering::Acquire, Ordering::Relaxed).is_ok()
     }
 
     /// The page's memory has been given away.
@@ -295,10 +287,7 @@ impl Latch {
                 return;
             }
             if word & WAITERS == 0
-                && self
-                    .0
-                    .compare_exchange_weak(word, word | WAITERS, Ordering::Relaxed, Ordering::Relaxed)
-                    .is_err()
+                && self.0.compare_exchange_weak(word, word | WAITERS, Ordering::Relaxed, Ordering::Relaxed).is_err()
             {
                 continue;
             }

@@ -286,11 +286,7 @@ impl<'a> Op<'a> {
             kind => Err(format!("a node's operation meets a page of kind {kind:?}")),
         };
         let slot = |node: Node<'_>, index: u16, limit: usize| {
-            if usize::from(index) < limit {
-                Ok(())
-            } else {
-                Err(format!("slot {index} of a node of {}", node.count()))
-            }
+            if usize::from(index) < limit { Ok(()) } else { Err(format!("slot {index} of a node of {}", node.count())) }
         };
         let room = |needed: usize, free: usize| {
             if needed <= free { Ok(()) } else { Err(format!("{needed} bytes wanted in a node with {free} free")) }
@@ -326,7 +322,9 @@ impl<'a> Op<'a> {
             Op::Truncate { keep, upper } => {
                 let node = node()?;
                 slot(node, keep, node.count() + 1)?;
-                if node.upper_fence().is_some_and(|old| old.as_slice() < upper) || node.lower_fence().as_slice() >= upper {
+                if node.upper_fence().is_some_and(|old| old.as_slice() < upper)
+                    || node.lower_fence().as_slice() >= upper
+                {
                     return Err("truncation to a fence outside the node's fences".into());
                 }
                 if keep > 0 && node.key(usize::from(keep) - 1).as_slice() >= upper {

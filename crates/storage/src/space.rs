@@ -354,11 +354,7 @@ impl Space {
     /// Latches the map pages that describe `pages`, in ascending order, behind all tree pages.
     ///
     /// Errors: a restart when one is not in memory.
-    pub fn latch_maps<'p>(
-        &self,
-        pool: &'p Pool,
-        pages: impl IntoIterator<Item = PageNo>,
-    ) -> Result<Maps<'p>, Restart> {
+    pub fn latch_maps<'p>(&self, pool: &'p Pool, pages: impl IntoIterator<Item = PageNo>) -> Result<Maps<'p>, Restart> {
         let numbers: BTreeSet<PageNo> = pages.into_iter().map(|page| ExtentNo::of(page).map_page()).collect();
         let mut latched = Vec::with_capacity(numbers.len());
         for (index, number) in numbers.into_iter().enumerate() {

@@ -43,7 +43,7 @@ use crate::log::block::{block_of, block_start, round_up};
 use crate::log::buffer::LogBuffer;
 use crate::log::files::{self, LogFiles};
 use crate::log::mapped::{BUFFER_FILE, MappedRing};
-use crate::log::{Log, LogFigures};
+use crate::log::{Log, LogFigures, Resume};
 use crate::mtr::Mtr;
 use crate::page::PAGE_SIZE;
 use crate::page::PageKind;
@@ -133,7 +133,10 @@ impl StoreOptions {
             return bad("log_bytes", format!("{} is less than four log buffers", self.log_bytes));
         }
         if !(node::CAPACITY_MIN..=PAGE_SIZE).contains(&self.node_capacity) {
-            return bad("node_capacity", format!("{} is not in {}..={PAGE_SIZE}", self.node_capacity, node::CAPACITY_MIN));
+            return bad(
+                "node_capacity",
+                format!("{} is not in {}..={PAGE_SIZE}", self.node_capacity, node::CAPACITY_MIN),
+            );
         }
         if self.batch_pages == 0 || self.batch_pages > 1024 {
             return bad("batch_pages", format!("{} is not in 1..=1024", self.batch_pages));
@@ -199,9 +202,8 @@ impl Store {
             }
             _ => ErrorKind::Setup { what: format!("locking {}", disk.describe()), error },
         })?;
-        let names = disk
-            .list()
-            .map_err(|error| ErrorKind::Setup { what: format!("listing {}", disk.describe()), error })?;
+        let names =
+            disk.list().map_err(|error| ErrorKind::Setup { what: format!("listing {}", disk.describe()), error })?;
         if !names.iter().any(|name| name == CONTROL_FILE) {
             create(&*disk, &names, &options)?;
         }
@@ -409,7 +411,8 @@ fn salvage(disk: &dyn Disk, control: &Control) -> Result<()> {
     let end = end.max(control.epoch_start);
     let (health, waits) = (Arc::<Health>::default(), Arc::<WaitEvents>::default());
     let buffer = LogBuffer::left_behind(ring, end);
-    Log::new(files, buffer, end, control.checkpoint, control.epoch, true, health, waits)?.step(true)?;
+    let resume = Resume { start: end, checkpoint: control.checkpoint, epoch: control.epoch, inline: true };
+    Log::new(files, buffer, resume, health, waits)?.step(true)?;
     Ok(())
 }
 
@@ -512,9 +515,7 @@ impl Inner {
         }
         // From here on the store is in use: blocks of this opening are newer than all before.
         let epoch = control.epoch + 1;
-        control_file
-            .begin_epoch(block_start(end.next_block))
-            .map_err(setup("writing meseta.control"))?;
+        control_file.begin_epoch(block_start(end.next_block)).map_err(setup("writing meseta.control"))?;
 
         let health = Arc::new(Health::default());
         let waits = Arc::new(WaitEvents::default());
@@ -530,10 +531,7 @@ impl Inner {
         let log = Arc::new(Log::new(
             log_files,
             buffer,
-            start,
-            control.checkpoint,
-            epoch,
-            inline,
+            Resume { start, checkpoint: control.checkpoint, epoch, inline },
             Arc::clone(&health),
             Arc::clone(&waits),
         )?);

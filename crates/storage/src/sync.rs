@@ -25,14 +25,7 @@ pub fn park(address: usize, still: impl FnOnce() -> bool) {
     // SAFETY: the address is that of a latch or counter owned by this crate, so no foreign parker uses it as a
     // key; `still` neither panics nor parks; the other two callbacks do nothing.
     unsafe {
-        parking_lot_core::park(
-            address,
-            still,
-            || {},
-            |_, _| {},
-            parking_lot_core::DEFAULT_PARK_TOKEN,
-            None,
-        );
+        parking_lot_core::park(address, still, || {}, |_, _| {}, parking_lot_core::DEFAULT_PARK_TOKEN, None);
     }
 }
 

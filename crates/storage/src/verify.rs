@@ -176,7 +176,8 @@ impl Check<'_> {
             return;
         }
         for index in 0..node.count() {
-            let child_upper = if index + 1 < node.count() { Some(node.key(index + 1)) } else { upper.map(<[u8]>::to_vec) };
+            let child_upper =
+                if index + 1 < node.count() { Some(node.key(index + 1)) } else { upper.map(<[u8]>::to_vec) };
             self.node(tree, node.child(index), Some(node.level() - 1), &node.key(index), child_upper.as_deref());
         }
     }

@@ -235,14 +235,14 @@ fn run(seed: u64) -> Result<(), String> {
             Err(_) => {}
             Ok(store) => {
                 let found = read_all(&store);
-                if let Some(known) = &known {
-                    if found != *known {
-                        return Err(format!(
-                            "round {round}: the state changed by opening again: {}; {:?}",
-                            difference(known, &found),
-                            store.recovery()
-                        ));
-                    }
+                if let Some(known) = &known
+                    && found != *known
+                {
+                    return Err(format!(
+                        "round {round}: the state changed by opening again: {}; {:?}",
+                        difference(known, &found),
+                        store.recovery()
+                    ));
                 }
                 let mut under_way = History::begin(found);
                 // The root tree was created while opening; from here on it is in the base.
@@ -306,7 +306,8 @@ fn run(seed: u64) -> Result<(), String> {
 }
 
 fn number_from(name: &str, default: u64) -> u64 {
-    std::env::var(name).map_or(default, |text| text.parse().unwrap_or_else(|_| panic!("{name} is not a number: {text}")))
+    std::env::var(name)
+        .map_or(default, |text| text.parse().unwrap_or_else(|_| panic!("{name} is not a number: {text}")))
 }
 
 #[test]

@@ -233,8 +233,7 @@ impl Cursor {
 
     #[cold]
     fn land_on_long(&mut self, entry: Entry) -> Result<bool> {
-        let reference =
-            Reference::decode(entry.value(&self.bytes)).expect("a validated leaf holds whole references");
+        let reference = Reference::decode(entry.value(&self.bytes)).expect("a validated leaf holds whole references");
         if self.tree.read_pages(reference, &mut self.long)?.is_some() {
             return Ok(true);
         }

@@ -31,7 +31,8 @@ impl Tree {
         let right = self.path_to(to)?;
         // Root first. A concurrent change of height makes the two incomparable: then the shorter one decides.
         let levels = left.len().min(right.len());
-        let fork = (0..levels).find(|&depth| left[depth].page != right[depth].page || left[depth].index != right[depth].index);
+        let fork =
+            (0..levels).find(|&depth| left[depth].page != right[depth].page || left[depth].index != right[depth].index);
         let Some(fork) = fork else { return Ok(0) };
         if fork + 1 == levels {
             return Ok(right[fork].index.saturating_sub(left[fork].index) as u64);

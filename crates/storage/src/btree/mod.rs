@@ -122,9 +122,7 @@ impl Tree {
 
     /// Gives an existing entry another value. `None` if there is no such key.
     pub fn update(&self, key: &[u8], value: &[u8]) -> Result<Option<Lsn>> {
-        self.write(key, &[], &mut |current| {
-            Ok(if current.exists() { Change::Put(value.into()) } else { Change::Keep })
-        })
+        self.write(key, &[], &mut |current| Ok(if current.exists() { Change::Put(value.into()) } else { Change::Keep }))
     }
 
     /// Removes an entry. `None` if there was no such key.
@@ -139,9 +137,7 @@ impl Tree {
         self.write(key, &[], &mut |current| match current.inline_len() {
             None if !current.exists() => Ok(Change::Keep),
             Some(limit) if offset + bytes.len() <= limit => Ok(Change::Patch { offset, bytes: bytes.into() }),
-            limit => {
-                Err(ErrorKind::ValueTooLong { len: offset + bytes.len(), limit: limit.unwrap_or(0) }.into())
-            }
+            limit => Err(ErrorKind::ValueTooLong { len: offset + bytes.len(), limit: limit.unwrap_or(0) }.into()),
         })
     }
 

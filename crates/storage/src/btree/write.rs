@@ -120,7 +120,10 @@ type Decide<'d, 'v> = &'d mut dyn FnMut(&Current<'_>) -> Result<Change<'v>, Deci
 /// How an attempt ended.
 enum Outcome {
     Kept,
-    Changed { end: Lsn, underfull: bool },
+    Changed {
+        end: Lsn,
+        underfull: bool,
+    },
     /// The leaf needs so many more bytes.
     NeedsRoom(usize),
     /// The new value is long and has to be written first.
@@ -161,9 +164,8 @@ impl Tree {
                 Ok(Outcome::NeedsLong(NeedsLong(reference))) => {
                     let mut bytes = Vec::new();
                     // Gone meanwhile? Then the next attempt meets another value.
-                    ahead.old = self
-                        .read_pages(reference, &mut bytes)?
-                        .map(|pages| LongValue { reference, pages, bytes });
+                    ahead.old =
+                        self.read_pages(reference, &mut bytes)?.map(|pages| LongValue { reference, pages, bytes });
                 }
                 Err(Stop::Failed(error)) => return Err(error),
                 Err(Stop::Restart(restart)) => self.core.before_retry(restart, &mut restarts)?,
@@ -196,8 +198,7 @@ impl Tree {
     ) -> Result<Outcome, Stop> {
         let leaf = self.latch_leaf(key)?;
         let node = Node(leaf.view());
-        let current =
-            Current { tree: self, node, position: node.search(key), long: ahead.old.as_ref() };
+        let current = Current { tree: self, node, position: node.search(key), long: ahead.old.as_ref() };
         let change = match decide(&current) {
             Ok(change) => change,
             Err(Decision::NeedsLong(reference)) => return Ok(Outcome::NeedsLong(reference)),

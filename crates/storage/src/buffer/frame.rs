@@ -31,6 +31,7 @@ unsafe impl Zeroed for Frame {}
 impl Frame {
     /// The entry of a page that is not in memory.
     #[cfg(any(test, loom))]
+    #[allow(clippy::new_without_default)]
     pub fn new() -> Self {
         Self { latch: Latch::new(), dirty: AtomicU64::new(0) }
     }

@@ -105,6 +105,7 @@ impl LogBuffer {
     }
 
     /// Bytes in the ring.
+    #[allow(clippy::len_without_is_empty)]
     pub fn len(&self) -> usize {
         self.words.ring().len() * 8
     }

@@ -70,6 +70,19 @@ pub struct LogFigures {
     pub bytes_written: u64,
 }
 
+/// Where a log continues.
+#[derive(Clone, Copy, Debug)]
+pub struct Resume {
+    /// The end of the last record that counts.
+    pub start: Lsn,
+    /// Where redo would start.
+    pub checkpoint: Lsn,
+    /// The opening of the store, for the blocks that are written from here on.
+    pub epoch: u32,
+    /// There is no writer thread: whoever waits does the writing.
+    pub inline: bool,
+}
+
 /// The log of an open store.
 pub struct Log {
     buffer: LogBuffer,
@@ -117,17 +130,15 @@ struct Writer {
 }
 
 impl Log {
-    /// A log that continues at `start`, the end of a record, with what is in the buffer.
+    /// A log that continues where `resume` says, with what is in the buffer.
     pub fn new(
         files: LogFiles,
         buffer: LogBuffer,
-        start: Lsn,
-        checkpoint: Lsn,
-        epoch: u32,
-        inline: bool,
+        resume: Resume,
         health: Arc<Health>,
         waits: Arc<WaitEvents>,
     ) -> Result<Self> {
+        let Resume { start, checkpoint, epoch, inline } = resume;
         let capacity = files.payload_capacity();
         let mut out = AlignedBuffer::new(WRITE_LEN_MAX + IO_ALIGN);
         // What lies before `start`, up to the alignment boundary, is written again with the first write: unchanged.
@@ -483,10 +494,8 @@ impl Log {
         if *filled >= self.files.ring_len() || *filled < written + 4 * self.buffer.len() as u64 {
             return Ok(false); // full, or the log has caught up: what is left costs it slower syncs, once
         }
-        *filled = self
-            .files
-            .fill(*filled)
-            .map_err(|error| self.health.stop(format!("filling the log files: {error}")))?;
+        *filled =
+            self.files.fill(*filled).map_err(|error| self.health.stop(format!("filling the log files: {error}")))?;
         Ok(true)
     }
 

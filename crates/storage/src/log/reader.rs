@@ -197,10 +197,9 @@ impl<'f> LogReader<'f> {
         if number < self.chunk_first || number >= self.chunk_first + self.chunk_blocks {
             let first = number / (IO_ALIGN / BLOCK_LEN) as u64 * (IO_ALIGN / BLOCK_LEN) as u64;
             let (file, offset) = self.files.place(first);
-            self.files.read(first, &mut self.chunk).map_err(|error| ErrorKind::Read {
-                what: format!("{}, byte {offset}", file_name(file)),
-                error,
-            })?;
+            self.files
+                .read(first, &mut self.chunk)
+                .map_err(|error| ErrorKind::Read { what: format!("{}, byte {offset}", file_name(file)), error })?;
             self.chunk_first = first;
             self.chunk_blocks = (self.chunk.len() / BLOCK_LEN) as u64;
         }

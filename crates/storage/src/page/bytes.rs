@@ -26,11 +26,7 @@ use super::PAGE_SIZE;
 /// Readable bytes that must follow a page, so that a word load at any offset inside the page stays in memory.
 pub const READ_SLACK: usize = 8;
 
-#[cfg(all(
-    any(target_arch = "x86_64", target_arch = "aarch64"),
-    not(meseta_racy_atomics),
-    not(miri)
-))]
+#[cfg(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(meseta_racy_atomics), not(miri)))]
 mod racy {
     use std::arch::asm;
 
@@ -113,11 +109,7 @@ mod racy {
     }
 }
 
-#[cfg(not(all(
-    any(target_arch = "x86_64", target_arch = "aarch64"),
-    not(meseta_racy_atomics),
-    not(miri)
-)))]
+#[cfg(not(all(any(target_arch = "x86_64", target_arch = "aarch64"), not(meseta_racy_atomics), not(miri))))]
 mod racy {
     use std::sync::atomic::{AtomicU8, Ordering};
 
@@ -393,8 +385,7 @@ mod tests {
     #[test]
     fn compare_orders_as_slices_do() {
         let mut buffer = PageBuffer::boxed();
-        let words: [&[u8]; 7] =
-            [b"", b"a", b"abcdefgh", b"abcdefghi", b"abcdefgi", b"abcdefghijklmnopq", b"\xFF\xFF"];
+        let words: [&[u8]; 7] = [b"", b"a", b"abcdefgh", b"abcdefghi", b"abcdefgi", b"abcdefghijklmnopq", b"\xFF\xFF"];
         for a in words {
             PageMut::of(&mut buffer).write(5, a);
             for b in words {

@@ -348,11 +348,7 @@ impl<'p> Node<'p> {
         // A racing reader may have been cut short at the page's end; the lengths must agree with what was copied.
         let copied = out.len() - before;
         let suffix_len = slot.suffix_len.min(copied);
-        EntryLens {
-            key: prefix.len() + suffix_len,
-            value: copied - suffix_len,
-            overflow: word & OVERFLOW_FLAG != 0,
-        }
+        EntryLens { key: prefix.len() + suffix_len, value: copied - suffix_len, overflow: word & OVERFLOW_FLAG != 0 }
     }
 
     /// Appends an entry's value (or overflow reference) to `out`.
@@ -596,7 +592,10 @@ impl NodeMut<'_, '_> {
         }
         let distance = count / (HINT_COUNT + 1);
         // One more or one less entry may move the distance, and then every hint; else only those behind `from`.
-        let first = if count % (HINT_COUNT + 1) == 0 || (count + 1) % (HINT_COUNT + 1) == 0 || count <= 2 * HINT_COUNT + 1 {
+        let first = if count.is_multiple_of(HINT_COUNT + 1)
+            || (count + 1).is_multiple_of(HINT_COUNT + 1)
+            || count <= 2 * HINT_COUNT + 1
+        {
             0
         } else {
             (from / distance).saturating_sub(1)
@@ -816,7 +815,7 @@ mod tests {
 
     #[test]
     fn a_split_keeps_every_entry_and_tells_the_sides_apart() {
-        let mut builder = NodeBuilder::new(0, PAGE_SIZE, b"", None);
+        let mut builder = NodeBuilder::new(0, PAGE_SIZE, &0u32.to_be_bytes(), None);
         for n in 0..100u32 {
             builder.push(&n.to_be_bytes(), &[n as u8; 50], false);
         }
