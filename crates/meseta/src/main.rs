@@ -1,1 +1,76 @@
-fn main() {}
+//! The `meseta` program. The server is not there yet; what is there works on the storage engine alone.
+//!
+//! | command | what it does | exit status |
+//! |---|---|---|
+//! | `meseta check DIR` | reads every page of a closed store and says what is wrong | 0 sound, 1 problems, 2 not opened |
+//! | `meseta demo` | fills a store, kills itself, and shows that nothing was lost | 0 all well, 1 not, 2 failed |
+//!
+//! Results go to standard output. An error is one line on standard error that begins with `meseta:`.
+
+mod check;
+mod crash;
+mod demo;
+mod text;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// A MySQL-compatible OLTP server. So far: its storage engine.
+#[derive(Parser)]
+#[command(version, arg_required_else_help = true)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Check every page and every tree of a store that nobody has open
+    ///
+    /// A store that was not closed is recovered first, as any opening would. Exit status: 0 when the store is sound, 1
+    /// when problems were found, 2 when it could not be opened or read.
+    Check {
+        /// The data directory
+        #[arg(value_name = "DIR")]
+        directory: PathBuf,
+        /// Memory for pages: bytes, or a number with K, M or G
+        #[arg(long, default_value = "128M", value_parser = text::parse_bytes)]
+        memory: usize,
+    },
+    /// Show the storage engine at work: load, update, commit, crash for real, recover
+    Demo {
+        /// The data directory: missing, empty, or a store
+        #[arg(long = "dir", value_name = "DIR", default_value = "data/demo")]
+        directory: PathBuf,
+        /// Rows to load
+        #[arg(long, default_value_t = 200_000, value_parser = clap::value_parser!(u64).range(1..))]
+        rows: u64,
+    },
+    /// The process that the demonstration kills
+    #[command(hide = true)]
+    DemoWorker {
+        #[arg(long = "dir")]
+        directory: PathBuf,
+    },
+}
+
+/// Why the program ends early: one line for standard error. Exit status 2.
+type Failure = Box<dyn std::error::Error>;
+
+fn main() -> ExitCode {
+    let done = match Arguments::parse().command {
+        Command::Check { directory, memory } => check::run(&directory, memory),
+        Command::Demo { directory, rows } => demo::run(&directory, rows),
+        Command::DemoWorker { directory } => crash::work(&directory).map(|()| true),
+    };
+    match done {
+        Ok(true) => ExitCode::SUCCESS,
+        Ok(false) => ExitCode::from(1),
+        Err(error) => {
+            eprintln!("meseta: {error}");
+            ExitCode::from(2)
+        }
+    }
+}

@@ -1,0 +1,26 @@
+# The few commands that a person needs. Each is a script in tools/, which says in its head what it does.
+
+.PHONY: help run test torture bench-storage
+.DEFAULT_GOAL := help
+
+# Minutes of `make torture`, and where its chance begins (a failure prints the seed that repeats it).
+MINUTES ?= 30
+SEED ?= $(shell date +%s)
+# For `make bench-storage`; see `make bench-storage BENCH_ARGS=--help`.
+BENCH_ARGS ?=
+
+help: ## this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 26
+
+run: ## the demonstration: load, update, commit, crash, recover (about ten seconds, in data/demo)
+	cargo run --release -p meseta -- demo
+
+test: ## everything that must pass before a change is merged; installs what it needs
+	tools/test
+
+torture: ## power losses, models, fuzzing and interleavings for MINUTES=30 with SEED=...
+	tools/torture $(MINUTES) $(SEED)
+
+bench-storage: ## the storage engine beside four others, with BENCH_ARGS="..."
+	tools/setup bench
+	cd bench/storage && cargo run --release -- $(BENCH_ARGS)
