@@ -113,7 +113,7 @@ impl Cleaner {
         Self {
             pool,
             log,
-            work: RankedMutex::new(Rank::Cleaner, work),
+            work: RankedMutex::new(Rank::Cleaner, work).counted(&waits, WaitEvent::LatchCleaner),
             bell: Mutex::new(false),
             rung: Condvar::new(),
             memory_wanted: AtomicBool::new(false),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::buffer::{Pool, Restart};
 use crate::cleaner::Cleaner;
-use crate::error::{Result, StorageError};
+use crate::error::{ErrorKind, Result, StorageError};
 use crate::health::Health;
 use crate::log::Log;
 use crate::mtr;
@@ -61,6 +61,16 @@ impl Core {
     pub fn admit(&self) -> Result<()> {
         self.health.check()?;
         mtr::admit(&self.log, || self.cleaner.relieve_log())
+    }
+
+    /// A note travels in one record with the change that it belongs to.
+    pub fn check_note(&self, note: &[u8]) -> Result<()> {
+        // Half for the note, half for the change.
+        let limit = self.log.body_len_max() / 2;
+        if note.len() > limit {
+            return Err(ErrorKind::ValueTooLong { len: note.len(), limit }.into());
+        }
+        Ok(())
     }
 
     /// Runs `attempt` until it ends with an answer or an error. It must hold no latch when it returns.

@@ -186,10 +186,7 @@ impl Doublewrite {
         for (number, copy) in newest {
             data.read_exact_at(&mut place, number.offset()).map_err(read_failed(format!("{DATA_FILE}, {number}")))?;
             let copy_lsn = PageRef::of(&copy).page_lsn();
-            let in_place = page::check_sealed(&place, number, log_end).is_ok() && {
-                let lsn = u64::from_le_bytes(place[8..16].try_into().expect("eight bytes"));
-                Lsn(lsn) >= copy_lsn
-            };
+            let in_place = page::check_sealed(&place, number, log_end).is_ok() && page::sealed_lsn(&place) >= copy_lsn;
             if !in_place {
                 place.copy_from_slice(copy.bytes());
                 data.write_all_at(&place, number.offset())

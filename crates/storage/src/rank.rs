@@ -8,6 +8,10 @@
 //! Tree pages are peers: several may be held, and all but the first are taken with `try_`, so that no cycle can
 //! form (`btree::structure`).
 
+use std::sync::Arc;
+
+use crate::wait::{WaitEvent, WaitEvents};
+
 /// Ranks, outermost first.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Rank {
@@ -80,6 +84,8 @@ pub fn released(rank: Rank) {
 /// A mutex with a place in the latch order.
 pub struct RankedMutex<T> {
     rank: Rank,
+    /// Where waits for it are counted.
+    counted: Option<(Arc<WaitEvents>, WaitEvent)>,
     inner: parking_lot::Mutex<T>,
 }
 
@@ -92,13 +98,21 @@ pub struct RankedGuard<'m, T> {
 impl<T> RankedMutex<T> {
     /// A mutex of this rank.
     pub fn new(rank: Rank, value: T) -> Self {
-        Self { rank, inner: parking_lot::Mutex::new(value) }
+        Self { rank, counted: None, inner: parking_lot::Mutex::new(value) }
+    }
+
+    /// Counts waits for the mutex as `event`.
+    pub fn counted(self, waits: &Arc<WaitEvents>, event: WaitEvent) -> Self {
+        Self { counted: Some((Arc::clone(waits), event)), ..self }
     }
 
     /// Waits for the mutex.
     pub fn lock(&self) -> RankedGuard<'_, T> {
         may_wait(self.rank);
-        let inner = self.inner.lock();
+        let inner = self.inner.try_lock().unwrap_or_else(|| {
+            let _waiting = self.counted.as_ref().map(|(waits, event)| waits.begin(*event));
+            self.inner.lock()
+        });
         acquired(self.rank);
         RankedGuard { rank: self.rank, inner }
     }

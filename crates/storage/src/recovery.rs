@@ -23,7 +23,8 @@ use crate::buffer::{DATA_FILE, Pool};
 use crate::control::Control;
 use crate::error::{ErrorKind, Result};
 use crate::ids::{Lsn, PageNo};
-use crate::log::files::LogFiles;
+use crate::log::block::block_of;
+use crate::log::files::{LogFiles, file_name};
 use crate::log::reader::{LogReader, Record, Stretch};
 use crate::rank::Rank;
 use crate::redo::{self, Op};
@@ -102,7 +103,7 @@ pub fn redo(
     let mut current = reader.next_stretch(STRETCH_LEN)?;
     while !current.records.is_empty() {
         records += current.records.len() as u64;
-        let dealt = deal(&current, workers, participant)?;
+        let dealt = deal(files, &current, workers, participant)?;
         let next = std::thread::scope(|scope| {
             let handles: Vec<_> = dealt
                 .into_iter()
@@ -134,6 +135,7 @@ pub fn redo(
 type PageOps<'s> = HashMap<PageNo, Vec<(Record, Op<'s>)>>;
 
 fn deal<'s>(
+    files: &LogFiles,
     stretch: &'s Stretch,
     workers: usize,
     participant: Option<&dyn LogParticipant>,
@@ -142,11 +144,9 @@ fn deal<'s>(
     for &record in &stretch.records {
         let mut body = stretch.body(record);
         while !body.is_empty() {
-            let (page, op, rest) = Op::decode(body).map_err(|problem| ErrorKind::CorruptLog {
-                file: "the log".into(),
-                offset: 0,
-                lsn: record.start,
-                problem,
+            let (page, op, rest) = Op::decode(body).map_err(|problem| {
+                let (file, offset) = files.place(block_of(record.start));
+                ErrorKind::CorruptLog { file: file_name(file), offset, lsn: record.start, problem }
             })?;
             body = rest;
             if let Op::Note { bytes } = op {

@@ -162,7 +162,7 @@ impl Space {
         Self {
             pool,
             log,
-            state: RankedMutex::new(Rank::Space, State::default()),
+            state: RankedMutex::new(Rank::Space, State::default()).counted(&waits, WaitEvent::LatchSpace),
             extend: RankedMutex::new(Rank::Extend, ()),
             health,
             waits,

@@ -283,6 +283,7 @@ impl Store {
     /// Appends a note of the layer above to the log, alone.
     pub fn log_note(&self, note: &[u8]) -> Result<Lsn> {
         let core = &*self.inner.core;
+        core.check_note(note)?;
         core.admit()?;
         let mut mtr = Mtr::begin(&core.log);
         mtr.note(note);

@@ -36,7 +36,7 @@ wait_events! {
     LatchTree = "latch/tree_page", "Another thread changes the tree page that this one needs.";
     LatchSpaceMap = "latch/space_map_page", "Another thread changes the space map page that this one needs.";
     LatchSpace = "latch/space", "Another thread allocates or frees pages.";
-    LatchFlushList = "latch/page_cleaner", "Another thread writes pages back.";
+    LatchCleaner = "latch/page_cleaner", "Another thread writes pages back.";
     PageLoad = "io/data/load_by_other", "Another thread reads the page that this one needs.";
     DataRead = "io/data/read", "A page is read from the data file.";
     DataWrite = "io/data/write", "Pages are written to the data file.";

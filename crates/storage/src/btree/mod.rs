@@ -151,6 +151,7 @@ impl Tree {
         note: &[u8],
         mut decide: impl FnMut(Option<&[u8]>) -> Result<Change<'v>>,
     ) -> Result<Option<Lsn>> {
+        self.core.check_note(note)?;
         let mut value = Vec::new();
         self.write(key, note, &mut |current| {
             let known = current.value(&mut value)?;

@@ -16,7 +16,7 @@
 //!
 //! # Invariants
 //! 1. Records reach the files in the order of their reservation, without gaps.
-//! 2. A block is overwritten only when it lies wholly before the checkpoint. A writer asks for [`Log::admit`] before
+//! 2. A block is overwritten only when it lies wholly before the checkpoint. A writer asks for `mtr::admit` before
 //!    it latches its first page, and is kept out while the ring is more than seven eighths full; the last eighth is
 //!    for those already in. Should it not suffice, the engine stops; it never overwrites. (`Log::step`)
 //! 3. A failed write or sync stops the engine; a sync is never repeated and called success.

@@ -146,11 +146,16 @@ pub fn check_sealed(page: &[u8], expected: PageNo, log_end: Lsn) -> Result<(), S
     if number != expected {
         return Err(format!("identity: expected {expected}, found {number}"));
     }
-    let lsn = Lsn(u64::from_le_bytes(page[PAGE_LSN..PAGE_LSN + 8].try_into().expect("eight bytes")));
+    let lsn = sealed_lsn(page);
     if lsn > log_end {
         return Err(format!("page LSN: the page is as of {lsn}, but the log ends at {log_end}"));
     }
     Ok(())
+}
+
+/// The LSN of a page's bytes that came from disk and were checked.
+pub fn sealed_lsn(page: &[u8]) -> Lsn {
+    Lsn(u64::from_le_bytes(page[PAGE_LSN..PAGE_LSN + 8].try_into().expect("eight bytes")))
 }
 
 /// Checks that a page's content can be walked without looking outside it, whatever its bytes are. Part of every
