@@ -11,6 +11,9 @@ use crate::mtr;
 use crate::space::Space;
 use crate::wait::WaitEvents;
 
+/// After so many restarts a page that is missing once more means that memory is too small.
+const RESTARTS_MAX: u32 = 100_000;
+
 /// What trees work with.
 pub struct Core {
     /// Pages in memory.
@@ -91,6 +94,8 @@ impl Core {
     pub fn before_retry(&self, restart: Restart, restarts: &mut u32) -> Result<()> {
         *restarts += 1;
         match restart {
+            // Pages that one operation needs evict each other: everything else in memory is latched.
+            Restart::NotResident(_) if *restarts > RESTARTS_MAX => Err(self.pool.exhausted()),
             Restart::NotResident(page) => self.pool.ensure_resident(page),
             // Whoever holds the page may not be running: with more threads than cores, polling delays it.
             Restart::Changed if *restarts > 8 => {

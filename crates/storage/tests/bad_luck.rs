@@ -514,7 +514,10 @@ fn every_failing_write_and_sync_stops_the_engine_and_costs_nothing_acknowledged(
         let before = disk.calls(call);
         assert!(tell(&disk).is_ok_and(|(_, outcome)| outcome.is_ok()));
         let calls = disk.calls(call) - before;
-        assert!(effect == Effect::Short || struck == calls, "{call:?}, {effect:?}: {struck} of {calls} stopped the engine");
+        assert!(
+            effect == Effect::Short || struck == calls,
+            "{call:?}, {effect:?}: {struck} of {calls} stopped the engine"
+        );
     }
 }
 
@@ -621,28 +624,24 @@ fn a_value_too_long_is_refused_before_it_is_touched() {
 /// when there is memory again.
 #[test]
 fn more_latched_pages_than_memory_is_an_error() {
+    const PAGES: usize = 16;
     let disk = SimDisk::new(1);
-    let options = StoreOptions { memory_bytes: 16 << 14, ..tiny() };
+    let options = StoreOptions { memory_bytes: PAGES << 14, ..tiny() };
     let store = try_open(&disk, &options).unwrap();
-    let tree = store.create_tree().unwrap();
-    let mut model = Model::new();
-    for n in 0..600u32 {
-        let (key, value) = (n.to_be_bytes().to_vec(), vec![n as u8; 250]);
-        tree.insert(&key, &value).unwrap();
-        model.insert(key, value);
+    // Trees of one page each: with its root latched, a tree needs no other page.
+    let trees: Vec<Tree> = (0..PAGES + 4).map(|_| store.create_tree().unwrap()).collect();
+    for tree in &trees {
+        tree.insert(b"key", &value_of(b"key", tree.id().0.into(), 250)).unwrap();
     }
     store.checkpoint().unwrap();
-    // Sixteen threads each latch a leaf, and hold it until they are told to go on.
-    const HOLDERS: usize = 16;
-    let (all_hold, go_on) = (Barrier::new(HOLDERS + 1), Barrier::new(HOLDERS + 1));
+    let (held, free) = trees.split_at(PAGES);
+    let (all_hold, go_on) = (Barrier::new(PAGES + 1), Barrier::new(PAGES + 1));
     std::thread::scope(|scope| {
-        for n in 0..HOLDERS as u32 {
-            let (tree, all_hold, go_on) = (&tree, &all_hold, &go_on);
+        for tree in held {
+            let (all_hold, go_on) = (&all_hold, &go_on);
             scope.spawn(move || {
                 let mut held = false;
-                let key = (n * 30).to_be_bytes();
-                // Where not even this latch can be had, the thread only takes part in the barriers.
-                let outcome = tree.modify(&key, b"", |_| {
+                let outcome = tree.modify(b"key", b"", |_| {
                     if !std::mem::replace(&mut held, true) {
                         all_hold.wait();
                         go_on.wait();
@@ -650,21 +649,31 @@ fn more_latched_pages_than_memory_is_an_error() {
                     Ok(Change::Keep)
                 });
                 if !held {
-                    let error = outcome.expect_err("the latch was never held");
-                    assert!(matches!(error.kind(), ErrorKind::MemoryExhausted { .. }), "{error:?}");
+                    // Only so that the others do not wait for ever.
                     all_hold.wait();
                     go_on.wait();
                 }
+                assert_eq!(outcome.expect("there is memory for as many pages as threads"), None);
             });
         }
         all_hold.wait();
-        let error = (500..600u32).find_map(|n| tree.get(&n.to_be_bytes(), |_| ()).err());
+        let outcomes: Vec<_> = free
+            .iter()
+            .flat_map(|tree| [tree.get(b"key", |_| ()).map(drop), tree.put(b"key", b"no").map(drop)])
+            .chain([store.create_tree().map(drop)])
+            .collect();
         go_on.wait();
-        let error = error.expect("a hundred entries were read with all of memory latched");
-        assert!(matches!(error.kind(), ErrorKind::MemoryExhausted { limit_pages: 16, .. }), "{error:?}");
-        assert_says(&error, &["memory limit", "16 pages"]);
+        for outcome in outcomes {
+            let error = outcome.expect_err("a page was found with all of memory latched");
+            assert!(matches!(error.kind(), ErrorKind::MemoryExhausted { limit_pages: PAGES, .. }), "{error:?}");
+            assert_says(&error, &["memory limit", "16 pages"]);
+        }
     });
-    assert_same(&content(&tree), &model, "afterwards");
+    for tree in &trees {
+        let expected = value_of(b"key", tree.id().0.into(), 250);
+        assert_eq!(tree.get(b"key", <[u8]>::to_vec).unwrap(), Some(expected), "{}", tree.id());
+    }
+    assert_eq!(store.trees().len(), trees.len() + 1, "a tree that could not be created is there");
     assert_sound(&store);
 }
 
@@ -830,11 +839,13 @@ fn recovery_may_be_cut_off_any_number_of_times() {
         let disk = disk.fork(0);
         let before = disk.operations();
         let store = try_open(&disk, &small).unwrap();
+        let whole = disk.operations() - before;
         assert_same(&content(&store.open_tree(id).unwrap()), &model, "not cut off");
-        disk.operations() - before
+        whole
     };
     assert!(whole > 50, "recovery writes pages back: {whole} operations");
-    for cut in 0..whole {
+    // At each operation of the beginning and the end, and at many in between.
+    for cut in (0..whole).filter(|cut| *cut < 25 || cut % 4 == 0 || cut + 25 >= whole) {
         let disk = disk.fork(cut);
         for round in 0..2 {
             disk.power_off_after(cut);

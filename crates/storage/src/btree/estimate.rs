@@ -1,7 +1,7 @@
 //! How many entries lie in a range: an estimate from the two paths to its ends, for a planner that asks often.
 //!
 //! Within one leaf, or a few neighbouring ones, the answer is exact. Further apart, the entries between the two paths
-//! are counted level by level, each subtree taken to hold as many entries as the nodes seen do on average.
+//! are counted level by level, each subtree taken to hold as many entries as those that a few walks down look into.
 
 use super::Tree;
 use crate::error::Result;
@@ -9,8 +9,8 @@ use crate::ids::PageNo;
 use crate::page::node::Node;
 use crate::rank::Rank;
 
-/// Up to this many leaves between the ends are read; beyond, so many of them are sampled.
-const LEAVES_READ: usize = 8;
+/// Walks down between the two paths, at most.
+const WALKS: usize = 8;
 
 /// One node on a path.
 #[derive(Clone, Copy, Debug)]
@@ -37,23 +37,21 @@ impl Tree {
         if fork + 1 == levels {
             return Ok(right[fork].index.saturating_sub(left[fork].index) as u64);
         }
-        // Average entry counts of the nodes on both paths, for each level below the fork.
-        let mut averages: Vec<f64> = left[fork + 1..levels]
-            .iter()
-            .zip(&right[fork + 1..levels])
-            .map(|(l, r)| ((l.count + r.count) as f64 / 2.0).max(1.0))
-            .collect();
         let between = left[fork].index + 1..right[fork].index;
-        if fork + 2 == levels
-            && let Some(counts) = self.leaf_counts(left[fork].page, between.clone())?
-        {
-            let sum: usize = counts.iter().sum();
-            if counts.len() == between.len() {
-                let edges = (left[fork + 1].count - left[fork + 1].index) + right[fork + 1].index;
-                return Ok((sum + edges) as u64);
-            }
-            averages[0] = (sum as f64 / counts.len().max(1) as f64).max(1.0);
+        let edges = &left[fork + 1..levels];
+        let samples = self.sample(left[fork].page, between.clone(), edges.len())?;
+        if fork + 2 == levels && samples.len() == between.len() {
+            let sum: usize = samples.iter().map(|counts| counts[0]).sum();
+            return Ok((sum + (left[fork + 1].count - left[fork + 1].index) + right[fork + 1].index) as u64);
         }
+        // Average entry counts, for each level below the fork: of the nodes sampled and of those on both paths.
+        let averages: Vec<f64> = (0..edges.len())
+            .map(|below| {
+                let on_paths = left[fork + 1 + below].count + right[fork + 1 + below].count;
+                let sum = on_paths + samples.iter().map(|counts| counts[below]).sum::<usize>();
+                (sum as f64 / (samples.len() + 2) as f64).max(1.0)
+            })
+            .collect();
         // Entries under one child of a node at this depth.
         let under_child = |depth: usize| averages[depth - fork..].iter().product::<f64>();
         let mut total = between.len() as f64 * under_child(fork);
@@ -95,24 +93,34 @@ impl Tree {
         })
     }
 
-    /// Entries in (a sample of) the leaves under a parent; `None` if the parent is no parent of leaves any more.
-    fn leaf_counts(&self, parent: PageNo, entries: std::ops::Range<usize>) -> Result<Option<Vec<usize>>> {
-        self.core.retry(|| {
-            let pool = &*self.core.pool;
-            let node = pool.optimistic(parent, Rank::TreePage)?;
-            let step = entries.len().div_ceil(LEAVES_READ).max(1);
-            let leaves = node.read(|page| {
-                (page.level() == 1 && page.tree() == self.id && entries.end <= Node(page).count())
-                    .then(|| entries.clone().step_by(step).map(|i| Node(page).child(i)).collect::<Vec<_>>())
+    /// Walks down from some entries of a node, evenly spaced, each time through a node's middle; returns the entry counts
+    /// met, `depth` of them a walk. Fewer walks, or none, if the tree changes meanwhile.
+    fn sample(&self, from: PageNo, entries: std::ops::Range<usize>, depth: usize) -> Result<Vec<Vec<usize>>> {
+        let pool = &*self.core.pool;
+        let step = entries.len().div_ceil(WALKS).max(1);
+        let mut samples = Vec::with_capacity(WALKS);
+        for entry in entries.step_by(step) {
+            let walk = self.core.retry(|| {
+                let mut counts = Vec::with_capacity(depth);
+                let (mut page, mut index) = (from, Some(entry));
+                for _ in 0..depth {
+                    let node = pool.optimistic(page, Rank::TreePage)?;
+                    let child = node.read(|view| {
+                        let inner = Node(view);
+                        let index = index.take().unwrap_or(inner.count() / 2);
+                        let usable = view.level() > 0 && view.tree() == self.id && index < inner.count();
+                        usable.then(|| inner.child(index))
+                    })?;
+                    let Some(child) = child else { return Ok(None) };
+                    let next = pool.optimistic(child, Rank::TreePage)?;
+                    node.check()?;
+                    counts.push(next.read(|view| Node(view).count())?);
+                    page = child;
+                }
+                Ok(Some(counts))
             })?;
-            let Some(leaves) = leaves else { return Ok(None) };
-            let mut counts = Vec::with_capacity(leaves.len());
-            for leaf in leaves {
-                let leaf = pool.optimistic(leaf, Rank::TreePage)?;
-                counts.push(leaf.read(|page| Node(page).count())?);
-            }
-            node.check()?;
-            Ok(Some(counts))
-        })
+            samples.extend(walk);
+        }
+        Ok(samples)
     }
 }

@@ -211,7 +211,8 @@ impl Tree {
         Ok(Merged::Yes)
     }
 
-    /// Two neighbours as one page, if that leaves a quarter of it free (so that it is not split again at once).
+    /// Two neighbours as one page, if that leaves a quarter of it free (so that it is not split again at once) or one of
+    /// them is empty.
     fn joined(&self, left: &Exclusive<'_>, right: &Exclusive<'_>, level: u8) -> Option<Box<PageBuffer>> {
         let (left_node, right_node) = (Node(left.view()), Node(right.view()));
         let (lower, upper) = (left_node.lower_fence(), right_node.upper_fence());
@@ -219,7 +220,10 @@ impl Tree {
         let len = node::overhead_len(&lower, upper.as_deref())
             + left_node.used_len_with_prefix(prefix_len)
             + right_node.used_len_with_prefix(prefix_len);
-        if len > left_node.capacity() / 4 * 3 {
+        let capacity = left_node.capacity();
+        // An empty node is no use to anybody, and nothing will be removed from it that would bring us here again.
+        let limit = if left_node.count() == 0 || right_node.count() == 0 { capacity } else { capacity / 4 * 3 };
+        if len > limit {
             return None;
         }
         let mut builder = NodeBuilder::new(level, left_node.capacity(), &lower, upper.as_deref());

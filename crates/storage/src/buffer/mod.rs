@@ -42,7 +42,7 @@ pub use frame::Frame;
 pub use guard::{Exclusive, Optimistic, Restart, Shared};
 use memory::{Region, ZeroedArray};
 
-use crate::error::{ErrorKind, Result};
+use crate::error::{ErrorKind, Result, StorageError};
 use crate::health::Health;
 use crate::ids::{Lsn, PageNo};
 use crate::io::{DiskFile, IoMemory, Operation, Request};
@@ -471,11 +471,7 @@ impl Pool {
             last_seen = seen;
             if fruitless > 0 {
                 if fruitless > PATIENCE {
-                    return Err(ErrorKind::MemoryExhausted {
-                        limit_pages: self.limit,
-                        latched_pages: self.permits.load(Ordering::Relaxed),
-                    }
-                    .into());
+                    return Err(self.exhausted());
                 }
                 self.health.check()?;
                 let _waiting = self.waits.begin(WaitEvent::FrameFree);
@@ -485,6 +481,12 @@ impl Pool {
                 }
             }
         }
+    }
+
+    /// The error of those who need a page more than memory holds.
+    pub fn exhausted(&self) -> StorageError {
+        let latched_pages = self.permits.load(Ordering::Relaxed);
+        ErrorKind::MemoryExhausted { limit_pages: self.limit, latched_pages }.into()
     }
 
     /// Waits until pages have become clean since `turn`, or a moment has passed.
@@ -620,6 +622,6 @@ impl Pool {
     }
 }
 
-fn read_error(page: PageNo, error: std::io::Error) -> crate::error::StorageError {
+fn read_error(page: PageNo, error: std::io::Error) -> StorageError {
     ErrorKind::Read { what: format!("{DATA_FILE}, {page} (byte {})", page.offset()), error }.into()
 }

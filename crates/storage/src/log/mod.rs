@@ -226,7 +226,7 @@ impl Log {
         }
         self.buffer.publish(start, body);
         // An eighth is half a megabyte or more: worth a write of its own, long before the ring is full.
-        if end.0 - self.buffer.consumed().0 > self.buffer.len() as u64 / 8 {
+        if end.0.saturating_sub(self.buffer.consumed().0) > self.buffer.len() as u64 / 8 {
             self.ring();
         }
         end
@@ -358,7 +358,8 @@ impl Log {
     }
 
     fn has_work(&self) -> bool {
-        let backlog = self.reserved().0 - self.buffer.consumed().0;
+        // `consumed` may move between the two loads.
+        let backlog = self.reserved().0.saturating_sub(self.buffer.consumed().0);
         self.flush_wanted.load(Ordering::SeqCst) > self.durable.reached().0
             || backlog > self.buffer.len() as u64 / 8
             || !self.written.is_empty()
@@ -489,9 +490,10 @@ impl Log {
     /// Fills the next stretch of a new ring with zeroes, ahead of the log's first round. For the writer's thread.
     /// Returns whether there is more to fill.
     pub fn fill_ahead(&self, filled: &mut u64) -> Result<bool> {
-        // Others may write the log meanwhile, but not more than the buffer holds: far behind what is filled here.
-        let written = block_of(self.written.reached()) * BLOCK_LEN as u64;
-        if *filled >= self.files.ring_len() || *filled < written + 4 * self.buffer.len() as u64 {
+        // Nobody writes the log meanwhile, so what is behind stays behind.
+        let _writer = self.writer.lock();
+        let written = (block_of(self.written.reached()) + BLOCKS_PER_ALIGN) * BLOCK_LEN as u64;
+        if *filled >= self.files.ring_len() || *filled < written {
             return Ok(false); // full, or the log has caught up: what is left costs it slower syncs, once
         }
         *filled =

@@ -105,7 +105,8 @@ pub fn commit(store: &Store, lsn: Lsn) {
 
 /// A value that tells whose it is: `len` bytes, all following from the key and `version`.
 pub fn value_of(key: &[u8], version: u64, len: usize) -> Vec<u8> {
-    let mut random = meseta_sim::SeededRandom::new(key.iter().fold(version, |sum, &b| sum.rotate_left(7) ^ u64::from(b)));
+    let mut random =
+        meseta_sim::SeededRandom::new(key.iter().fold(version, |sum, &b| sum.rotate_left(7) ^ u64::from(b)));
     random.bytes(len)
 }
 
