@@ -41,7 +41,7 @@ fuzz_target!(|data: &[u8]| {
     }
 
     let files = ring(&bytes, if flags & 1 != 0 { 2 } else { 1 });
-    let mut reader = LogReader::new(&files, start, epoch_max);
+    let mut reader = LogReader::new(&files, start, 1..=epoch_max);
     let mut position = start;
     let mut total = 0;
     loop {

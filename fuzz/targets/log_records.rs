@@ -129,7 +129,7 @@ impl Written {
     /// Reads everything; checks that it is the beginning of what was written, and says how many records came.
     fn read(&self, start: Lsn) -> Result<usize, ()> {
         let files = ring(&self.ring, 2);
-        let mut reader = LogReader::new(&files, start, self.epoch);
+        let mut reader = LogReader::new(&files, start, 1..=self.epoch);
         let mut count = 0;
         loop {
             let stretch = reader.next_stretch(2000).map_err(|_| ())?;

@@ -189,9 +189,7 @@ impl Latch {
 
     /// Evicted to loading. False when another thread was faster.
     pub fn try_begin_load(&self) -> bool {
-        let word = self.0.load(Ordering::Relaxed);
-        state_of(word) == EVICTED
-            && self.0.compare_exchange(word, with_state(word, LOADING), Ordering::Acquire, Ordering::Relaxed).is_ok()
+        self.try_change(EVICTED, LOADING)
     }
 
     /// The page has been read and checked: open to all.
@@ -229,9 +227,19 @@ impl Latch {
 
     /// The clock's second touch: marked to exclusive, on the way out of memory.
     pub fn try_evict(&self) -> bool {
+        self.try_change(MARKED, EXCLUSIVE)
+    }
+
+    /// From one state to another in which the page's bytes are about to change: a writer's way in.
+    fn try_change(&self, from: u64, to: u64) -> bool {
         let word = self.0.load(Ordering::Relaxed);
-        state_of(word) == MARKED
-            && self.0.compare_exchange(word, with_state(word, EXCLUSIVE), Ordering::Acquire, Ordering::Relaxed).is_ok()
+        if state_of(word) != from {
+            return false;
+        }
+        let changed = self.0.compare_exchange(word, with_state(word, to), Ordering::Acquire, Ordering::Relaxed).is_ok();
+        // As for every writer: whoever sees a byte stored from here on sees the state word as well.
+        fence(Ordering::Release);
+        changed
     }
 
     /// The page's memory has been given away.

@@ -87,6 +87,18 @@ impl LogBuffer {
         Self::over(Words::Shared(mapped), start)
     }
 
+    /// The model checker's words are not bytes in a file: a private ring stands in.
+    #[cfg(loom)]
+    pub fn over_mapped(mapped: super::mapped::MappedRing, start: Lsn) -> Self {
+        Self::new(mapped.ring().len() * 8, start)
+    }
+
+    /// As above.
+    #[cfg(loom)]
+    pub fn left_behind(mapped: super::mapped::MappedRing, start: Lsn) -> Self {
+        Self::over_mapped(mapped, start)
+    }
+
     /// The ring that a crash left, from `start` on: published records are to be written, nothing is to be added.
     #[cfg(not(loom))]
     pub fn left_behind(mapped: super::mapped::MappedRing, start: Lsn) -> Self {
