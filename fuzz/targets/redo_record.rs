@@ -34,7 +34,7 @@ fuzz_target!(|data: &[u8]| -> Corpus {
         assert_eq!(Op::decode(&again), Ok((page, op, &[][..])), "an operation survives its encoding");
         body = rest;
         let before = image.bytes().to_vec();
-        if op.apply(PageNo(8), &mut PageMut::of(&mut image)).is_err() {
+        if op.redo(PageNo(8), &mut PageMut::of(&mut image)).is_err() {
             assert!(before == image.bytes(), "a refused operation changed its page");
         }
     }

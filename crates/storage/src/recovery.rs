@@ -189,7 +189,7 @@ fn redo_pages(pool: &Pool, pages: PageOps<'_>, applied: &AtomicU64, skipped: &At
             }
             latched.frame().set_dirty(record.start);
             for (_, op) in step {
-                op.apply(page, &mut latched.bytes_mut()).map_err(|problem| ErrorKind::CorruptPage {
+                op.redo(page, &mut latched.bytes_mut()).map_err(|problem| ErrorKind::CorruptPage {
                     file: DATA_FILE.into(),
                     page,
                     problem: format!("the log record at {} does not suit the page: {problem}", record.start),

@@ -16,7 +16,7 @@
 //!    its page is an error, since log or page must then be damaged.
 
 use crate::ids::{Lsn, PageNo};
-use crate::page::bytes::{PageMut, PageRef};
+use crate::page::bytes::{PageBuffer, PageMut, PageRef};
 use crate::page::node::{Node, NodeMut};
 use crate::page::space_map::{self, Entry};
 use crate::page::{PAGE_SIZE, PageKind, node, overflow};
@@ -244,6 +244,17 @@ impl<'a> Op<'a> {
         matches!(self, Op::Image { .. })
     }
 
+    /// Carries the operation out again, from the log. Besides what [`Op::apply`] does, an image is looked at: pages made
+    /// by redo are as sound as those read from disk.
+    pub fn redo(&self, page_no: PageNo, page: &mut PageMut<'_>) -> Result<(), Problem> {
+        if self.makes_page() {
+            let mut image = PageBuffer::boxed();
+            self.apply(page_no, &mut PageMut::of(&mut image))?;
+            crate::page::check_structure(PageRef::of(&image))?;
+        }
+        self.apply(page_no, page)
+    }
+
     /// Carries the operation out.
     ///
     /// Errors: a sentence; the page is unchanged. When doing (not redoing) that is a bug.
@@ -327,8 +338,13 @@ impl<'a> Op<'a> {
                 {
                     return Err("truncation to a fence outside the node's fences".into());
                 }
-                if keep > 0 && node.key(usize::from(keep) - 1).as_slice() >= upper {
-                    return Err("truncation to a fence below the entries that stay".into());
+                let mut key = Vec::new();
+                for index in 0..usize::from(keep) {
+                    key.clear();
+                    node.append_key(index, &mut key);
+                    if key.as_slice() >= upper || !node.covers(&key) {
+                        return Err("truncation to a fence below the entries that stay".into());
+                    }
                 }
                 if !node::left_fits(node, usize::from(keep), upper) {
                     return Err("truncation to a fence that does not fit".into());
@@ -339,7 +355,9 @@ impl<'a> Op<'a> {
                 Some(PageKind::SpaceMap) if u32::from(index) < space_map::REGION_EXTENTS => Ok(()),
                 kind => Err(format!("space map entry {index} set in a page of kind {kind:?}")),
             },
-            Op::SetKind { .. } | Op::Note { .. } => Ok(()),
+            Op::SetKind { kind: PageKind::Free | PageKind::DroppedRoot } => node().map(|_| ()),
+            Op::SetKind { kind } => Err(format!("a page is made {kind:?} without a content")),
+            Op::Note { .. } => Ok(()),
         }
     }
 }
@@ -355,7 +373,6 @@ mod tests {
 
     use super::*;
     use crate::ids::TreeId;
-    use crate::page::bytes::PageBuffer;
 
     fn round_trip(op: Op<'_>) {
         let mut body = Vec::new();

@@ -5,7 +5,6 @@
 
 use super::Tree;
 use super::descend::Path;
-use super::structure::CHILD_LEN;
 use crate::buffer::Restart;
 use crate::core::Stop;
 use crate::error::{ErrorKind, Result};
@@ -13,7 +12,7 @@ use crate::ids::Lsn;
 use crate::mtr::Mtr;
 use crate::page::PageKind;
 use crate::page::bytes::{PageBuffer, PageMut, PageRef};
-use crate::page::node::{self, Node, NodeBuilder, inline_len_max};
+use crate::page::node::{self, CHILD_LEN, Node, NodeBuilder, inline_len_max};
 use crate::rank::Rank;
 use crate::redo::Op;
 

@@ -24,9 +24,9 @@ use crate::core::Stop;
 use crate::error::Result;
 use crate::ids::PageNo;
 use crate::mtr::Mtr;
+use crate::page::PageKind;
 use crate::page::bytes::{PageBuffer, PageMut, PageRef};
-use crate::page::node::{self, Node, NodeBuilder, common_prefix_len, split_point};
-use crate::page::{PageKind, overflow};
+use crate::page::node::{self, CHILD_LEN, Node, NodeBuilder, common_prefix_len, split_point};
 use crate::rank::Rank;
 use crate::redo::Op;
 
@@ -263,8 +263,3 @@ impl Tree {
         Err(Restart::Changed.into())
     }
 }
-
-/// Bytes of a child's number in an inner node.
-pub(super) const CHILD_LEN: usize = 4;
-
-const _: () = assert!(CHILD_LEN < overflow::REFERENCE_LEN);

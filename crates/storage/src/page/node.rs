@@ -190,12 +190,12 @@ impl<'p> Node<'p> {
 
     fn lower_at(self) -> (usize, usize) {
         let len = self.field(LOWER_LEN);
-        (self.capacity().wrapping_sub(len), len)
+        (self.capacity().saturating_sub(len), len)
     }
 
     fn upper_at(self) -> Option<(usize, usize)> {
         let len = self.field(UPPER_LEN);
-        (len != usize::from(NO_FENCE)).then(|| (self.lower_at().0.wrapping_sub(len), len))
+        (len != usize::from(NO_FENCE)).then(|| (self.lower_at().0.saturating_sub(len), len))
     }
 
     /// The smallest key the node may hold.
@@ -397,6 +397,9 @@ impl<'p> Node<'p> {
 pub fn overhead_len(lower: &[u8], upper: Option<&[u8]>) -> usize {
     SLOTS + lower.len() + upper.map_or(0, <[u8]>::len)
 }
+
+/// Bytes of a child's number in an inner node.
+pub const CHILD_LEN: usize = 4;
 
 /// Where to split a full node.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -702,8 +705,8 @@ pub fn occupied(node: Node<'_>) -> [(usize, usize); 2] {
     [(super::TREE, node.slots_end() - super::TREE), (start, node.capacity() - start)]
 }
 
-/// Checks that the node can be walked without leaving its page (invariant 1), whatever its bytes are. Cheap enough
-/// for every page that is read from disk.
+/// Checks that the node can be walked and changed without leaving its page (invariants 1 and 3), whatever its bytes
+/// are. Cheap enough for every page that is read from disk.
 pub fn check_layout(page: PageRef<'_>) -> Result<(), String> {
     let node = Node(page);
     let capacity = node.capacity();
@@ -719,10 +722,17 @@ pub fn check_layout(page: PageRef<'_>) -> Result<(), String> {
             "node layout: {count} slots end at {slots_end}, the heap is {heap_start}..{capacity} with {fences} bytes of fences"
         ));
     }
-    if node.level() > 0 && count == 0 {
+    let leaf = node.level() == 0;
+    if !leaf && count == 0 {
         return Err("inner node without a child".into());
     }
+    let (lower, upper) = (node.lower_fence(), node.upper_fence());
+    let shared = upper.as_ref().map_or(0, |upper| common_prefix_len(&lower, upper));
+    if node.prefix_len() != shared {
+        return Err(format!("node prefix is {} bytes, its fences share {shared}", node.prefix_len()));
+    }
     let end = capacity - fences;
+    let mut used = 0;
     for index in 0..count {
         let slot = node.slot(index);
         let value = node.value_at(index);
@@ -732,6 +742,22 @@ pub fn check_layout(page: PageRef<'_>) -> Result<(), String> {
                 slot.offset, slot.suffix_len, value.len
             ));
         }
+        let expected = match (leaf, value.overflow) {
+            (true, true) => super::overflow::REFERENCE_LEN,
+            (true, false) => value.len,
+            (false, _) => CHILD_LEN,
+        };
+        if value.len != expected || (!leaf && value.overflow) {
+            return Err(format!("slot {index}: value of {} bytes, expected {expected}", value.len));
+        }
+        used += VALUE_HEADER_LEN + slot.suffix_len + value.len;
+    }
+    let garbage = node.field(GARBAGE);
+    if used + garbage != end - heap_start {
+        return Err(format!(
+            "node heap: {used} bytes in entries and {garbage} of garbage, but {} in the heap",
+            end - heap_start
+        ));
     }
     Ok(())
 }
@@ -740,26 +766,15 @@ pub fn check_layout(page: PageRef<'_>) -> Result<(), String> {
 pub fn check(page: PageRef<'_>) -> Result<(), String> {
     check_layout(page)?;
     let node = Node(page);
-    let (count, capacity, heap_start) = (node.count(), node.capacity(), node.field(HEAP_START));
-    let fences = node.field(LOWER_LEN) + node.upper_at().map_or(0, |(_, len)| len);
+    let (count, shared) = (node.count(), node.prefix_len());
     let (lower, upper) = (node.lower_fence(), node.upper_fence());
-    let shared = upper.as_ref().map_or(0, |upper| common_prefix_len(&lower, upper));
-    if node.prefix_len() != shared {
-        return Err(format!("node prefix is {} bytes, its fences share {shared}", node.prefix_len()));
-    }
     if upper.as_ref().is_some_and(|upper| *upper <= lower) {
         return Err("node fences do not ascend".into());
     }
     let leaf = node.level() == 0;
-    let (mut used, mut previous, mut key) = (0, Vec::new(), Vec::new());
+    let (mut previous, mut key) = (Vec::new(), Vec::new());
     for index in 0..count {
         let slot = node.slot(index);
-        let value = node.value_at(index);
-        let expected = if leaf { if value.overflow { super::overflow::REFERENCE_LEN } else { value.len } } else { 4 };
-        if value.len != expected || (!leaf && value.overflow) {
-            return Err(format!("slot {index}: value of {} bytes, expected {expected}", value.len));
-        }
-        used += VALUE_HEADER_LEN + slot.suffix_len + value.len;
         key.clear();
         node.append_key(index, &mut key);
         if head_of(&key[shared..]) != slot.head {
@@ -775,13 +790,6 @@ pub fn check(page: PageRef<'_>) -> Result<(), String> {
             return Err("inner node: the first key is not the lower fence".into());
         }
         std::mem::swap(&mut previous, &mut key);
-    }
-    let garbage = capacity - fences - heap_start;
-    if used + node.field(GARBAGE) != garbage {
-        return Err(format!(
-            "node heap: {used} bytes in entries and {} of garbage, but {garbage} in the heap",
-            node.field(GARBAGE)
-        ));
     }
     if count >= 2 * HINT_COUNT {
         let distance = count / (HINT_COUNT + 1);
