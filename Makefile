@@ -1,6 +1,6 @@
 # The few commands that a person needs. Each is a script in tools/, which says in its head what it does.
 
-.PHONY: help run test torture bench-storage
+.PHONY: help run test torture sanitize bench-storage
 .DEFAULT_GOAL := help
 
 # Minutes of `make torture`, and where its chance begins (a failure prints the seed that repeats it).
@@ -20,6 +20,9 @@ test: ## everything that must pass before a change is merged; installs what it n
 
 torture: ## power losses, models, fuzzing and interleavings for MINUTES=30 with SEED=...
 	tools/torture $(MINUTES) $(SEED)
+
+sanitize: ## unit tests under Miri and ThreadSanitizer, where a nightly compiler is installed
+	tools/sanitize
 
 bench-storage: ## the storage engine beside four others, with BENCH_ARGS="..."
 	tools/setup bench
