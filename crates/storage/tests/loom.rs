@@ -10,8 +10,11 @@
 //! altogether, they are loom cells, which report any access that is not ordered.
 //!
 //! What loom cannot show: a store never overtakes a load that precedes it (no load buffering), and stores to one word
-//! take effect in the order in which they were carried out. So a few orderings that the C++ model wants (the release
-//! in `LogBuffer::consume` is one) can be weakened without any of this failing.
+//! take effect in the order in which they were carried out.
+//!
+//! Each model was tried on a broken engine: without a fence, with a weaker order, without the new version, without the
+//! wake-up, without the zeroes, and so on, forty-odd in all. What no model notices is what costs nothing but a little
+//! time, or what another fence makes up for (that of `load_to_exclusive`, since `try_begin_load` has one).
 #![cfg(loom)]
 
 use std::collections::BTreeMap;
