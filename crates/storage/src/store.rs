@@ -407,12 +407,12 @@ fn salvage(disk: &dyn Disk, control: &Control) -> Result<()> {
     let Some(ring) = MappedRing::open(disk)?.filter(|ring| ring.is_of(control.epoch)) else { return Ok(()) };
     let files = LogFiles::open(disk, control.log_files as usize, control.log_file_len)?;
     let len = ring.ring().len() * 8;
-    let end = recovery::scan(&files, control, len)?.end;
+    let recovered = recovery::scan(&files, control, len)?.end;
     // The opening that crashed may not have written a block of its own yet.
-    let end = end.max(control.epoch_start);
+    let end = recovered.max(control.epoch_start);
     let (health, waits) = (Arc::<Health>::default(), Arc::<WaitEvents>::default());
     let buffer = LogBuffer::left_behind(ring, end);
-    let resume = Resume { start: end, checkpoint: control.checkpoint, epoch: control.epoch, inline: true };
+    let resume = Resume { start: end, recovered, checkpoint: control.checkpoint, epoch: control.epoch, inline: true };
     Log::new(files, buffer, resume, health, waits)?.step(true)?;
     Ok(())
 }
@@ -532,7 +532,7 @@ impl Inner {
         let log = Arc::new(Log::new(
             log_files,
             buffer,
-            Resume { start, checkpoint: control.checkpoint, epoch, inline },
+            Resume { start, recovered: end.end, checkpoint: control.checkpoint, epoch, inline },
             Arc::clone(&health),
             Arc::clone(&waits),
         )?);

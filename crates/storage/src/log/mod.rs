@@ -75,6 +75,8 @@ pub struct LogFigures {
 pub struct Resume {
     /// The end of the last record that counts.
     pub start: Lsn,
+    /// The end of the last record before `start`: less, where `start` was rounded up to a block.
+    pub recovered: Lsn,
     /// Where redo would start.
     pub checkpoint: Lsn,
     /// The opening of the store, for the blocks that are written from here on.
@@ -97,6 +99,8 @@ pub struct Log {
     flush_wanted: CachePadded<AtomicU64>,
     bell: Bell,
     capacity: u64,
+    start: Lsn,
+    recovered: Lsn,
     /// There is no writer thread: whoever waits does the writing.
     inline: bool,
     health: Arc<Health>,
@@ -138,7 +142,7 @@ impl Log {
         health: Arc<Health>,
         waits: Arc<WaitEvents>,
     ) -> Result<Self> {
-        let Resume { start, checkpoint, epoch, inline } = resume;
+        let Resume { start, recovered, checkpoint, epoch, inline } = resume;
         let capacity = files.payload_capacity();
         let mut out = AlignedBuffer::new(WRITE_LEN_MAX + IO_ALIGN);
         // What lies before `start`, up to the alignment boundary, is written again with the first write: unchanged.
@@ -163,6 +167,8 @@ impl Log {
             flush_wanted: CachePadded::default(),
             bell: Bell::default(),
             capacity,
+            start,
+            recovered,
             inline,
             health,
             waits,
@@ -437,7 +443,10 @@ impl Log {
             let reason = format!("the log files are too small: {to} would overwrite {}", self.checkpoint());
             return Err(self.health.stop(reason));
         }
+        // Blocks vouch for records. Before the first sync of this opening the last one ends where recovery found it, which
+        // may be short of `start`: a reader must not miss the bytes between.
         let durable = self.durable.reached();
+        let durable = if durable <= self.start { self.recovered } else { durable };
         for number in block_of(from)..=last_block {
             let start = block_start(number);
             let block = &mut writer.out[(number - first_block) as usize * BLOCK_LEN..][..BLOCK_LEN];
