@@ -64,19 +64,7 @@ impl Tree {
     pub(super) fn read_long(&self, key: &[u8], out: &mut Vec<u8>) -> Result<bool> {
         let mut failed = None;
         loop {
-            let found = self.core.retry(|| {
-                let leaf = self.descend(key)?;
-                Ok(leaf.read(|page| {
-                    out.clear();
-                    let node = Node(page);
-                    let position = node.search(key);
-                    position.exact.then(|| {
-                        node.append_value(position.index, out);
-                        node.value_at(position.index).overflow
-                    })
-                })?)
-            })?;
-            match found {
+            match self.copy_stored(key, out)? {
                 None => return Ok(false),
                 Some(false) => return Ok(true),
                 Some(true) => {}

@@ -81,7 +81,16 @@ impl Tree {
     /// Finds a value and copies it to `out`, replacing what was there. False if there is no such key.
     pub fn get_into(&self, key: &[u8], out: &mut Vec<u8>) -> Result<bool> {
         self.check_key(key)?;
-        let found = self.core.retry(|| {
+        match self.copy_stored(key, out)? {
+            Some(true) => self.read_long(key, out),
+            found => Ok(found.is_some()),
+        }
+    }
+
+    /// Copies what the leaf holds for a key to `out`: the value, or (`Some(true)`) the reference to a long one. `None` if
+    /// there is no such key.
+    fn copy_stored(&self, key: &[u8], out: &mut Vec<u8>) -> Result<Option<bool>> {
+        self.core.retry(|| {
             let leaf = self.descend(key)?;
             Ok(leaf.read(|page| {
                 out.clear();
@@ -92,11 +101,7 @@ impl Tree {
                     node.value_at(position.index).overflow
                 })
             })?)
-        })?;
-        match found {
-            Some(true) => self.read_long(key, out),
-            found => Ok(found.is_some()),
-        }
+        })
     }
 
     /// Whether the tree has this key.

@@ -41,7 +41,6 @@ pub enum Change<'v> {
 
 /// An entry as a decision finds it, under its leaf's latch.
 pub(super) struct Current<'a> {
-    tree: &'a Tree,
     node: Node<'a>,
     position: Position,
     long: Option<&'a LongValue>,
@@ -198,7 +197,7 @@ impl Tree {
     ) -> Result<Outcome, Stop> {
         let leaf = self.latch_leaf(key)?;
         let node = Node(leaf.view());
-        let current = Current { tree: self, node, position: node.search(key), long: ahead.old.as_ref() };
+        let current = Current { node, position: node.search(key), long: ahead.old.as_ref() };
         let change = match decide(&current) {
             Ok(change) => change,
             Err(Decision::NeedsLong(reference)) => return Ok(Outcome::NeedsLong(reference)),
@@ -216,7 +215,6 @@ impl Tree {
             (Some(reference), _) => return Ok(Outcome::NeedsLong(NeedsLong(*reference))),
         };
         let capacity = node.capacity();
-        debug_assert!(std::ptr::eq(current.tree, self));
         match change {
             Change::Keep => Ok(Outcome::Kept),
             Change::Remove if !exact => Ok(Outcome::Kept),
