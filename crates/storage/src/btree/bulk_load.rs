@@ -16,6 +16,9 @@ use crate::page::node::{self, CHILD_LEN, Node, NodeBuilder, inline_len_max};
 use crate::rank::Rank;
 use crate::redo::Op;
 
+/// The share of a leaf that loading leaves free, as InnoDB does: without it the first insert into any leaf would split it.
+const LEFT_FREE: usize = 16;
+
 impl Tree {
     /// Appends entries whose keys ascend and are above all keys of the tree. Nobody else may insert at the tree's end
     /// meanwhile. Returns the number of entries and the position behind the last change.
@@ -49,8 +52,10 @@ impl Tree {
                 }
                 end = self.insert(key, value)?;
             } else {
-                if leaf.as_ref().is_some_and(|(builder, _)| !builder.fits(key.len(), value.len() + key.len())) {
-                    // `+ key.len()`: room for the upper fence that the leaf gets when the next one follows it.
+                // Room for the upper fence that the leaf gets when the next one follows it, and for what will be
+                // inserted later.
+                let room = key.len() + capacity / LEFT_FREE;
+                if leaf.as_ref().is_some_and(|(builder, _)| !builder.fits(key.len(), value.len() + room)) {
                     let (builder, lower) = leaf.take().expect("just looked");
                     end = self.append_leaf(builder, &lower)?;
                 }
