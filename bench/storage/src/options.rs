@@ -118,10 +118,13 @@ impl Options {
         Duration::from_secs_f64(self.seconds)
     }
 
-    /// Memory that leaves every engine room for its overhead and for what the
-    /// inserts add.
+    /// Memory that leaves every engine room for its overhead and for what one
+    /// workload's inserts add, in pages that are half full.
     pub fn ample_bytes(&self) -> u64 {
-        3 * self.data().bytes() + (256 << 20)
+        const INSERTS_PER_SECOND: f64 = 1.5e6;
+        let cells = (self.threads.len() + 1) as f64;
+        let inserted = Dataset { rows: (self.seconds * cells * INSERTS_PER_SECOND) as u64, ..self.data() };
+        3 * self.data().bytes() + (256 << 20) + 2 * inserted.bytes()
     }
 
     /// One eighth of the data.

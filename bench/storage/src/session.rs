@@ -56,21 +56,18 @@ impl<'a> Session<'a> {
     /// The rows in memory. All engines are open at once and take turns in each
     /// row, so that a machine whose speed drifts is the same for all of them.
     pub fn in_memory(&mut self) -> Result<()> {
-        let settings = self.settings(self.options.ample_bytes());
-        let mut subjects = Vec::new();
-        for &kind in &self.options.engines {
-            let subject = self.load(kind, &settings)?;
-            // Touches every row once, so that what can be cached is.
-            let start = Instant::now();
-            subject.engine.scan(&self.options.data().key(0), usize::MAX)?;
-            say(&format!("{} read through in {:.1?}", kind.label(), start.elapsed()));
-            subjects.push(subject);
-        }
+        let mut subjects = self.load_all()?;
         let mut threads = self.options.threads.clone();
         if self.options.oversubscribed > 0 {
             threads.push(self.options.oversubscribed);
         }
         for workload in self.options.rows_of_table() {
+            if workload.inserts() {
+                // What one workload has inserted is not the next one's to
+                // keep in memory.
+                subjects.clear();
+                subjects = self.load_all()?;
+            }
             for &threads in &threads {
                 // Another engine goes first in each row: none always follows
                 // the same neighbour.
@@ -81,6 +78,21 @@ impl<'a> Session<'a> {
             }
         }
         Ok(())
+    }
+
+    /// All engines with fresh data in memory.
+    fn load_all(&mut self) -> Result<Vec<Subject>> {
+        let settings = self.settings(self.options.ample_bytes());
+        let mut subjects = Vec::new();
+        for &kind in &self.options.engines {
+            let subject = self.load(kind, &settings)?;
+            // Touches every row once, so that what can be cached is.
+            let start = Instant::now();
+            subject.engine.scan(&self.options.data().key(0), usize::MAX)?;
+            say(&format!("{} read through in {:.1?}", kind.label(), start.elapsed()));
+            subjects.push(subject);
+        }
+        Ok(subjects)
     }
 
     /// The durable commits, on what the rows in memory have left.

@@ -58,6 +58,11 @@ impl Workload {
         }
     }
 
+    /// Whether it makes the table larger.
+    pub fn inserts(self) -> bool {
+        matches!(self, Workload::SequentialInserts | Workload::RandomInserts)
+    }
+
     /// Whether it writes, so that the runner has to wait for leftover work
     /// afterwards.
     pub fn writes(self) -> bool {
