@@ -38,6 +38,7 @@ pub mod redo;
 mod space;
 mod store;
 mod sync;
+mod thread;
 mod verify;
 mod wait;
 

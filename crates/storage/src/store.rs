@@ -52,6 +52,7 @@ use crate::rank::Rank;
 use crate::recovery::{self, LogParticipant, RecoveryFigures};
 use crate::redo::Op;
 use crate::space::Space;
+use crate::thread;
 use crate::wait::{WaitEvents, WaitFigures};
 
 /// Who writes the log and the pages.
@@ -655,14 +656,14 @@ fn spawn(core: &Arc<Core>, closing: &Arc<AtomicBool>) -> Vec<JoinHandle<()>> {
         let (core, closing) = (Arc::clone(core), Arc::clone(closing));
         move || core.cleaner.run(&closing)
     };
-    let named = |name: &str| std::thread::Builder::new().name(name.into());
     vec![
-        named("meseta-log").spawn(writer).expect("a thread can be started"),
-        named("meseta-cleaner").spawn(cleaner).expect("a thread can be started"),
+        thread::spawn("meseta-log", writer).expect("a thread can be started"),
+        thread::spawn("meseta-cleaner", cleaner).expect("a thread can be started"),
     ]
 }
 
-/// The log writer's thread: writes when rung for, syncs when somebody waits, and at least once a second.
+/// The log writer's thread: writes when somebody waits or when a good deal has gathered, syncs when somebody waits, and
+/// does both at least once a second.
 fn write_log(core: &Core, closing: &AtomicBool) {
     const SECOND: Duration = Duration::from_secs(1);
     let mut last_flush = Instant::now();
@@ -674,18 +675,21 @@ fn write_log(core: &Core, closing: &AtomicBool) {
         if flush {
             last_flush = Instant::now();
         }
-        match core.log.step(flush) {
-            Ok(true) => {}
-            Ok(false) => {
-                if filling {
-                    match core.log.fill_ahead(&mut filled) {
-                        Ok(more) => filling = more,
-                        Err(_) => return,
-                    }
-                    continue;
+        if !flush && !core.log.has_work() {
+            if filling {
+                match core.log.fill_ahead(&mut filled) {
+                    Ok(more) => filling = more,
+                    Err(_) => return,
                 }
+            } else {
                 core.log.wait_for_bell(SECOND.saturating_sub(last_flush.elapsed()).max(Duration::from_millis(1)));
             }
+            continue;
+        }
+        match core.log.step(flush) {
+            Ok(true) => {}
+            // What is wanted is still being copied in, by a thread that may not be running.
+            Ok(false) => std::thread::yield_now(),
             // The engine has stopped, and everybody who waits has been told.
             Err(_) => return,
         }

@@ -103,7 +103,9 @@ impl LogBuffer {
     #[cfg(not(loom))]
     pub fn left_behind(mapped: super::mapped::MappedRing, start: Lsn) -> Self {
         let limit = mapped.consumed().0 + mapped.ring().len() as u64 * 8;
-        Self { limit, ..Self::over_mapped(mapped, start) }
+        // How far the reservations really went is not known, but that they did not go further.
+        let reserved = CachePadded::new(AtomicU64::new(limit));
+        Self { limit, reserved, ..Self::over_mapped(mapped, start) }
     }
 
     fn over(words: Words, start: Lsn) -> Self {

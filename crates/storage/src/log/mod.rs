@@ -220,9 +220,9 @@ impl Log {
     }
 
     /// Appends a record and returns its end. `stamp` runs between reservation and publication with the record's
-    /// end; it must not fail.
+    /// end; it must not fail, and gives back the latches of the pages that the record changes.
     ///
-    /// Waits when the buffer is full; the writer needs nothing that the caller holds.
+    /// Waits when the buffer is full, for the writer, which needs nothing that the caller may hold.
     pub fn append(&self, body: &[u8], stamp: impl FnOnce(Lsn)) -> Lsn {
         let (start, end) = self.buffer.reserve(body.len());
         stamp(end);
@@ -258,7 +258,7 @@ impl Log {
     /// thread for it.
     pub fn wait_written(&self, lsn: Lsn) -> Result<()> {
         if self.buffer.outlives_process() {
-            // Published is as good as written. Who is not ready yet holds the pages that we were waiting for.
+            // Published is as good as written. Who is not ready yet is about to be: only a copy is left to do.
             while !self.buffer.is_published(lsn) {
                 self.health.check()?;
                 std::thread::yield_now();
@@ -279,6 +279,14 @@ impl Log {
             std::thread::yield_now();
         }
         self.wait_for(&self.written, lsn, WaitEvent::LogWritten)
+    }
+
+    /// Has the log made durable up to `lsn` before long, for a caller that will wait for it later.
+    pub fn want_durable(&self, lsn: Lsn) {
+        if self.durable.reached() < lsn {
+            self.flush_wanted.fetch_max(lsn.0, Ordering::SeqCst);
+            self.ring();
+        }
     }
 
     /// Waits until the log is durable up to `lsn`.
@@ -363,7 +371,9 @@ impl Log {
         self.bell.asleep.store(false, Ordering::SeqCst);
     }
 
-    fn has_work(&self) -> bool {
+    /// Whether there is reason to write now: somebody waits, or an eighth of the buffer has gathered. Smaller writes would
+    /// only be more of them.
+    pub fn has_work(&self) -> bool {
         // `consumed` may move between the two loads.
         let backlog = self.reserved().0.saturating_sub(self.buffer.consumed().0);
         self.flush_wanted.load(Ordering::SeqCst) > self.durable.reached().0
@@ -392,12 +402,17 @@ impl Log {
         outcome
     }
 
-    /// Writes everything that has been published.
+    /// Writes what has been published by now. What comes meanwhile can wait: else this would go on, in ever smaller
+    /// pieces, for as long as others append.
     fn write_published(&self, writer: &mut Writer) -> Result<bool> {
         self.health.check()?;
+        let goal = self.reserved();
         let mut worked = false;
         loop {
             let from = self.written.reached();
+            if from >= goal {
+                return Ok(worked);
+            }
             let to = self.buffer.published_end(from, (WRITE_LEN_MAX / BLOCK_LEN * BLOCK_PAYLOAD / 2) as u64);
             if to == from {
                 return Ok(worked);

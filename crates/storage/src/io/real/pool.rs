@@ -44,7 +44,7 @@ impl Pool {
         let mut pool = Pool { shared, threads: Vec::with_capacity(THREADS) };
         for index in 0..THREADS {
             let shared = Arc::clone(&pool.shared);
-            pool.threads.push(thread::Builder::new().name(format!("meseta-io-{index}")).spawn(move || work(&shared))?);
+            pool.threads.push(crate::thread::spawn(format!("meseta-io-{index}"), move || work(&shared))?);
         }
         Ok(pool)
     }

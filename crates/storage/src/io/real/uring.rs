@@ -95,7 +95,7 @@ impl Ring {
                 let _ = report.send(Err(error));
             }
         };
-        let thread = thread::Builder::new().name("meseta-ring".to_owned()).spawn(run)?;
+        let thread = crate::thread::spawn("meseta-ring", run)?;
         started.recv().expect("the ring thread reports before anything else")?;
         Ok(Ring { shared, thread: Some(thread) })
     }
