@@ -7,7 +7,7 @@
 //! # Life of a change
 //!
 //! ```text
-//!   admit -> latch -> check that everything fits -> add pages -> apply, apply -> commit: reserve, stamp, publish, unlatch
+//!   admit -> latch -> check that everything fits -> add pages -> apply, apply -> commit: reserve, stamp, unlatch, publish
 //!   (waits)           (may still fail or restart)               (nothing may fail from here on)
 //! ```
 //!
@@ -15,7 +15,9 @@
 //! 1. `admit` comes before the first latch: it may wait for a checkpoint, which needs pages latched by nobody who
 //!    waits.
 //! 2. A page is marked dirty (with the log's end) before the record is reserved. (frame, invariant 1)
-//! 3. Pages keep their latches until the record is reserved, so each page's LSNs grow in the order of its changes.
+//! 3. Pages keep their latches until the record is reserved and they bear its LSN, and no longer: each page's LSNs grow
+//!    in the order of its changes, and a page whose record is still being copied waits for it before it goes to disk,
+//!    as any page waits for the log up to its LSN.
 //! 4. A mini-transaction is smaller than a quarter of the log buffer.
 
 use smallvec::SmallVec;
@@ -92,18 +94,18 @@ impl<'p> Mtr<'p> {
         Op::Note { bytes }.encode(PageNo(0), &mut self.body);
     }
 
-    /// Makes the step real, gives the latches back, and returns the position behind its record.
+    /// Makes the step real and returns the position behind its record. The latches are given back as soon as the
+    /// record has its place: while it is copied into the log, others may go on with the pages.
     pub fn commit(mut self) -> Lsn {
         self.finished = true;
         let body = std::mem::take(&mut self.body);
         assert!(body.len() <= self.log.body_len_max(), "a mini-transaction of {} bytes", body.len());
         let pages = &mut self.pages;
         let end = self.log.append(&body, |end| {
-            for page in pages.iter_mut() {
+            for mut page in pages.drain(..) {
                 page.bytes_mut().set_page_lsn(end);
             }
         });
-        self.pages.clear();
         SCRATCH.set(body);
         end
     }

@@ -77,26 +77,27 @@ impl Tree {
             let fits = node.read(|page| Node(page).free_len() >= needed)?;
             return Ok(if fits { Done::Yes } else { Done::IsRoot });
         };
-        let parent = parent.try_upgrade(Rank::TreePage)?;
+        // What takes time comes before the parent's latch: whoever is on the way to one of its other children needs it.
         let left = node.try_upgrade(Rank::TreePage)?;
         let node = Node(left.view());
         if node.free_len() >= needed {
             return Ok(Done::Yes);
         }
         let point = split_point(node, key);
-        let parent_node = Node(parent.view());
-        let parent_needs = parent_node.entry_len(point.separator.len(), CHILD_LEN);
-        if parent_needs > parent_node.free_len() {
-            return Ok(Done::ParentNeedsRoom(parent_needs));
-        }
         let upper = node.upper_fence();
         let mut right = NodeBuilder::new(level, node.capacity(), &point.separator, upper.as_deref());
         right.append_from(node, point.keep..node.count());
         let mut right = right.finish();
         PageMut::of(&mut right).set_header(new_page, self.id, PageKind::Node, level);
-        let suffix = point.separator[parent_node.prefix_len()..].to_vec();
-
         let fresh = core.pool.fresh(new_page, permit, Rank::TreePage);
+
+        let parent = parent.try_upgrade(Rank::TreePage)?;
+        let parent_node = Node(parent.view());
+        let parent_needs = parent_node.entry_len(point.separator.len(), CHILD_LEN);
+        if parent_needs > parent_node.free_len() {
+            return Ok(Done::ParentNeedsRoom(parent_needs));
+        }
+        let suffix = point.separator[parent_node.prefix_len()..].to_vec();
         let mut maps = core.space.latch_maps(&core.pool, [new_page])?;
         let mut mtr = Mtr::begin(&core.log);
         let (parent, left, fresh) = (mtr.add(parent), mtr.add(left), mtr.add(fresh));

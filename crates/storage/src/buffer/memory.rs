@@ -46,6 +46,14 @@ impl Region {
         unsafe { self.base.add(offset) }
     }
 
+    /// Has the system provide the memory of a stretch now, in one call, and not piece by piece at the first accesses. What
+    /// it does not provide now (an old kernel) it will then.
+    pub fn touch(&self, offset: usize, len: usize) {
+        assert!(offset + len <= self.len);
+        // SAFETY: inside the mapping; populating changes no byte.
+        let _ = unsafe { madvise(self.at(offset).cast(), len, Advice::LinuxPopulateWrite) };
+    }
+
     /// Gives the memory of a stretch back to the system; it reads as zero afterwards.
     ///
     /// # Safety

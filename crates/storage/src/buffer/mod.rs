@@ -289,6 +289,7 @@ impl Pool {
                 Err(Blocked::Evicted) => {
                     if self.frame(page).latch.try_begin_load() {
                         std::mem::forget(permit);
+                        self.memory.touch(page.index() * PAGE_SIZE, PAGE_SIZE);
                         self.set_resident(page, true);
                         self.frame(page).latch.load_to_exclusive();
                         return Exclusive::acquired(self, page, rank);
