@@ -9,18 +9,27 @@
 //!                                    ^ end - capacity / 2
 //! ```
 //!
-//! Each round writes the pages whose recovery LSN is older than half the log's capacity. As the log moves on, so
-//! does the line: pages become due at the pace at which the log fills, and writing is level instead of coming in
+//! Each round writes the pages whose recovery LSN is older than half the log's capacity, and with them those of the
+//! same extents that are older than a quarter. As the log moves on, so does the line: pages become due at the pace at which the log fills, and writing is level instead of coming in
 //! waves at checkpoints. Besides, pages that the eviction clock found cold are written so that they can leave, and
 //! an idle store writes what is left at leisure.
 //!
 //! # Life of a batch
 //!
-//! 1. Copy each page under its shared latch; its frame says *flushing* from here on.
-//! 2. Make the log durable up to the newest page LSN among them.
+//! 1. Copy each page under its shared latch; its frame says *flushing* from here on. ([`Cleaner::copy`])
+//! 2. Make the log durable up to the newest page LSN among them. ([`Cleaner::send`])
 //! 3. Write all copies to a doublewrite segment; sync it.
-//! 4. Write each copy to its place, as one asynchronous batch.
-//! 5. The frames are clean, unless changed meanwhile.
+//! 4. Write each copy to its place, as one asynchronous batch, with one request for pages that lie side by side.
+//! 5. The frames are clean, unless changed meanwhile. ([`Cleaner::receive`])
+//!
+//! Up to three batches are on their way at once, each a step behind the one before it, so that the device is not idle
+//! while the log is synced, and neither is while pages are copied:
+//!
+//! ```text
+//!   batch 1:   copy  send  receive
+//!   batch 2:         copy  send     receive
+//!   batch 3:               copy     send     receive
+//! ```
 //!
 //! # Invariants
 //! 1. A page reaches disk only after the log that describes it is durable (step 2 before 3).
@@ -31,8 +40,8 @@
 //! # When things fail
 //! A failed write or sync stops the engine: nobody knows which pages are on disk.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
@@ -40,11 +49,12 @@ use parking_lot::{Condvar, Mutex};
 use crate::buffer::{DATA_FILE, Pool, Relief};
 use crate::control::{CONTROL_FILE, ControlFile};
 use crate::doublewrite::{DOUBLEWRITE_FILE, Doublewrite, SEGMENT_HEADER_LEN};
-use crate::error::{Result, StorageError};
+use crate::error::Result;
 use crate::health::Health;
 use crate::ids::{Lsn, PageNo};
 use crate::io::{AlignedBuffer, IoMemory, Operation, Request};
 use crate::log::Log;
+use crate::page::space_map::{EXTENT_PAGES, ExtentNo};
 use crate::page::{self, PAGE_SIZE};
 use crate::rank::{Rank, RankedMutex};
 use crate::wait::{WaitEvent, WaitEvents};
@@ -90,12 +100,30 @@ pub struct Cleaner {
 struct Work {
     control: ControlFile,
     doublewrite: Doublewrite,
-    /// Room for a segment's header, then the copies of a batch.
-    copies: AlignedBuffer,
+    /// Buffers that no batch uses.
+    spare: Vec<AlignedBuffer>,
     last_checkpoint: Instant,
     /// The log's end when the last round looked; unchanged means idle.
     last_end: Lsn,
 }
+
+/// Pages copied, on their way to disk.
+struct Batch {
+    pages: Vec<PageNo>,
+    newest: Lsn,
+    /// Room for a doublewrite segment's header, then the copies.
+    copies: AlignedBuffer,
+}
+
+/// A batch whose pages are being written to their places.
+struct Sent {
+    // Before the batch: dropped first, it waits until the device has done with the copies.
+    outcomes: Outcomes,
+    batch: Batch,
+}
+
+/// For each request its first page and how it ended; closed behind the last.
+struct Outcomes(mpsc::Receiver<(PageNo, std::io::Result<()>)>);
 
 impl Cleaner {
     /// A cleaner over the files of a store that is being recovered; see [`Cleaner::end_recovery`].
@@ -108,8 +136,8 @@ impl Cleaner {
         health: Arc<Health>,
         waits: Arc<WaitEvents>,
     ) -> Self {
-        let copies = AlignedBuffer::new(SEGMENT_HEADER_LEN + doublewrite.segment_pages() * PAGE_SIZE);
-        let work = Work { control, doublewrite, copies, last_checkpoint: Instant::now(), last_end: Lsn::ZERO };
+        let work =
+            Work { control, doublewrite, spare: Vec::new(), last_checkpoint: Instant::now(), last_end: Lsn::ZERO };
         Self {
             pool,
             log,
@@ -188,12 +216,10 @@ impl Cleaner {
             let mut cold = self.pool.take_cold();
             cold.sort_unstable();
             cold.dedup();
-            for pages in cold.chunks(batch) {
-                self.flush(&mut work, pages)?;
-                // Copying was no use of the page: it stays the next to leave, before pages loaded since.
-                for &page in pages {
-                    self.pool.frame(page).latch.mark();
-                }
+            self.flush(&mut work, &cold, || true)?;
+            // Copying was no use of the page: it stays the next to leave, before pages loaded since.
+            for page in cold {
+                self.pool.frame(page).latch.mark();
             }
         }
         let end = self.log.reserved();
@@ -206,17 +232,15 @@ impl Cleaner {
                 old.select_nth_unstable(count - 1);
                 busy = true;
             }
-            let mut pages: Vec<PageNo> = old[..count].iter().map(|&(_, page)| page).collect();
-            pages.sort_unstable();
-            for pages in pages.chunks(batch) {
-                self.flush(&mut work, pages)?;
-            }
+            let pages = self.with_neighbours(&old[..count], Lsn(end.0.saturating_sub(self.log.capacity() / 4)));
+            // Who waits for memory waits no longer than for the batches that are on their way.
+            busy |= !self.flush(&mut work, &pages, || !self.memory_wanted.load(Ordering::Acquire))?;
         } else if work.last_end == end {
             let mut idle = self.dirty_before(Lsn(u64::MAX));
             idle.sort_unstable();
             let pages: Vec<PageNo> = idle.iter().take(batch).map(|&(_, page)| page).collect();
             if !pages.is_empty() {
-                self.flush(&mut work, &pages)?;
+                self.flush(&mut work, &pages, || true)?;
                 busy = idle.len() > batch;
             }
         }
@@ -236,6 +260,21 @@ impl Cleaner {
             }
         });
         found
+    }
+
+    /// The chosen pages and those of their extents that would be chosen before long (dirty since before `limit`), in
+    /// order of page numbers: what lies side by side is written at once, and a device writes eight pages in one piece
+    /// nearly as fast as one.
+    fn with_neighbours(&self, chosen: &[(Lsn, PageNo)], limit: Lsn) -> Vec<PageNo> {
+        let mut extents: Vec<ExtentNo> = chosen.iter().map(|&(_, page)| ExtentNo::of(page)).collect();
+        extents.sort_unstable();
+        extents.dedup();
+        let is_due = |&page: &PageNo| self.pool.frame(page).recovery_lsn().is_some_and(|lsn| lsn < limit);
+        extents
+            .into_iter()
+            .flat_map(|extent| (0..EXTENT_PAGES).map(move |index| extent.page(index)))
+            .filter(is_due)
+            .collect()
     }
 
     /// Invariant 2. The cleaner's mutex is held, so no batch is under way.
@@ -287,16 +326,13 @@ impl Cleaner {
     pub fn flush_all(&self, clean: bool) -> Result<()> {
         let mut work = self.work.lock();
         self.health.check()?;
-        let batch = work.doublewrite.segment_pages();
         loop {
             let mut dirty: Vec<PageNo> = self.dirty_before(Lsn(u64::MAX)).iter().map(|&(_, page)| page).collect();
             if dirty.is_empty() {
                 break;
             }
             dirty.sort_unstable();
-            for pages in dirty.chunks(batch) {
-                self.flush(&mut work, pages)?;
-            }
+            self.flush(&mut work, &dirty, || true)?;
             if !clean {
                 break;
             }
@@ -306,79 +342,109 @@ impl Cleaner {
         self.write_checkpoint(&mut work, oldest, clean)
     }
 
-    /// Writes one batch back: see the header.
-    fn flush(&self, work: &mut Work, pages: &[PageNo]) -> Result<()> {
-        let mut batch = Vec::with_capacity(pages.len());
+    /// Writes pages back, in order of their numbers, batch by batch while `goes_on`. Returns whether all were.
+    fn flush(&self, work: &mut Work, pages: &[PageNo], goes_on: impl Fn() -> bool) -> Result<bool> {
+        let mut chunks = pages.chunks(work.doublewrite.segment_pages());
+        let (mut copied, mut sent) = (None, None);
+        loop {
+            let chunk = if goes_on() { chunks.next() } else { None };
+            let next = chunk.map(|pages| self.copy(work, pages));
+            if next.is_none() && copied.is_none() && sent.is_none() {
+                return Ok(chunks.len() == 0);
+            }
+            let sending = copied.take().map(|batch| self.send(work, batch, &mut sent)).transpose()?;
+            if let Some(sent) = sent.take() {
+                self.receive(work, sent)?;
+            }
+            (copied, sent) = (next, sending);
+        }
+    }
+
+    /// Step 1 of a batch, and the log is asked for step 2.
+    fn copy(&self, work: &mut Work, pages: &[PageNo]) -> Batch {
+        let len = copy_at(work.doublewrite.segment_pages());
+        let mut copies = work.spare.pop().unwrap_or_else(|| AlignedBuffer::new(len));
+        let mut copied = Vec::with_capacity(pages.len());
         let mut newest = Lsn::ZERO;
         for &page in pages {
             let Some(latched) = self.pool.shared_if_resident(page, Rank::TreePage) else { continue };
             if self.pool.frame(page).begin_flush().is_none() {
                 continue;
             }
-            let copy = &mut work.copies[copy_at(batch.len())..][..PAGE_SIZE];
-            latched.view().copy_to(0, copy);
+            latched.view().copy_to(0, &mut copies[copy_at(copied.len())..][..PAGE_SIZE]);
             newest = newest.max(latched.view().page_lsn());
-            batch.push(page);
+            copied.push(page);
         }
-        if batch.is_empty() {
-            return Ok(());
-        }
-        for copy in work.copies[copy_at(0)..copy_at(batch.len())].chunks_exact_mut(PAGE_SIZE) {
+        for copy in copies[copy_at(0)..copy_at(copied.len())].chunks_exact_mut(PAGE_SIZE) {
             page::seal(copy);
         }
-        self.log.wait_durable(newest)?;
+        self.log.want_durable(newest);
+        Batch { pages: copied, newest, copies }
+    }
+
+    /// Steps 2 to 4 of a batch. `before` is the batch before it, should that have to arrive first.
+    fn send(&self, work: &mut Work, mut batch: Batch, before: &mut Option<Sent>) -> Result<Sent> {
+        let (sender, outcomes) = mpsc::channel();
+        if batch.pages.is_empty() {
+            return Ok(Sent { outcomes: Outcomes(outcomes), batch });
+        }
+        self.log.wait_durable(batch.newest)?;
         if work.doublewrite.must_sync_data() {
+            if let Some(before) = before.take() {
+                self.receive(work, before)?;
+            }
             self.sync_data(work)?;
         }
         let failed = |what: &str, error: std::io::Error| self.health.stop(format!("{what}: {error}"));
-        let Work { doublewrite, copies, .. } = work;
         {
             let _waiting = self.waits.begin(WaitEvent::DoublewriteWrite);
-            doublewrite
-                .write(copies, batch.len())
+            work.doublewrite
+                .write(&mut batch.copies, batch.pages.len())
                 .map_err(|error| failed(&format!("writing {DOUBLEWRITE_FILE}"), error))?;
         }
         {
             let _waiting = self.waits.begin(WaitEvent::DoublewriteSync);
-            doublewrite.sync().map_err(|error| failed(&format!("syncing {DOUBLEWRITE_FILE}"), error))?;
+            work.doublewrite.sync().map_err(|error| failed(&format!("syncing {DOUBLEWRITE_FILE}"), error))?;
         }
-        self.write_to_places(copies, &batch)?;
-        for &page in &batch {
-            self.pool.frame(page).end_flush();
-        }
-        self.pages_written.fetch_add(batch.len() as u64, Ordering::Relaxed);
-        self.batches.fetch_add(1, Ordering::Relaxed);
-        self.pool.note_progress();
-        Ok(())
-    }
-
-    fn write_to_places(&self, copies: &mut AlignedBuffer, batch: &[PageNo]) -> Result<()> {
-        let _waiting = self.waits.begin(WaitEvent::DataWrite);
-        let (sender, outcomes) = std::sync::mpsc::channel();
-        let requests = batch
-            .iter()
-            .enumerate()
-            .map(|(index, &page)| {
-                let sender = sender.clone();
-                // SAFETY: the copies belong to the cleaner, whose mutex is held, and are not touched before every
-                // outcome has been received below.
-                let memory = unsafe { IoMemory::new(copies[copy_at(index)..].as_mut_ptr(), PAGE_SIZE) };
+        let Batch { pages, copies, .. } = &mut batch;
+        let mut at = 0;
+        // Pages side by side lie side by side among the copies too: one request.
+        let requests = pages
+            .chunk_by(|page, next| page.0 + 1 == next.0)
+            .map(|run| {
+                let (first, sender) = (run[0], sender.clone());
+                // SAFETY: the copies belong to the batch, which is kept, and its copies are not touched, until every
+                // outcome has been received (`Sent`).
+                let memory = unsafe { IoMemory::new(copies[copy_at(at)..].as_mut_ptr(), run.len() * PAGE_SIZE) };
+                at += run.len();
                 let done = Box::new(move |outcome: std::io::Result<()>| {
-                    let _ = sender.send((page, outcome));
+                    let _ = sender.send((first, outcome));
                 });
-                Request { operation: Operation::Write, offset: page.offset(), memory, done }
+                Request { operation: Operation::Write, offset: first.offset(), memory, done }
             })
             .collect();
-        drop(sender);
         self.pool.file().submit(requests);
-        let mut first_error: Option<StorageError> = None;
-        // All outcomes, also after an error: the copies must not be touched before.
-        for (page, outcome) in outcomes {
-            if let Err(error) = outcome {
-                first_error = Some(self.health.stop(format!("writing {page} of {DATA_FILE}: {error}")));
-            }
+        Ok(Sent { outcomes: Outcomes(outcomes), batch })
+    }
+
+    /// Waits until a batch has been written, and step 5.
+    fn receive(&self, work: &mut Work, Sent { outcomes, batch }: Sent) -> Result<()> {
+        {
+            let _waiting = self.waits.begin(WaitEvent::DataWrite);
+            outcomes
+                .wait()
+                .map_err(|(page, error)| self.health.stop(format!("writing {page} of {DATA_FILE}: {error}")))?;
         }
-        first_error.map_or(Ok(()), Err)
+        for &page in &batch.pages {
+            self.pool.frame(page).end_flush();
+        }
+        work.spare.push(batch.copies);
+        if !batch.pages.is_empty() {
+            self.pages_written.fetch_add(batch.pages.len() as u64, Ordering::Relaxed);
+            self.batches.fetch_add(1, Ordering::Relaxed);
+            self.pool.note_progress();
+        }
+        Ok(())
     }
 
     fn sync_data(&self, work: &mut Work) -> Result<()> {
@@ -391,6 +457,26 @@ impl Cleaner {
     /// Runs `look` on what the control file says.
     pub fn with_control<T>(&self, look: impl FnOnce(&crate::control::Control) -> T) -> T {
         look(self.work.lock().control.current())
+    }
+}
+
+impl Outcomes {
+    /// Waits for all of them, also after an error. Returns the first error.
+    fn wait(&self) -> Result<(), (PageNo, std::io::Error)> {
+        let mut first_error = None;
+        for (page, outcome) in &self.0 {
+            if let Err(error) = outcome {
+                first_error.get_or_insert((page, error));
+            }
+        }
+        first_error.map_or(Ok(()), Err)
+    }
+}
+
+impl Drop for Outcomes {
+    fn drop(&mut self) {
+        // Given up after an error elsewhere, which has been reported.
+        let _ = self.wait();
     }
 }
 
