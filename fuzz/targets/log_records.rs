@@ -1,8 +1,8 @@
 //! A log as the engine writes it, then damaged: what is read back is what was written, up to some point, and never
 //! less than what was durable unless reading fails.
 //!
-//! Input: where the log begins, its records in batches (each batch is one write; some are synced; some open the store
-//! anew), then damage to single blocks.
+//! Input: where the log begins, its records in batches (each batch is one write; some are synced; some of these are
+//! vouched for; some open the store anew), then damage to single blocks.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -99,7 +99,19 @@ impl Written {
         }
         if choice & 0x40 != 0 {
             self.sync();
+            if choice & 0x20 != 0 {
+                self.vouch();
+            }
         }
+    }
+
+    /// A log at rest: a block without payload, behind the last one with records, says how far the log is durable.
+    fn vouch(&mut self) {
+        let number = block_of(block::round_up(self.end));
+        let place = (number % BLOCKS) as usize * BLOCK_LEN;
+        let block = &mut self.ring[place..place + BLOCK_LEN];
+        block.fill(0);
+        block::seal(block, BlockHeader { len: 0, number, durable: self.durable, epoch: self.epoch });
     }
 
     /// What is durable ends where a record ends, not where a new opening went on: that is what blocks vouch for.

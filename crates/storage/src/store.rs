@@ -301,7 +301,7 @@ impl Store {
         self.inner.core.cleaner.round().map(|_| ())
     }
 
-    /// One turn of the log's writer, for [`Background::Inline`].
+    /// One turn of the log's writer, for [`Background::Inline`]; with `flush`, one of those that come once a second.
     pub fn write_log(&self, flush: bool) -> Result<()> {
         self.inner.core.log.step(flush).map(|_| ())
     }
@@ -663,7 +663,8 @@ fn spawn(core: &Arc<Core>, closing: &Arc<AtomicBool>) -> Vec<JoinHandle<()>> {
 }
 
 /// The log writer's thread: writes when somebody waits or when a good deal has gathered, syncs when somebody waits, and
-/// does both at least once a second.
+/// does both at least once a second; and when there has been nothing to sync for a second, lets the log vouch for its
+/// last sync.
 fn write_log(core: &Core, closing: &AtomicBool) {
     const SECOND: Duration = Duration::from_secs(1);
     let mut last_flush = Instant::now();

@@ -147,7 +147,13 @@ fn do_something(
         }
         95..97 => store.clean().map_err(|error| (None, error))?,
         97 => store.checkpoint().map_err(|error| (None, error))?,
-        _ => store.write_log(random.chance(50)).map_err(|error| (None, error))?,
+        98 => store.write_log(random.chance(50)).map_err(|error| (None, error))?,
+        _ => {
+            // Nobody does anything for a while: the log comes to rest.
+            for _ in 0..random.range(2..5) {
+                store.write_log(true).map_err(|error| (None, error))?;
+            }
+        }
     }
     Ok(())
 }

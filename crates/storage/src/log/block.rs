@@ -11,7 +11,8 @@
 //! after itself. *Number* is the block's own, so that a block of an earlier round of the ring is not mistaken for
 //! a new one. *Epoch* grows with every opening of the store, so that blocks written before a crash, behind the
 //! place where recovery stopped, are not mistaken for a continuation. *Durable LSN* is what was known to be synced
-//! when the block was written: if a damaged block lies below it, the damage is no torn tail but corruption.
+//! when the block was written: if a damaged block lies below it, the damage is no torn tail but corruption. A block of
+//! length 0 exists only to say this, see `voucher`.
 //!
 //! A block is rewritten with more payload while it fills. Its earlier bytes do not change, so a device that writes
 //! 512-byte sectors whole never loses what was durable (docs/media.md).

@@ -20,6 +20,8 @@
 //!    it latches its first page, and is kept out while the ring is more than seven eighths full; the last eighth is
 //!    for those already in. Should it not suffice, the engine stops; it never overwrites. (`Log::step`)
 //! 3. A failed write or sync stops the engine; a sync is never repeated and called success.
+//! 4. A log at rest says how far it is durable, in a block of its own, so that damage to any block of the last sync is
+//!    told from a torn tail. (`voucher`)
 //!
 //! # Sources
 //! The reserve/publish/write split is that of Jung et al., "Scalable database logging for multicores" (VLDB 2017),
@@ -30,6 +32,7 @@ pub mod buffer;
 pub mod files;
 pub mod mapped;
 pub mod reader;
+mod voucher;
 pub mod waiters;
 
 use std::sync::Arc;
@@ -131,6 +134,7 @@ struct Writer {
     out: AlignedBuffer,
     /// Files written to since they were last synced.
     unsynced: Vec<usize>,
+    rest: voucher::Rest,
 }
 
 impl Log {
@@ -159,7 +163,10 @@ impl Log {
         Ok(Self {
             buffer,
             files,
-            writer: RankedMutex::new(Rank::LogWriter, Writer { epoch, out, unsynced: Vec::new() }),
+            writer: RankedMutex::new(
+                Rank::LogWriter,
+                Writer { epoch, out, unsynced: Vec::new(), rest: voucher::Rest::default() },
+            ),
             flusher: RankedMutex::new(Rank::LogFlusher, ()),
             written: Waiters::new(start),
             durable: Waiters::new(start),
@@ -383,15 +390,16 @@ impl Log {
 
     // ---- writing ------------------------------------------------------------------------------------------------
 
-    /// One turn of the writer: writes what has been published, and syncs it when asked to or when somebody waits.
-    /// Returns whether it did anything.
+    /// One turn of the writer: writes what has been published, and syncs it when asked to or when somebody waits. If
+    /// asked to and there is nothing to do, the log may be at rest: see `voucher`. Returns whether it did anything.
     ///
     /// Errors: a write or sync failed, and the engine has stopped.
     pub fn step(&self, flush: bool) -> Result<bool> {
         let wrote = self.stopping_on_error(self.write_published(&mut self.writer.lock()))?;
         let wanted = self.flush_wanted.load(Ordering::Acquire) > self.durable.reached().0;
         let flushed = if flush || wanted { self.stopping_on_error(self.flush_written())? } else { false };
-        Ok(wrote || flushed)
+        let vouched = flush && !wrote && !flushed && self.stopping_on_error(self.vouch_if_at_rest())?;
+        Ok(wrote || flushed || vouched)
     }
 
     /// After a failure the engine has stopped: whoever waits must hear of it.
@@ -436,6 +444,13 @@ impl Log {
         if self.durable.reached() >= written {
             return Ok(false);
         }
+        self.sync_files(unsynced)?;
+        let answered = self.durable.advance(written);
+        self.figures.commits.fetch_add(answered as u64, Ordering::Relaxed);
+        Ok(true)
+    }
+
+    fn sync_files(&self, unsynced: Vec<usize>) -> Result<()> {
         for file in unsynced {
             let _waiting = self.waits.begin(WaitEvent::LogSync);
             self.files
@@ -443,25 +458,32 @@ impl Log {
                 .map_err(|error| self.health.stop(format!("syncing {}: {error}", files::file_name(file))))?;
             self.figures.flushes.fetch_add(1, Ordering::Relaxed);
         }
-        let answered = self.durable.advance(written);
-        self.figures.commits.fetch_add(answered as u64, Ordering::Relaxed);
-        Ok(true)
+        Ok(())
+    }
+
+    /// Whether the blocks up to this one may be written without overwriting any at or behind the checkpoint.
+    fn has_room(&self, end_block: u64) -> bool {
+        let oldest_kept = block_of(self.checkpoint()) / BLOCKS_PER_ALIGN * BLOCKS_PER_ALIGN;
+        (end_block - oldest_kept) * BLOCK_LEN as u64 <= self.files.ring_len()
+    }
+
+    /// What a block written now says is durable. Blocks vouch for records. Before the first sync of this opening the
+    /// last one ends where recovery found it, which may be short of `start`: a reader must not miss the bytes between.
+    fn vouched_for(&self) -> Lsn {
+        let durable = self.durable.reached();
+        if durable <= self.start { self.recovered } else { durable }
     }
 
     /// Writes the payload `from..to`, together with what the first alignment unit already holds.
     fn write_blocks(&self, writer: &mut Writer, from: Lsn, to: Lsn) -> Result<()> {
         let first_block = block_of(from) / BLOCKS_PER_ALIGN * BLOCKS_PER_ALIGN;
         let last_block = block_of(Lsn(to.0 - 1));
-        let oldest_kept = block_of(self.checkpoint()) / BLOCKS_PER_ALIGN * BLOCKS_PER_ALIGN;
         let end_block = (last_block + 1).next_multiple_of(BLOCKS_PER_ALIGN);
-        if (end_block - oldest_kept) * BLOCK_LEN as u64 > self.files.ring_len() {
+        if !self.has_room(end_block) {
             let reason = format!("the log files are too small: {to} would overwrite {}", self.checkpoint());
             return Err(self.health.stop(reason));
         }
-        // Blocks vouch for records. Before the first sync of this opening the last one ends where recovery found it, which
-        // may be short of `start`: a reader must not miss the bytes between.
-        let durable = self.durable.reached();
-        let durable = if durable <= self.start { self.recovered } else { durable };
+        let durable = self.vouched_for();
         for number in block_of(from)..=last_block {
             let start = block_start(number);
             let block = &mut writer.out[(number - first_block) as usize * BLOCK_LEN..][..BLOCK_LEN];
@@ -477,28 +499,33 @@ impl Log {
         }
         let len = (end_block - first_block) as usize * BLOCK_LEN;
         writer.out[(last_block + 1 - first_block) as usize * BLOCK_LEN..len].fill(0);
-        {
-            let (file, offset) = self.files.place(first_block);
-            let name = files::file_name(file);
-            let _waiting = self.waits.begin(WaitEvent::LogWrite);
-            let touched = self
-                .files
-                .write(first_block, &writer.out[..len])
-                .map_err(|error| self.health.stop(format!("writing {name}, byte {offset}: {error}")))?;
-            for file in touched {
-                if !writer.unsynced.contains(&file) {
-                    writer.unsynced.push(file);
-                }
-            }
-        }
-        self.figures.writes.fetch_add(1, Ordering::Relaxed);
-        self.figures.bytes.fetch_add(len as u64, Ordering::Relaxed);
+        self.hand_over(&mut writer.unsynced, first_block, &writer.out[..len])?;
         // The last alignment unit, if not full, is where the next write begins.
         let next_first = block_of(to) / BLOCKS_PER_ALIGN * BLOCKS_PER_ALIGN;
         let keep = (next_first - first_block) as usize * BLOCK_LEN;
         if keep < len {
             writer.out.copy_within(keep..keep + IO_ALIGN, 0);
         }
+        Ok(())
+    }
+
+    /// Writes whole blocks to the files, and notes which of these have to be synced.
+    fn hand_over(&self, unsynced: &mut Vec<usize>, first_block: u64, blocks: &[u8]) -> Result<()> {
+        let (file, offset) = self.files.place(first_block);
+        let name = files::file_name(file);
+        let touched = {
+            let _waiting = self.waits.begin(WaitEvent::LogWrite);
+            self.files
+                .write(first_block, blocks)
+                .map_err(|error| self.health.stop(format!("writing {name}, byte {offset}: {error}")))?
+        };
+        for file in touched {
+            if !unsynced.contains(&file) {
+                unsynced.push(file);
+            }
+        }
+        self.figures.writes.fetch_add(1, Ordering::Relaxed);
+        self.figures.bytes.fetch_add(blocks.len() as u64, Ordering::Relaxed);
         Ok(())
     }
 

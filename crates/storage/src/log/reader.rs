@@ -2,7 +2,8 @@
 //!
 //! # Where the log ends
 //! At the first block that is not whole, or not the one expected, or older than its predecessor (a lower epoch), or
-//! at a block that is not full and is not followed by a later epoch. A record cut off there never happened.
+//! at a block that is not full and is not followed by a later epoch. A record cut off there never happened. A voucher
+//! (see `voucher`) is such a block: it has no payload, and nothing of its epoch comes after it.
 //!
 //! # Torn tail or corruption
 //! Blocks that were written but not synced may be missing, torn, or there in any combination: that is how a crash
