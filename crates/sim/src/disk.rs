@@ -2,7 +2,8 @@
 //!
 //! # Words
 //! *Visible*: what reads return. *Durable*: what is certain to survive a loss of power. *Pending*: visible, not yet
-//! durable. An *operation* is a call that changes something ([`Call::changes`]); power is lost at one of them.
+//! durable. *Lost*: what a sync that failed did not make durable, and no later one will: a file in the page cache (see
+//! `DiskFile::use_page_cache`) still shows it, one that is read past the cache does not. An *operation* is a call that changes something ([`Call::changes`]); power is lost at one of them.
 //!
 //! # What becomes durable when
 //! - Bytes, and a file's length: by a successful `sync` of that file.
@@ -42,6 +43,7 @@ use std::collections::BTreeMap;
 use std::io::{self, ErrorKind};
 use std::slice;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use meseta_storage::io::{DirectoryLock, Disk, DiskFile, IO_ALIGN, Operation, Request};
 use parking_lot::{Mutex, MutexGuard};
@@ -188,7 +190,8 @@ impl SimDisk {
         state.names.get(name).map(|id| state.files[id].len())
     }
 
-    /// The bytes of a file as they are seen: fewer than `len` if the file ends first. Panics when there is no file.
+    /// The bytes of a file as they are seen in the page cache: fewer than `len` if the file ends first. Panics when there
+    /// is no file.
     pub fn read_raw(&self, name: &str, offset: u64, len: usize) -> Vec<u8> {
         let mut bytes = vec![0; len];
         let count = self.state.lock().named(name).read(&mut bytes, offset);
@@ -355,7 +358,8 @@ fn not_found(name: &str) -> io::Error {
 
 impl SimDisk {
     fn file(&self, name: &str, id: u64, cycle: u64) -> Arc<dyn DiskFile> {
-        Arc::new(SimFile { state: Arc::clone(&self.state), name: name.to_owned(), id, cycle })
+        let page_cache = AtomicBool::new(false);
+        Arc::new(SimFile { state: Arc::clone(&self.state), name: name.to_owned(), id, cycle, page_cache })
     }
 }
 
@@ -455,6 +459,8 @@ struct SimFile {
     name: String,
     id: u64,
     cycle: u64,
+    /// Reads go through the page cache.
+    page_cache: AtomicBool,
 }
 
 impl SimFile {
@@ -469,6 +475,14 @@ impl SimFile {
 
     fn contents<'a>(&self, state: &'a mut State) -> &'a mut Contents {
         state.files.get_mut(&self.id).expect("files are dropped only by a power cycle")
+    }
+
+    fn read(&self, state: &mut State, buffer: &mut [u8], offset: u64) -> usize {
+        let contents = self.contents(state);
+        match self.page_cache.load(Ordering::Relaxed) {
+            true => contents.read(buffer, offset),
+            false => contents.read_device(buffer, offset),
+        }
     }
 
     /// As the real disk does.
@@ -520,14 +534,14 @@ impl DiskFile for SimFile {
             return if offset >= self.contents(state).len() { Ok(0) } else { Err(error) };
         }
         match state.begin(Call::Read, &[&self.name])? {
-            Verdict::Go => Ok(self.contents(state).read(buffer, offset)),
+            Verdict::Go => Ok(self.read(state, buffer, offset)),
             Verdict::Cut => unreachable!("the power goes at an operation"),
             Verdict::Fault(Effect::Short) => {
                 let len = short_len(buffer.len(), &mut state.random);
-                Ok(self.contents(state).read(&mut buffer[..len], offset))
+                Ok(self.read(state, &mut buffer[..len], offset))
             }
             Verdict::Fault(Effect::FlipBit) => {
-                let count = self.contents(state).read(buffer, offset);
+                let count = self.read(state, buffer, offset);
                 if count > 0 {
                     let bit = state.random.below(count as u64 * 8);
                     buffer[bit as usize / 8] ^= 1 << (bit % 8);
@@ -614,6 +628,11 @@ impl DiskFile for SimFile {
             }
         })?;
         if space { Ok(()) } else { Err(fault::disk_full()) }
+    }
+
+    fn use_page_cache(&self) -> io::Result<()> {
+        self.page_cache.store(true, Ordering::Relaxed);
+        Ok(())
     }
 
     fn submit(&self, mut batch: Vec<Request>) {

@@ -6,8 +6,8 @@
 //! so allocating gigabytes is cheap.
 //!
 //! # Invariants
-//! 1. `visible` is `durable` plus all of `pending`, in order, unless a sync has failed: then what it lost is in
-//!    `visible` alone. (`Contents::sync_failed`)
+//! 1. `visible` is `durable` plus all of `pending`, in order, unless a sync has failed: then that is `device`, and what
+//!    the sync lost is in `visible` alone. (`Contents::sync_failed`)
 //! 2. Blocks of `visible` lie below its length, and bytes of the last one beyond the length are zero. Blocks of
 //!    `durable` may lie beyond *its* length, until a crash cuts them off or a sync lengthens it.
 //! 3. What was synced survives: a crash only adds to `durable`. (`Contents::crash`)
@@ -146,6 +146,9 @@ impl Survival {
 pub(crate) struct Contents {
     durable: Image,
     visible: Image,
+    /// What the device would return, its volatile cache included: there once that is not all of `visible`. As long as
+    /// `visible`, since the length is the file system's.
+    device: Option<Image>,
     pending: Vec<Change>,
 }
 
@@ -154,14 +157,25 @@ impl Contents {
         self.visible.len
     }
 
+    /// Reads through the page cache.
     pub(crate) fn read(&self, buffer: &mut [u8], offset: u64) -> usize {
         self.visible.read(buffer, offset)
+    }
+
+    /// Reads past the page cache, which is written back first, as far as it is dirty.
+    pub(crate) fn read_device(&self, buffer: &mut [u8], offset: u64) -> usize {
+        self.device.as_ref().unwrap_or(&self.visible).read(buffer, offset)
+    }
+
+    /// What a change changes at once.
+    fn images(&mut self) -> impl Iterator<Item = &mut Image> {
+        [Some(&mut self.visible), self.device.as_mut()].into_iter().flatten()
     }
 
     /// Makes the file longer, with zeros. It never gets shorter.
     pub(crate) fn grow(&mut self, len: u64, time: u64) {
         if len > self.visible.len {
-            self.visible.len = len;
+            self.images().for_each(|image| image.len = len);
             self.pending.push(Change { time, what: What::Len(len) });
         }
     }
@@ -171,7 +185,9 @@ impl Contents {
         self.grow(offset + bytes.len() as u64, time);
         for (index, bytes) in (offset / IO_ALIGN as u64..).zip(bytes.chunks_exact(IO_ALIGN)) {
             let block: Arc<Block> = Arc::new(bytes.try_into().expect("chunks of this length"));
-            self.visible.blocks.insert(index, Arc::clone(&block));
+            for image in self.images() {
+                image.blocks.insert(index, Arc::clone(&block));
+            }
             self.pending.push(Change { time, what: What::Block(index, block) });
         }
     }
@@ -186,7 +202,7 @@ impl Contents {
             _ => (0, 50),
         };
         let mut mixed = vec![0; bytes.len()];
-        self.visible.read(&mut mixed, offset);
+        self.read_device(&mut mixed, offset);
         for sector in 0..sectors {
             if sector < prefix || random.chance(percent) {
                 let range = sector * SECTOR..(sector + 1) * SECTOR;
@@ -206,12 +222,13 @@ impl Contents {
     }
 
     /// A sync that reported an error: some of what was pending is durable now, the rest never will be, although
-    /// reads go on to see it. That is what Linux does (it forgets that the pages are dirty), and it is why no one may
-    /// retry a sync and call the data safe.
+    /// reads through the page cache go on to see it. That is what Linux does (it forgets that the pages are dirty), and
+    /// it is why no one may retry a sync and call the data safe.
     pub(crate) fn sync_failed(&mut self, random: &mut SeededRandom) {
         let times: Vec<u64> = self.pending_times().collect();
         let survival = Survival::draw(random, &times);
         self.settle(survival, random);
+        self.device = Some(Image { len: self.visible.len, ..self.durable.clone() });
     }
 
     /// When the pending changes were made, ascending.
@@ -224,6 +241,7 @@ impl Contents {
         self.settle(survival, random);
         self.durable.cut(self.durable.len);
         self.visible = self.durable.clone();
+        self.device = None;
     }
 
     /// Makes what survives durable, and forgets the rest.
@@ -260,7 +278,7 @@ impl Contents {
     pub(crate) fn corrupt(&mut self, offset: u64, change: impl Fn(&mut u8)) {
         assert!(offset < self.visible.len, "byte {offset} of a file of {} bytes", self.visible.len);
         let (index, byte) = (offset / IO_ALIGN as u64, (offset % IO_ALIGN as u64) as usize);
-        change(&mut self.visible.block_mut(index)[byte]);
+        self.images().for_each(|image| change(&mut image.block_mut(index)[byte]));
         change(&mut self.durable.block_mut(index)[byte]);
         for pending in &mut self.pending {
             if let What::Block(at, block) = &mut pending.what
@@ -286,7 +304,7 @@ impl Contents {
                 Arc::make_mut(block)[tail..].fill(0);
             }
         }
-        self.visible.cut(len);
+        self.images().for_each(|image| image.cut(len));
         self.durable.cut(len);
     }
 }

@@ -411,6 +411,11 @@ fn salvage(disk: &dyn Disk, control: &Control) -> Result<()> {
     let recovered = recovery::scan(&files, control, len)?.end;
     // The opening that crashed may not have written a block of its own yet.
     let end = recovered.max(control.epoch_start);
+    if end < ring.consumed() {
+        // What was between has left the ring and is lost: its sync had failed, and the process ended then. What comes
+        // after it is of no use; and from `end` on the ring holds zeroes, or records of its next round.
+        return Ok(());
+    }
     let (health, waits) = (Arc::<Health>::default(), Arc::<WaitEvents>::default());
     let buffer = LogBuffer::left_behind(ring, end);
     let resume = Resume { start: end, recovered, checkpoint: control.checkpoint, epoch: control.epoch, inline: true };
@@ -500,6 +505,8 @@ impl Inner {
         let inline = options.background == Background::Inline;
 
         if !control.clean {
+            // After a crash of the process alone, what will be read may not be on the device yet.
+            log_files.sync_all().map_err(setup("syncing the files meseta.log.*"))?;
             salvage(disk, &control)?;
         }
         let end = if control.clean {
@@ -512,8 +519,6 @@ impl Inner {
         if !control.clean {
             repaired = doublewrite.repair(&*data, end.end)?;
             data.sync().map_err(setup("syncing repaired pages of meseta.data"))?;
-            // What was read may be in the page cache only, after a crash of the process alone.
-            log_files.sync_all().map_err(setup("syncing the files meseta.log.*"))?;
         }
         // From here on the store is in use: blocks of this opening are newer than all before.
         let epoch = control.epoch + 1;

@@ -92,6 +92,9 @@ pub trait DiskFile: Send + Sync {
 
     /// From here on the file is read and written through the operating system's page cache: for a file that is written
     /// in small pieces, each of which is to survive a crash of the process at once. Durability still takes `sync`.
+    ///
+    /// Reads show then what was written, also what a sync has failed to write. Before, and for whoever has opened the
+    /// file anew, they show what is on the device, after what is still to be written there has been written.
     fn use_page_cache(&self) -> io::Result<()> {
         Ok(())
     }

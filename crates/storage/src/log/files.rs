@@ -1,10 +1,17 @@
 //! The ring of log files: a fixed number of files of a fixed size, made and filled with zeroes beforehand, so that
 //! writing the log never allocates, never changes a file's length, and cannot run out of space.
 //!
-//! The log goes through the operating system's page cache: a commit that is to survive a crash of the process, but
+//! The log is written through the operating system's page cache: a commit that is to survive a crash of the process, but
 //! not of the machine, costs a copy there and not a write to the device. (Syncing costs the same either way.)
 //!
+//! It is read past the page cache. After a sync that failed, Linux takes what it could not write for clean: the cache
+//! goes on to show it, and the next sync succeeds without it. Recovery must not build on that.
+//!
 //! Block `n` of the log lives at byte `n * 512` modulo the ring's length.
+//!
+//! # Invariants
+//! 1. What is read is what the device holds: files are opened for direct I/O, and kept so until the last block has been
+//!    read. (`LogFiles::use_page_cache`, called by `Log::new`; recovery has files of its own)
 
 use std::io;
 use std::sync::Arc;
@@ -55,7 +62,7 @@ impl LogFiles {
         Ok(files)
     }
 
-    /// Opens the files of an existing ring.
+    /// Opens the files of an existing ring, for reading.
     pub fn open(disk: &dyn Disk, count: usize, file_len: u64) -> Result<Self> {
         let mut files = Vec::with_capacity(count);
         for index in 0..count {
@@ -68,10 +75,14 @@ impl LogFiles {
             if found < file_len {
                 return Err(ErrorKind::Truncated { file: name, found, expected: file_len }.into());
             }
-            file.use_page_cache().map_err(|error| ErrorKind::Setup { what: format!("opening {name}"), error })?;
             files.push(file);
         }
         Ok(Self { files, file_len })
+    }
+
+    /// From here on the files are only written (invariant 1).
+    pub fn use_page_cache(&self) -> io::Result<()> {
+        self.files.iter().try_for_each(|file| file.use_page_cache())
     }
 
     /// Where [`LogFiles::create`] stopped writing zeroes: a byte of the ring.
@@ -133,7 +144,7 @@ impl LogFiles {
         Ok(if last >= first { first..=last } else { 0..=self.files.len() - 1 })
     }
 
-    /// Reads whole blocks, the first of which is `block`.
+    /// Reads whole blocks, the first of which is `block` (invariant 1).
     pub fn read(&self, block: u64, bytes: &mut [u8]) -> io::Result<()> {
         let (mut block, mut done) = (block, 0);
         while done < bytes.len() {

@@ -160,6 +160,9 @@ impl Log {
                 .map_err(|error| ErrorKind::Setup { what: "reading the end of the log, meseta.log.*".into(), error })?;
             out[kept..IO_ALIGN].fill(0);
         }
+        files
+            .use_page_cache()
+            .map_err(|error| ErrorKind::Setup { what: "preparing to write the log, meseta.log.*".into(), error })?;
         Ok(Self {
             buffer,
             files,
