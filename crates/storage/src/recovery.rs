@@ -80,7 +80,7 @@ fn reader<'f>(files: &'f LogFiles, control: &Control) -> LogReader<'f> {
 pub fn scan(files: &LogFiles, control: &Control, buffer_len: usize) -> Result<LogEnd> {
     let mut reader = reader(files, control);
     while !reader.next_stretch(1 << 20)?.records.is_empty() {}
-    // Between two syncs at most a buffer's worth is written, and blocks carry a little more than their payload.
+    // Between two syncs at most two buffers' worth is written, and blocks carry a little more than their payload.
     reader.check_end(control.checkpoint, 4 * buffer_len.max(1 << 20))?;
     Ok(LogEnd { end: reader.position(), next_block: reader.next_free_block() })
 }

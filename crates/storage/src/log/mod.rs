@@ -386,9 +386,7 @@ impl Log {
     pub fn has_work(&self) -> bool {
         // `consumed` may move between the two loads.
         let backlog = self.reserved().0.saturating_sub(self.buffer.consumed().0);
-        self.flush_wanted.load(Ordering::SeqCst) > self.durable.reached().0
-            || backlog > self.buffer.len() as u64 / 8
-            || !self.written.is_empty()
+        self.is_flush_due() || backlog > self.buffer.len() as u64 / 8 || !self.written.is_empty()
     }
 
     // ---- writing ------------------------------------------------------------------------------------------------
@@ -399,10 +397,17 @@ impl Log {
     /// Errors: a write or sync failed, and the engine has stopped.
     pub fn step(&self, flush: bool) -> Result<bool> {
         let wrote = self.stopping_on_error(self.write_published(&mut self.writer.lock()))?;
-        let wanted = self.flush_wanted.load(Ordering::Acquire) > self.durable.reached().0;
-        let flushed = if flush || wanted { self.stopping_on_error(self.flush_written())? } else { false };
+        let flushed = if flush || self.is_flush_due() { self.stopping_on_error(self.flush_written())? } else { false };
         let vouched = flush && !wrote && !flushed && self.stopping_on_error(self.vouch_if_at_rest())?;
         Ok(wrote || flushed || vouched)
+    }
+
+    /// Whether somebody waits for a sync, or so much has been written since the last one that damage to it could no longer
+    /// be told from a torn tail (`recovery::scan` looks only so far ahead).
+    fn is_flush_due(&self) -> bool {
+        let durable = self.durable.reached();
+        self.flush_wanted.load(Ordering::SeqCst) > durable.0
+            || self.written.reached().0.saturating_sub(durable.0) >= self.buffer.len() as u64
     }
 
     /// After a failure the engine has stopped: whoever waits must hear of it.
