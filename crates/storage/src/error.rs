@@ -17,7 +17,8 @@ pub type Result<T, E = StorageError> = std::result::Result<T, E>;
 pub enum Effect {
     /// This operation did nothing; everything else goes on.
     Statement,
-    /// The store could not be opened; nothing on disk was changed.
+    /// The store could not be opened. What recovery had done by then may stay done: it is no change of the content,
+    /// and the next opening goes on from there.
     Open,
     /// The engine has stopped itself: nothing more is accepted, and opening the store again recovers it.
     Engine,
@@ -25,9 +26,18 @@ pub enum Effect {
 
 /// An error of the storage engine. Cheap to move and to clone: many waiters may receive the same one.
 #[derive(Clone, Debug, thiserror::Error)]
-#[error("{kind}")]
+#[error("{}", self.kind())]
 pub struct StorageError {
-    kind: Arc<ErrorKind>,
+    met: Arc<Met>,
+}
+
+/// Where an error was met: the same damaged page costs an open store one operation, and keeps another from opening.
+#[derive(Debug)]
+enum Met {
+    /// By the operation that was asked for.
+    Operation(ErrorKind),
+    /// By the opening of a store, which failed.
+    Opening(StorageError),
 }
 
 /// The cases of [`StorageError`].
@@ -196,12 +206,24 @@ pub enum ErrorKind {
 impl StorageError {
     /// The case.
     pub fn kind(&self) -> &ErrorKind {
-        &self.kind
+        match &*self.met {
+            Met::Operation(kind) => kind,
+            Met::Opening(error) => error.kind(),
+        }
+    }
+
+    /// The same error, as that of an opening that failed.
+    pub(crate) fn of_opening(self) -> Self {
+        Self { met: Arc::new(Met::Opening(self)) }
     }
 
     /// What the error means for whoever meets it.
     pub fn effect(&self) -> Effect {
-        match *self.kind {
+        let kind = match &*self.met {
+            Met::Operation(kind) => kind,
+            Met::Opening(_) => return Effect::Open,
+        };
+        match kind {
             ErrorKind::KeyExists
             | ErrorKind::KeyTooLong { .. }
             | ErrorKind::ValueTooLong { .. }
@@ -228,6 +250,23 @@ impl StorageError {
 
 impl From<ErrorKind> for StorageError {
     fn from(kind: ErrorKind) -> Self {
-        Self { kind: Arc::new(kind) }
+        Self { met: Arc::new(Met::Operation(kind)) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_an_error_means_depends_on_who_meets_it() {
+        let damaged = || ErrorKind::CorruptPage { file: "meseta.data".into(), page: PageNo(8), problem: "bad".into() };
+        let error = StorageError::from(damaged());
+        assert_eq!(error.effect(), Effect::Statement);
+        let (sentence, opening) = (error.to_string(), error.of_opening());
+        assert_eq!(opening.effect(), Effect::Open);
+        assert_eq!(opening.to_string(), sentence);
+        assert!(matches!(opening.kind(), ErrorKind::CorruptPage { page: PageNo(8), .. }));
+        assert_eq!(StorageError::from(ErrorKind::Closed).of_opening().effect(), Effect::Open);
     }
 }

@@ -35,7 +35,7 @@ use crate::cleaner::{Cleaner, CleanerFigures};
 use crate::control::{CONTROL_FILE, Control, ControlFile};
 use crate::core::Core;
 use crate::doublewrite::{DOUBLEWRITE_FILE, Doublewrite};
-use crate::error::{ErrorKind, Result};
+use crate::error::{ErrorKind, Result, StorageError};
 use crate::health::Health;
 use crate::ids::{Lsn, TreeId};
 use crate::io::{BatchEngine, DirectoryLock, Disk, RealDisk};
@@ -185,17 +185,22 @@ struct Inner {
 
 impl Store {
     /// Opens the store in a directory, creating it if the directory is empty or missing, and recovering it if it was
-    /// not closed.
+    /// not closed. The effect of every error is [`Effect::Open`](crate::Effect::Open).
     pub fn open(directory: impl AsRef<Path>, options: StoreOptions) -> Result<Store> {
         let disk = RealDisk::new(directory.as_ref(), options.batch_engine).map_err(|error| ErrorKind::Setup {
             what: format!("opening the directory {}", directory.as_ref().display()),
             error,
-        })?;
+        });
+        let disk = disk.map_err(|kind| StorageError::from(kind).of_opening())?;
         Self::open_on(Arc::new(disk), options)
     }
 
     /// Opens a store on any disk.
     pub fn open_on(disk: Arc<dyn Disk>, options: StoreOptions) -> Result<Store> {
+        Self::try_open(&*disk, options).map_err(StorageError::of_opening)
+    }
+
+    fn try_open(disk: &dyn Disk, options: StoreOptions) -> Result<Store> {
         options.check()?;
         let lock = disk.lock().map_err(|error| match error.kind() {
             std::io::ErrorKind::WouldBlock => {
@@ -206,9 +211,9 @@ impl Store {
         let names =
             disk.list().map_err(|error| ErrorKind::Setup { what: format!("listing {}", disk.describe()), error })?;
         if !names.iter().any(|name| name == CONTROL_FILE) {
-            create(&*disk, &names, &options)?;
+            create(disk, &names, &options)?;
         }
-        Inner::open(&*disk, lock, options)
+        Inner::open(disk, lock, options)
     }
 
     /// The tree that every store has from its creation on: the layer above keeps there what it must find first.

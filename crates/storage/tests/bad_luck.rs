@@ -224,6 +224,7 @@ fn a_flipped_bit_in_a_page_is_found() {
             Ok(store) => store,
             Err(error) => {
                 assert_corrupt_page(&error, page, &context);
+                assert_eq!(error.effect(), meseta_storage::Effect::Open, "{context}: {error:?}");
                 disk.flip_bit(DATA, page * PAGE + byte, bit);
                 expected.assert_in(&open(&disk));
                 continue;
@@ -238,6 +239,7 @@ fn a_flipped_bit_in_a_page_is_found() {
                     Err(error) => {
                         unreadable += 1;
                         assert_corrupt_page(&error, page, &context);
+                        assert_eq!(error.effect(), meseta_storage::Effect::Statement, "{context}: {error:?}");
                     }
                 }
             }
@@ -1089,7 +1091,10 @@ fn recovery_may_be_cut_off_any_number_of_times() {
 fn refused(outcome: Result<Store>) -> StorageError {
     match outcome {
         Ok(_) => panic!("the store was opened"),
-        Err(error) => error,
+        Err(error) => {
+            assert_eq!(error.effect(), meseta_storage::Effect::Open, "{error:?}");
+            error
+        }
     }
 }
 
