@@ -202,14 +202,11 @@ impl Store {
 
     fn try_open(disk: &dyn Disk, options: StoreOptions) -> Result<Store> {
         options.check()?;
-        let lock = disk.lock().map_err(|error| match error.kind() {
-            std::io::ErrorKind::WouldBlock => {
-                ErrorKind::InUse { directory: disk.describe(), holder: error.to_string() }
-            }
-            _ => ErrorKind::Setup { what: format!("locking {}", disk.describe()), error },
-        })?;
-        let names =
-            disk.list().map_err(|error| ErrorKind::Setup { what: format!("listing {}", disk.describe()), error })?;
+        // Before the lock, which leaves a file: somebody else's directory stays as it is. Nobody creates a store in
+        // such a directory, so the answer does not depend on who holds the lock.
+        refuse_foreign(disk, &list(disk)?)?;
+        let lock = lock(disk)?;
+        let names = list(disk)?;
         if !names.iter().any(|name| name == CONTROL_FILE) {
             create(disk, &names, &options)?;
         }
@@ -357,12 +354,33 @@ impl Store {
 /// The epoch of a store that was created and never opened.
 const FIRST_EPOCH: u32 = 1;
 
-/// Makes the files of a new store. Remains of a creation that was cut off are removed first.
-fn create(disk: &dyn Disk, names: &[String], options: &StoreOptions) -> Result<()> {
-    let is_ours = |name: &str| name.starts_with("meseta.");
-    if names.iter().any(|name| !is_ours(name)) {
+/// Takes the directory for this process.
+fn lock(disk: &dyn Disk) -> Result<Box<dyn DirectoryLock>> {
+    disk.lock().map_err(|error| match error.kind() {
+        std::io::ErrorKind::WouldBlock => {
+            ErrorKind::InUse { directory: disk.describe(), holder: error.to_string() }.into()
+        }
+        _ => ErrorKind::Setup { what: format!("locking {}", disk.describe()), error }.into(),
+    })
+}
+
+fn list(disk: &dyn Disk) -> Result<Vec<String>> {
+    disk.list().map_err(|error| ErrorKind::Setup { what: format!("listing {}", disk.describe()), error }.into())
+}
+
+/// Fails if the directory holds files, but neither a store nor only what is left of one.
+fn refuse_foreign(disk: &dyn Disk, names: &[String]) -> Result<()> {
+    let is_store = names.iter().any(|name| name == CONTROL_FILE);
+    if !is_store && names.iter().any(|name| !name.starts_with("meseta.")) {
         return Err(ErrorKind::NotAStore { directory: disk.describe(), missing: CONTROL_FILE }.into());
     }
+    Ok(())
+}
+
+/// Makes the files of a new store. Remains of a creation that was cut off are removed first.
+fn create(disk: &dyn Disk, names: &[String], options: &StoreOptions) -> Result<()> {
+    // Once more, now that nobody else can have put it there meanwhile.
+    refuse_foreign(disk, names)?;
     let setup = |what: &str| {
         let what = what.to_owned();
         move |error| ErrorKind::Setup { what, error }

@@ -54,6 +54,23 @@ fn a_directory_with_other_things_in_it_is_refused() {
     open(&disk);
 }
 
+/// The lock is a file, and a file in somebody else's directory is a trace: earlier versions left it there.
+#[test]
+fn a_directory_that_is_refused_is_left_without_a_trace() {
+    let directory = tempfile::tempdir().unwrap();
+    std::fs::write(directory.path().join("holiday.jpg"), "sunset").unwrap();
+    let names = || {
+        let entries = std::fs::read_dir(directory.path()).unwrap();
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect::<Vec<_>>()
+    };
+    let error = refused(Store::open(directory.path(), tiny()));
+    assert!(matches!(error.kind(), ErrorKind::NotAStore { .. }), "{error:?}");
+    assert_eq!(names(), ["holiday.jpg"]);
+    let nonsense = StoreOptions { memory_bytes: 0, ..tiny() };
+    assert!(matches!(refused(Store::open(directory.path(), nonsense)).kind(), ErrorKind::BadOption { .. }));
+    assert_eq!(names(), ["holiday.jpg"]);
+}
+
 #[test]
 fn options_that_make_no_sense_are_refused_by_name() {
     type Spoil = fn(&mut StoreOptions);
