@@ -19,10 +19,7 @@ use crate::text::{count, recovery, time};
 pub fn run(directory: &Path, memory_bytes: usize) -> Result<bool, Failure> {
     must_hold_a_store(directory)?;
     let store = Store::open(directory, StoreOptions { memory_bytes, ..StoreOptions::default() })?;
-    match recovery(&store.recovery()) {
-        Some(found) => println!("{}: was not closed; recovered: {found}", directory.display()),
-        None => println!("{}: nothing to recover", directory.display()),
-    }
+    println!("{}: {}", directory.display(), recovery(&store.recovery()));
     let report = check(&store)?;
     store.close()?;
     Ok(report.problems.is_empty())

@@ -149,10 +149,7 @@ fn parse(line: &str) -> Option<(u32, u64)> {
 /// Opens the store that the worker left, and says what that took.
 pub fn reopen(directory: &Path, options: StoreOptions) -> Result<Store, Failure> {
     let store = Store::open(directory, options)?;
-    match recovery(&store.recovery()) {
-        Some(found) => println!("  recovered: {found}"),
-        None => println!("  there was nothing to recover"),
-    }
+    println!("  the store {}", recovery(&store.recovery()));
     Ok(store)
 }
 

@@ -44,13 +44,14 @@ pub fn time(time: Duration) -> String {
     }
 }
 
-/// What recovery found, as a sentence; `None` if there was nothing to recover.
-pub fn recovery(found: &RecoveryFigures) -> Option<String> {
+/// How the store had been left, and what recovery found.
+pub fn recovery(found: &RecoveryFigures) -> String {
+    let left = if found.was_closed { "was closed in order" } else { "was not closed" };
     if found.records == 0 && found.repaired_pages == 0 && found.finished_drops == 0 {
-        return None;
+        return format!("{left}; nothing to recover");
     }
     let mut text = format!(
-        "{} log records from {} to {}: {} changes repeated, {} already on their pages",
+        "{left}; recovered: {} log records from {} to {}: {} changes repeated, {} already on their pages",
         count(found.records),
         found.checkpoint,
         found.end,
@@ -63,7 +64,7 @@ pub fn recovery(found: &RecoveryFigures) -> Option<String> {
     if found.finished_drops > 0 {
         text += &format!("; {} drops of trees finished", count(found.finished_drops));
     }
-    Some(format!("{text}; {}", time(found.elapsed)))
+    format!("{text}; {}", time(found.elapsed))
 }
 
 /// The wait events that took the most time, as lines of a table.

@@ -45,6 +45,8 @@ pub trait LogParticipant: Send + Sync {
 /// What recovery found and did.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct RecoveryFigures {
+    /// The store had been closed in order, or is new: the log holds nothing to repeat.
+    pub was_closed: bool,
     /// Redo began here.
     pub checkpoint: Lsn,
     /// The log ended here.

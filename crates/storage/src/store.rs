@@ -615,6 +615,7 @@ impl Inner {
             options.participant.as_deref(),
         )?;
         core.cleaner.end_recovery();
+        inner.recovery.was_closed = control.clean || control.epoch == FIRST_EPOCH;
         inner.recovery.repaired_pages = repaired as u64;
         core.space.load(control.data_pages == 0)?;
         for tree in core.space.trees() {

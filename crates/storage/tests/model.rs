@@ -406,6 +406,7 @@ impl Twin {
         if close {
             assert_eq!(self.store().recovery().records, 0, "a store that was closed has nothing to recover");
         }
+        assert_eq!(self.store().recovery().was_closed, close);
     }
 }
 

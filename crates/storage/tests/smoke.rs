@@ -7,6 +7,7 @@ fn a_store_keeps_what_it_was_given() {
     let directory = tempfile::tempdir().unwrap();
     let options = StoreOptions { log_bytes: 64 << 20, ..StoreOptions::default() };
     let store = Store::open(directory.path(), options.clone()).unwrap();
+    assert!(store.recovery().was_closed, "a new store was not left in disorder");
     let tree = store.create_tree().unwrap();
     let id = tree.id();
     let mut last = None;
