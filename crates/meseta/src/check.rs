@@ -3,6 +3,9 @@
 //! The check itself is `Store::check`. Opening recovers a store that was not closed, and closing leaves it closed in
 //! order: so the directory is written to, though no entry is changed.
 //!
+//! Where damage keeps the store from opening, it is left as it is, and `Store::open_or_inspect` looks at all pages from
+//! outside: that finds every damaged page, but cannot follow links.
+//!
 //! # Deliberately absent
 //! Repair. And creation: a directory that holds no store is refused, whereas [`Store::open`] would make one there.
 
@@ -10,7 +13,7 @@ use std::fs;
 use std::path::Path;
 use std::time::Instant;
 
-use meseta_storage::{CONTROL_FILE, Report, Store, StoreOptions};
+use meseta_storage::{CONTROL_FILE, Inspection, Report, Store, StoreOptions};
 
 use crate::Failure;
 use crate::text::{count, recovery, time};
@@ -18,7 +21,16 @@ use crate::text::{count, recovery, time};
 /// Checks the store in `directory`. Whether it is sound. Errors: it could not be opened or read.
 pub fn run(directory: &Path, memory_bytes: usize) -> Result<bool, Failure> {
     must_hold_a_store(directory)?;
-    let store = Store::open(directory, StoreOptions { memory_bytes, ..StoreOptions::default() })?;
+    let options = StoreOptions { memory_bytes, ..StoreOptions::default() };
+    let began = Instant::now();
+    let mut found = |finding| println!("{finding}");
+    let store = match Store::open_or_inspect(directory, options, &mut found)? {
+        Ok(store) => store,
+        Err(inspection) => {
+            println!("{}", looked_at(&inspection, began));
+            return Err(format!("{} cannot be opened: {}", directory.display(), inspection.reason).into());
+        }
+    };
     println!("{}: {}", directory.display(), recovery(&store.recovery()));
     let report = check(&store)?;
     store.close()?;
@@ -42,10 +54,28 @@ pub fn check(store: &Store) -> Result<Report, Failure> {
     }
     match report.problems.len() as u64 {
         0 => println!("sound: no problems found"),
-        1 => println!("1 problem found"),
-        many => println!("{} problems found", count(many)),
+        many => println!("{} found", problems(many)),
     }
     Ok(report)
+}
+
+/// What has been looked at of a store that does not open, as a sentence.
+fn looked_at(inspection: &Inspection, began: Instant) -> String {
+    format!(
+        "looked at {} pages from outside in {}: {} found; {}",
+        count(inspection.pages),
+        time(began.elapsed()),
+        problems(inspection.findings),
+        if inspection.untouched {
+            "nothing was written; links between pages were not checked"
+        } else {
+            "links between pages were not checked; opening was tried, and may have written"
+        },
+    )
+}
+
+fn problems(number: u64) -> String {
+    if number == 1 { "1 problem".into() } else { format!("{} problems", count(number)) }
 }
 
 fn must_hold_a_store(directory: &Path) -> Result<(), Failure> {

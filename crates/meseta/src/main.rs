@@ -29,8 +29,9 @@ struct Arguments {
 enum Command {
     /// Check every page and every tree of a store that nobody has open
     ///
-    /// A store that was not closed is recovered first, as any opening would. Exit status: 0 when the store is sound, 1
-    /// when problems were found, 2 when it could not be opened or read.
+    /// A store that was not closed is recovered first, as any opening would. Where damage keeps a store from opening, all
+    /// of its pages are looked at without changing anything, and each damaged one is named. Exit status: 0 when the store
+    /// is sound, 1 when problems were found, 2 when it could not be opened or read.
     Check {
         /// The data directory
         #[arg(value_name = "DIR")]

@@ -1,5 +1,6 @@
 //! The program as a user runs it: what it prints, and how it ends.
 
+use std::collections::BTreeMap;
 use std::fs::{self, OpenOptions};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
@@ -46,6 +47,24 @@ fn fill(store: &Store) -> u64 {
     u64::from(tree.id().0) + 8
 }
 
+/// Twice the same page: nothing has changed.
+fn flip_a_bit(directory: &Path, page: u64) {
+    let data = OpenOptions::new().read(true).write(true).open(directory.join("meseta.data")).unwrap();
+    let at = page * 16_384 + 10_000;
+    let mut byte = [0];
+    data.read_exact_at(&mut byte, at).unwrap();
+    data.write_all_at(&[byte[0] ^ 0x10], at).unwrap();
+}
+
+/// Every file but the lock's.
+fn contents(directory: &Path) -> BTreeMap<String, Vec<u8>> {
+    let names = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+    names
+        .filter(|name| name != "meseta.lock")
+        .map(|name| (name.clone(), fs::read(directory.join(name)).unwrap()))
+        .collect()
+}
+
 #[test]
 fn check_finds_a_closed_store_sound() {
     let directory = tempfile::tempdir().unwrap();
@@ -82,14 +101,64 @@ fn check_names_file_and_page_of_a_flipped_byte() {
     let store = Store::open(directory.path(), options()).unwrap();
     let page = fill(&store);
     store.close().unwrap();
-    let data = OpenOptions::new().read(true).write(true).open(directory.path().join("meseta.data")).unwrap();
-    let at = page * 16_384 + 10_000;
-    let mut byte = [0];
-    data.read_exact_at(&mut byte, at).unwrap();
-    data.write_all_at(&[byte[0] ^ 0x10], at).unwrap();
+    flip_a_bit(directory.path(), page);
     let run = check(directory.path());
     let place = format!("meseta.data, page {page} (byte {}), of tree ", page * 16_384);
     expect(&run, 1, &[&place, "checksum: the page says", "1 problem found"], &[]);
+}
+
+#[test]
+fn check_names_everything_damaged_in_a_store_that_does_not_open() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = Store::open(directory.path(), options()).unwrap();
+    let leaf = fill(&store);
+    let root = store.trees().last().unwrap().0.into();
+    store.close().unwrap();
+    let (map, of_system, of_tree) = (0, ", of the system: the map that says", format!(", of tree {root}"));
+    let place = |page: u64| format!("meseta.data, page {page} (byte {})", page * 16_384);
+    for (damaged, printed) in [
+        (vec![map], vec![place(map) + of_system, "1 problem found".into()]),
+        (vec![root], vec![place(root) + &of_tree + ": the tree's root: checksum", "1 problem found".into()]),
+        (
+            vec![root, leaf],
+            vec![place(root) + &of_tree, place(leaf) + &of_tree + ": checksum", "2 problems found".into()],
+        ),
+        (vec![map, root, leaf], vec![place(map), place(root), place(leaf), "3 problems found".into()]),
+    ] {
+        damaged.iter().for_each(|&page| flip_a_bit(directory.path(), page));
+        let before = contents(directory.path());
+        let run = check(directory.path());
+        let printed: Vec<&str> = printed.iter().map(String::as_str).chain(["nothing was written"]).collect();
+        // The line on standard error says what keeps the store from opening.
+        expect(&run, 2, &printed, &["cannot be opened: meseta.data, page", "checksum: the page says"]);
+        assert!(contents(directory.path()) == before, "a damaged store was changed: {damaged:?}");
+        damaged.iter().for_each(|&page| flip_a_bit(directory.path(), page));
+    }
+    expect(&check(directory.path()), 0, &["sound"], &[]);
+}
+
+#[test]
+fn check_looks_at_pages_when_another_file_is_damaged() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = Store::open(directory.path(), options()).unwrap();
+    let leaf = fill(&store);
+    store.close().unwrap();
+    flip_a_bit(directory.path(), leaf);
+    fs::remove_file(directory.path().join("meseta.log.03")).unwrap();
+    let before = contents(directory.path());
+    let place = format!("meseta.data, page {leaf} (byte {}), of tree ", leaf * 16_384);
+    let missing = "the file meseta.log.03 is missing";
+    expect(&check(directory.path()), 2, &[&place, missing, "2 problems found"], &[missing]);
+
+    fs::write(directory.path().join("meseta.control"), [0; 8192]).unwrap();
+    // Now nobody knows that the store was closed, and the doublewrite area may count: it holds the page.
+    let slots = "neither of its two slots is whole";
+    expect(&check(directory.path()), 2, &[slots, "1 problem found", "nothing was written"], &[slots]);
+    fs::write(directory.path().join("meseta.doublewrite"), vec![0; before["meseta.doublewrite"].len()]).unwrap();
+    expect(&check(directory.path()), 2, &[slots, &place, "2 problems found"], &[slots]);
+    fs::write(directory.path().join("meseta.doublewrite"), &before["meseta.doublewrite"]).unwrap();
+    fs::write(directory.path().join("meseta.control"), &before["meseta.control"]).unwrap();
+    assert!(contents(directory.path()) == before, "a damaged store was changed");
 }
 
 #[test]

@@ -147,6 +147,8 @@ impl Control {
 pub struct ControlFile {
     file: Arc<dyn DiskFile>,
     current: Control,
+    /// The slot that was not whole when the file was opened.
+    damaged: Option<usize>,
 }
 
 impl ControlFile {
@@ -167,7 +169,7 @@ impl ControlFile {
             Ok(file)
         };
         let file = make().map_err(|error| ErrorKind::Setup { what: format!("creating {CONTROL_FILE}"), error })?;
-        Ok(Self { file, current: control })
+        Ok(Self { file, current: control, damaged: None })
     }
 
     /// Opens the file and finds the newest whole slot.
@@ -183,17 +185,29 @@ impl ControlFile {
         file.read_exact_at(&mut slots, 0).map_err(failed)?;
         let first = Control::decode(&slots[..SLOT_LEN])?;
         let second = Control::decode(&slots[SLOT_LEN..2 * SLOT_LEN])?;
+        let damaged = [first, second].iter().position(Option::is_none);
         let newest = first.into_iter().chain(second).max_by_key(|control| control.sequence);
         let Some(current) = newest else {
             let problem = "neither of its two slots is whole (magic and checksum expected)".into();
             return Err(ErrorKind::CorruptFile { file: CONTROL_FILE.into(), problem }.into());
         };
-        Ok(Self { file, current })
+        Ok(Self { file, current, damaged })
     }
 
     /// What the newest slot says.
     pub fn current(&self) -> &Control {
         &self.current
+    }
+
+    /// A sentence about the slot that was not whole when the file was opened: the remains of a write that a loss of power
+    /// cut off, or damage.
+    pub fn damaged_slot(&self) -> Option<String> {
+        // A store that was created and never opened has written one slot only.
+        let slot = self.damaged.filter(|_| self.current.sequence > 0)?;
+        let (at, other) = (slot * SLOT_LEN, 1 - slot);
+        Some(format!(
+            "{CONTROL_FILE}, slot {slot} (byte {at}): not whole (magic and checksum expected); slot {other} is"
+        ))
     }
 
     /// Writes and syncs a changed control block into the older slot.

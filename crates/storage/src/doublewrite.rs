@@ -97,6 +97,12 @@ impl Doublewrite {
         Ok(())
     }
 
+    /// Opens the file, made for batches of as many pages as its length says.
+    pub fn open_by_len(disk: &dyn Disk) -> Result<Self> {
+        let len = disk.open(DOUBLEWRITE_FILE).and_then(|file| file.len()).unwrap_or(0) as usize;
+        Self::open(disk, (len / SEGMENTS).saturating_sub(SEGMENT_HEADER_LEN) / PAGE_SIZE)
+    }
+
     /// Opens the file, made for batches of `segment_pages`.
     pub fn open(disk: &dyn Disk, segment_pages: usize) -> Result<Self> {
         let setup = |error| ErrorKind::Setup { what: format!("opening {DOUBLEWRITE_FILE}"), error };
@@ -158,12 +164,10 @@ impl Doublewrite {
         self.file.sync()
     }
 
-    /// After a crash: writes every copy that is newer than a damaged or older page in its place. Returns how many.
+    /// The newest copy of each page in a data file of `data_len` bytes.
     ///
-    /// Errors: reading or writing failed. Copies that are themselves torn are passed over: their pages had not been
-    /// touched yet.
-    pub fn repair(&self, data: &dyn DiskFile, log_end: Lsn) -> Result<usize> {
-        let data_len = data.len().map_err(read_failed(DATA_FILE))?;
+    /// Errors: reading failed. Copies that are themselves torn are passed over: their pages had not been touched yet.
+    pub fn copies(&self, data_len: u64, log_end: Lsn) -> Result<HashMap<PageNo, Box<PageBuffer>>> {
         let mut newest: HashMap<PageNo, Box<PageBuffer>> = HashMap::new();
         let mut segment = AlignedBuffer::new(segment_len(self.segment_pages));
         for index in 0..SEGMENTS {
@@ -181,6 +185,14 @@ impl Doublewrite {
                 }
             }
         }
+        Ok(newest)
+    }
+
+    /// After a crash: writes every copy that is newer than a damaged or older page in its place. Returns how many.
+    ///
+    /// Errors: reading or writing failed.
+    pub fn repair(&self, data: &dyn DiskFile, log_end: Lsn) -> Result<usize> {
+        let newest = self.copies(data.len().map_err(read_failed(DATA_FILE))?, log_end)?;
         let mut repaired = 0;
         let mut place = AlignedBuffer::new(PAGE_SIZE);
         for (number, copy) in newest {

@@ -6,7 +6,7 @@
 //! ```text
 //!   Store ------------------------------------------------ one directory, open
 //!     |                        |             |
-//!   Tree, Cursor            recovery       verify
+//!   Tree, Cursor            recovery       verify, inspect
 //!     |   |     \
 //!     |   |      space -- which page is whose
 //!     |   mtr ---------- pages changed and logged as one step (redo: the changes themselves)
@@ -27,6 +27,7 @@ mod doublewrite;
 pub mod error;
 mod health;
 mod ids;
+mod inspect;
 pub mod io;
 pub mod latch;
 pub mod log;
@@ -48,6 +49,7 @@ pub use control::{CONTROL_FILE, Control};
 pub use doublewrite::DOUBLEWRITE_FILE;
 pub use error::{Effect, ErrorKind, Result, StorageError};
 pub use ids::{Lsn, PageNo, TreeId};
+pub use inspect::{Finding, Inspection};
 pub use recovery::{LogParticipant, RecoveryFigures};
 pub use store::{Background, Durability, Store, StoreFigures, StoreOptions, file_names};
 pub use verify::{Problem, Report};

@@ -15,17 +15,18 @@
 //! 1. An operation is applied if and only if its page has not seen it: page LSN at or below the record's start.
 //! 2. Doing it again after a second crash gives the same result: redo changes pages only, and is idempotent.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::buffer::{DATA_FILE, Pool};
 use crate::control::Control;
-use crate::error::{ErrorKind, Result};
+use crate::error::{ErrorKind, Result, StorageError};
 use crate::ids::{Lsn, PageNo};
 use crate::log::block::block_of;
 use crate::log::files::{LogFiles, file_name};
 use crate::log::reader::{LogReader, Record, Stretch};
+use crate::page::space_map::{Entry, ExtentNo, REGION_EXTENTS};
 use crate::rank::Rank;
 use crate::redo::{self, Op};
 
@@ -78,10 +79,68 @@ fn reader<'f>(files: &'f LogFiles, control: &Control) -> LogReader<'f> {
     LogReader::new(files, control.checkpoint, control.checkpoint_epoch..=control.epoch)
 }
 
+/// What redo would do to pages, without doing it.
+#[derive(Default)]
+pub struct Outlook {
+    /// Every page that redo changes; true if it makes the page anew first, whatever the disk holds.
+    pub pages: BTreeMap<PageNo, bool>,
+    /// What the log says of extents last.
+    pub extents: BTreeMap<ExtentNo, Entry>,
+}
+
+impl Outlook {
+    /// Whether redo makes the page anew.
+    pub fn makes(&self, page: PageNo) -> bool {
+        self.pages.get(&page) == Some(&true)
+    }
+
+    fn add(&mut self, page: PageNo, op: Op<'_>) {
+        match op {
+            Op::Note { .. } => return,
+            Op::SetExtent { index, entry } => {
+                let first = ExtentNo::of(page).0 / REGION_EXTENTS * REGION_EXTENTS;
+                self.extents.insert(ExtentNo(first + u32::from(index)), entry);
+            }
+            _ => {}
+        }
+        self.pages.entry(page).or_insert(op.makes_page());
+    }
+}
+
 /// Step 2: finds the end of the log.
 pub fn scan(files: &LogFiles, control: &Control, buffer_len: usize) -> Result<LogEnd> {
+    scan_with(files, control, buffer_len, |_| Ok(()))
+}
+
+/// Finds the end of the log, and what redo would do. After an error `outlook` holds what was readable.
+pub fn foresee(files: &LogFiles, control: &Control, buffer_len: usize, outlook: &mut Outlook) -> Result<LogEnd> {
+    scan_with(files, control, buffer_len, |stretch| {
+        for &record in &stretch.records {
+            let mut body = stretch.body(record);
+            while !body.is_empty() {
+                let (page, op, rest) = Op::decode(body).map_err(|problem| corrupt_record(files, record, problem))?;
+                body = rest;
+                outlook.add(page, op);
+            }
+        }
+        Ok(())
+    })
+}
+
+fn scan_with(
+    files: &LogFiles,
+    control: &Control,
+    buffer_len: usize,
+    mut each: impl FnMut(&Stretch) -> Result<()>,
+) -> Result<LogEnd> {
     let mut reader = reader(files, control);
-    while !reader.next_stretch(1 << 20)?.records.is_empty() {}
+    loop {
+        let stretch = reader.next_stretch(1 << 20)?;
+        if stretch.records.is_empty() {
+            break;
+        }
+        each(&stretch)?;
+    }
     // Between two syncs at most two buffers' worth is written, and blocks carry a little more than their payload.
     reader.check_end(control.checkpoint, 4 * buffer_len.max(1 << 20))?;
     Ok(LogEnd { end: reader.position(), next_block: reader.next_free_block() })
@@ -146,10 +205,7 @@ fn deal<'s>(
     for &record in &stretch.records {
         let mut body = stretch.body(record);
         while !body.is_empty() {
-            let (page, op, rest) = Op::decode(body).map_err(|problem| {
-                let (file, offset) = files.place(block_of(record.start));
-                ErrorKind::CorruptLog { file: file_name(file), offset, lsn: record.start, problem }
-            })?;
+            let (page, op, rest) = Op::decode(body).map_err(|problem| corrupt_record(files, record, problem))?;
             body = rest;
             if let Op::Note { bytes } = op {
                 if let Some(participant) = participant {
@@ -163,6 +219,11 @@ fn deal<'s>(
         }
     }
     Ok(dealt)
+}
+
+fn corrupt_record(files: &LogFiles, record: Record, problem: String) -> StorageError {
+    let (file, offset) = files.place(block_of(record.start));
+    ErrorKind::CorruptLog { file: file_name(file), offset, lsn: record.start, problem }.into()
 }
 
 fn redo_pages(pool: &Pool, pages: PageOps<'_>, applied: &AtomicU64, skipped: &AtomicU64) -> Result<()> {

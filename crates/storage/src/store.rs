@@ -38,7 +38,7 @@ use crate::doublewrite::{DOUBLEWRITE_FILE, Doublewrite};
 use crate::error::{ErrorKind, Result, StorageError};
 use crate::health::Health;
 use crate::ids::{Lsn, TreeId};
-use crate::io::{BatchEngine, DirectoryLock, Disk, RealDisk};
+use crate::io::{BatchEngine, DirectoryLock, Disk, DiskFile, RealDisk};
 use crate::log::block::{block_of, block_start, round_up};
 use crate::log::buffer::LogBuffer;
 use crate::log::files::{self, LogFiles};
@@ -121,7 +121,8 @@ impl Default for StoreOptions {
 }
 
 impl StoreOptions {
-    fn check(&self) -> Result<()> {
+    /// Errors: `BadOption`.
+    pub(crate) fn check(&self) -> Result<()> {
         let bad = |option, problem: String| Err(ErrorKind::BadOption { option, problem }.into());
         const PAGES_MIN: usize = 16;
         if self.memory_bytes < PAGES_MIN * PAGE_SIZE {
@@ -187,12 +188,7 @@ impl Store {
     /// Opens the store in a directory, creating it if the directory is empty or missing, and recovering it if it was
     /// not closed. The effect of every error is [`Effect::Open`](crate::Effect::Open).
     pub fn open(directory: impl AsRef<Path>, options: StoreOptions) -> Result<Store> {
-        let disk = RealDisk::new(directory.as_ref(), options.batch_engine).map_err(|error| ErrorKind::Setup {
-            what: format!("opening the directory {}", directory.as_ref().display()),
-            error,
-        });
-        let disk = disk.map_err(|kind| StorageError::from(kind).of_opening())?;
-        Self::open_on(Arc::new(disk), options)
+        Self::open_on(real_disk(directory.as_ref(), &options)?, options)
     }
 
     /// Opens a store on any disk.
@@ -210,7 +206,7 @@ impl Store {
         if !names.iter().any(|name| name == CONTROL_FILE) {
             create(disk, &names, &options)?;
         }
-        Inner::open(disk, lock, options)
+        open_locked(disk, lock, options)
     }
 
     /// The tree that every store has from its creation on: the layer above keeps there what it must find first.
@@ -354,8 +350,17 @@ impl Store {
 /// The epoch of a store that was created and never opened.
 const FIRST_EPOCH: u32 = 1;
 
+/// A directory of a real file system.
+pub(crate) fn real_disk(directory: &Path, options: &StoreOptions) -> Result<Arc<dyn Disk>> {
+    let failed = |error| ErrorKind::Setup { what: format!("opening the directory {}", directory.display()), error };
+    match RealDisk::new(directory, options.batch_engine) {
+        Ok(disk) => Ok(Arc::new(disk)),
+        Err(error) => Err(StorageError::from(failed(error)).of_opening()),
+    }
+}
+
 /// Takes the directory for this process.
-fn lock(disk: &dyn Disk) -> Result<Box<dyn DirectoryLock>> {
+pub(crate) fn lock(disk: &dyn Disk) -> Result<Box<dyn DirectoryLock>> {
     disk.lock().map_err(|error| match error.kind() {
         std::io::ErrorKind::WouldBlock => {
             ErrorKind::InUse { directory: disk.describe(), holder: error.to_string() }.into()
@@ -364,7 +369,8 @@ fn lock(disk: &dyn Disk) -> Result<Box<dyn DirectoryLock>> {
     })
 }
 
-fn list(disk: &dyn Disk) -> Result<Vec<String>> {
+/// Names of the files in the directory.
+pub(crate) fn list(disk: &dyn Disk) -> Result<Vec<String>> {
     disk.list().map_err(|error| ErrorKind::Setup { what: format!("listing {}", disk.describe()), error }.into())
 }
 
@@ -373,6 +379,31 @@ fn refuse_foreign(disk: &dyn Disk, names: &[String]) -> Result<()> {
     let is_store = names.iter().any(|name| name == CONTROL_FILE);
     if !is_store && names.iter().any(|name| !name.starts_with("meseta.")) {
         return Err(ErrorKind::NotAStore { directory: disk.describe(), missing: CONTROL_FILE }.into());
+    }
+    Ok(())
+}
+
+/// Opens a store that is there, with the lock held.
+pub(crate) fn open_locked(disk: &dyn Disk, lock: Box<dyn DirectoryLock>, options: StoreOptions) -> Result<Store> {
+    Inner::open(disk, lock, options)
+}
+
+/// Opens the data file; returns its length too.
+pub(crate) fn open_data(disk: &dyn Disk) -> Result<(Arc<dyn DiskFile>, u64)> {
+    let data = disk.open(DATA_FILE).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => ErrorKind::MissingFile { directory: disk.describe(), file: DATA_FILE.into() },
+        _ => ErrorKind::Setup { what: format!("opening {DATA_FILE}"), error },
+    })?;
+    let len =
+        data.len().map_err(|error| ErrorKind::Setup { what: format!("reading the length of {DATA_FILE}"), error })?;
+    Ok((data, len))
+}
+
+/// Fails if the data file is shorter than it was at the last checkpoint.
+pub(crate) fn check_data_len(control: &Control, found: u64) -> Result<()> {
+    let expected = u64::from(control.data_pages) * PAGE_SIZE as u64;
+    if found < expected {
+        return Err(ErrorKind::Truncated { file: DATA_FILE.into(), found, expected }.into());
     }
     Ok(())
 }
@@ -513,18 +544,9 @@ impl Inner {
         let control = *control_file.current();
         let log_files = LogFiles::open(disk, control.log_files as usize, control.log_file_len)?;
         let doublewrite = Doublewrite::open(disk, control.batch_pages as usize)?;
-        let data = disk.open(DATA_FILE).map_err(|error| match error.kind() {
-            std::io::ErrorKind::NotFound => {
-                ErrorKind::MissingFile { directory: disk.describe(), file: DATA_FILE.into() }
-            }
-            _ => ErrorKind::Setup { what: format!("opening {DATA_FILE}"), error },
-        })?;
+        let (data, data_len) = open_data(disk)?;
+        check_data_len(&control, data_len)?;
         let setup = |what: &'static str| move |error| ErrorKind::Setup { what: what.into(), error };
-        let data_len = data.len().map_err(setup("reading the length of meseta.data"))?;
-        let expected = u64::from(control.data_pages) * PAGE_SIZE as u64;
-        if data_len < expected {
-            return Err(ErrorKind::Truncated { file: DATA_FILE.into(), found: data_len, expected }.into());
-        }
         let inline = options.background == Background::Inline;
 
         if !control.clean {
