@@ -453,11 +453,6 @@ impl Cleaner {
         work.doublewrite.data_synced();
         Ok(())
     }
-
-    /// Runs `look` on what the control file says.
-    pub fn with_control<T>(&self, look: impl FnOnce(&crate::control::Control) -> T) -> T {
-        look(self.work.lock().control.current())
-    }
 }
 
 impl Outcomes {

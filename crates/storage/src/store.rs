@@ -616,7 +616,8 @@ impl Inner {
         // A cycle of ownership, cut by `stop_threads`.
         core.pool.set_relief(Some(Arc::clone(&core.cleaner) as _));
         let closing = Arc::new(AtomicBool::new(false));
-        let threads = if inline { Vec::new() } else { spawn(&core, &closing) };
+        let is_new = control.epoch == FIRST_EPOCH;
+        let threads = if inline { Vec::new() } else { spawn(&core, &closing, is_new) };
         // From here on an early return has to stop the threads: `Inner` does, when dropped.
         let mut inner = Inner {
             core,
@@ -637,7 +638,7 @@ impl Inner {
             options.participant.as_deref(),
         )?;
         core.cleaner.end_recovery();
-        inner.recovery.was_closed = control.clean || control.epoch == FIRST_EPOCH;
+        inner.recovery.was_closed = control.clean || is_new;
         inner.recovery.repaired_pages = repaired as u64;
         core.space.load(control.data_pages == 0)?;
         for tree in core.space.trees() {
@@ -698,10 +699,10 @@ impl Drop for Inner {
     }
 }
 
-fn spawn(core: &Arc<Core>, closing: &Arc<AtomicBool>) -> Vec<JoinHandle<()>> {
+fn spawn(core: &Arc<Core>, closing: &Arc<AtomicBool>, is_new: bool) -> Vec<JoinHandle<()>> {
     let writer = {
         let (core, closing) = (Arc::clone(core), Arc::clone(closing));
-        move || write_log(&core, &closing)
+        move || write_log(&core, &closing, is_new)
     };
     let cleaner = {
         let (core, closing) = (Arc::clone(core), Arc::clone(closing));
@@ -716,11 +717,13 @@ fn spawn(core: &Arc<Core>, closing: &Arc<AtomicBool>) -> Vec<JoinHandle<()>> {
 /// The log writer's thread: writes when somebody waits or when a good deal has gathered, syncs when somebody waits, and
 /// does both at least once a second; and when there has been nothing to sync for a second, lets the log vouch for its
 /// last sync.
-fn write_log(core: &Core, closing: &AtomicBool) {
+///
+/// It must never ask the cleaner for anything: who holds the cleaner's mutex may be waiting for the log.
+fn write_log(core: &Core, closing: &AtomicBool, is_new: bool) {
     const SECOND: Duration = Duration::from_secs(1);
     let mut last_flush = Instant::now();
     // A new ring is allocated but not written yet: see `LogFiles::create`.
-    let mut filling = core.cleaner.with_control(|control| control.epoch) == FIRST_EPOCH + 1;
+    let mut filling = is_new;
     let mut filled = core.log.files().first_unfilled();
     while !closing.load(Ordering::Acquire) {
         let flush = last_flush.elapsed() >= SECOND;

@@ -44,6 +44,17 @@ fn a_store_keeps_what_it_was_given() {
     store.close().unwrap();
 }
 
+/// The log's writer once began by asking the cleaner a question, while the closing held the cleaner and waited for the
+/// log: a store that was closed at once after its creation sometimes hung.
+#[test]
+fn a_store_can_be_closed_at_once() {
+    let options = StoreOptions { log_bytes: 1 << 20, log_buffer_bytes: 256 << 10, ..StoreOptions::default() };
+    for _ in 0..100 {
+        let directory = tempfile::tempdir().unwrap();
+        Store::open(directory.path(), options.clone()).unwrap().close().unwrap();
+    }
+}
+
 #[test]
 fn a_scan_shows_what_a_cursor_finds() {
     let directory = tempfile::tempdir().unwrap();
