@@ -50,7 +50,7 @@ use crate::error::{ErrorKind, Result};
 use crate::health::Health;
 use crate::ids::Lsn;
 use crate::io::{AlignedBuffer, IO_ALIGN};
-use crate::rank::{self, Rank, RankedMutex};
+use crate::rank::{self, Rank, RankedGuard, RankedMutex};
 use crate::wait::{WaitEvent, WaitEvents};
 
 /// Bytes of blocks that one write carries at most.
@@ -300,11 +300,23 @@ impl Log {
     }
 
     /// Waits until the log is durable up to `lsn`.
+    ///
+    /// If nobody is syncing the log, and nobody else waits, the caller does it itself instead of waking a thread for it.
+    /// Those who come meanwhile gather, and the writer's thread syncs for them: it goes first when there are more threads
+    /// than cores, and is the sooner back at the device.
     pub fn wait_durable(&self, lsn: Lsn) -> Result<()> {
         if self.durable.reached() >= lsn {
             return Ok(());
         }
         self.flush_wanted.fetch_max(lsn.0, Ordering::SeqCst);
+        if let Some(flushing) = self.durable.is_empty().then(|| self.flusher.try_lock()).flatten() {
+            self.stopping_on_error(self.write_published(&mut self.writer.lock()))?;
+            self.stopping_on_error(self.flush_written(flushing))?;
+            if self.durable.reached() >= lsn {
+                self.figures.commits.fetch_add(1, Ordering::Relaxed);
+                return Ok(());
+            }
+        }
         self.wait_for(&self.durable, lsn, WaitEvent::LogDurable)
     }
 
@@ -397,7 +409,8 @@ impl Log {
     /// Errors: a write or sync failed, and the engine has stopped.
     pub fn step(&self, flush: bool) -> Result<bool> {
         let wrote = self.stopping_on_error(self.write_published(&mut self.writer.lock()))?;
-        let flushed = if flush || self.is_flush_due() { self.stopping_on_error(self.flush_written())? } else { false };
+        let due = flush || self.is_flush_due();
+        let flushed = due && self.stopping_on_error(self.flush_written(self.flusher.lock()))?;
         let vouched = flush && !wrote && !flushed && self.stopping_on_error(self.vouch_if_at_rest())?;
         Ok(wrote || flushed || vouched)
     }
@@ -440,10 +453,9 @@ impl Log {
         }
     }
 
-    /// Syncs everything that has been written. Others may write meanwhile.
-    fn flush_written(&self) -> Result<bool> {
-        // One after the other: whoever finds nothing to sync may only say so once the sync before it has succeeded.
-        let _flushing = self.flusher.lock();
+    /// Syncs everything that has been written. Others may write meanwhile, but not sync: whoever finds nothing to sync may
+    /// only say so once the sync before it has succeeded.
+    fn flush_written(&self, _flushing: RankedGuard<'_, ()>) -> Result<bool> {
         self.health.check()?;
         let (written, unsynced) = {
             let mut writer = self.writer.lock();
