@@ -9,13 +9,17 @@
 //!    (the page's latch is exclusive).
 
 use std::marker::PhantomData;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
+use smallvec::SmallVec;
 
 /// A reserved stretch of zeroed memory.
 pub struct Region {
     base: *mut u8,
     len: usize,
+    /// The system has refused to take several stretches back at once: it is older than Linux 6.14.
+    one_by_one: AtomicBool,
 }
 
 // SAFETY: a Region is an address range; who may touch its bytes, and when, is decided by the latches over it.
@@ -35,7 +39,7 @@ impl Region {
                 MapFlags::PRIVATE | MapFlags::NORESERVE,
             )
         }?;
-        Ok(Self { base: base.cast(), len })
+        Ok(Self { base: base.cast(), len, one_by_one: AtomicBool::new(false) })
     }
 
     /// The address of the byte at `offset`.
@@ -63,6 +67,52 @@ impl Region {
         // SAFETY: inside the mapping, and unused by safety invariant 2.
         let released = unsafe { madvise(self.at(offset).cast(), len, Advice::LinuxDontNeed) };
         released.expect("the system takes back memory that it mapped");
+    }
+}
+
+impl Region {
+    /// As [`Region::release`], for stretches of the same length. Taking memory back interrupts every core that the
+    /// process runs on; taking many stretches back in one call does so once.
+    ///
+    /// # Safety
+    /// Safety invariant 2, for each of them.
+    pub unsafe fn release_all(&self, offsets: &[usize], len: usize) {
+        let mut left = offsets;
+        if !self.one_by_one.load(Ordering::Relaxed) {
+            // SAFETY: the caller has made the same promise.
+            let released = unsafe { self.release_at_once(left, len) };
+            if released == 0 && !left.is_empty() {
+                self.one_by_one.store(true, Ordering::Relaxed);
+            }
+            left = &left[released..];
+        }
+        for &offset in left {
+            // SAFETY: as above.
+            unsafe { self.release(offset, len) };
+        }
+    }
+
+    /// Returns how many stretches the system took back, the first ones.
+    ///
+    /// # Safety
+    /// Safety invariant 2, for each of them.
+    unsafe fn release_at_once(&self, offsets: &[usize], len: usize) -> usize {
+        /// Names the calling process where a descriptor of one is expected (linux/pidfd.h).
+        const PIDFD_SELF: libc::c_int = -10000;
+        let stretches: SmallVec<[libc::iovec; 32]> = offsets
+            .iter()
+            .take(libc::UIO_MAXIOV as usize)
+            .map(|&offset| {
+                assert!(offset + len <= self.len);
+                libc::iovec { iov_base: self.at(offset).cast(), iov_len: len }
+            })
+            .collect();
+        // SAFETY: the vector names stretches inside the mapping, unused by safety invariant 2, and outlives the call.
+        let released = unsafe {
+            let (first, count) = (stretches.as_ptr(), stretches.len());
+            libc::syscall(libc::SYS_process_madvise, PIDFD_SELF, first, count, libc::MADV_DONTNEED, 0)
+        };
+        usize::try_from(released).unwrap_or(0) / len
     }
 }
 
@@ -108,5 +158,31 @@ impl<T: Zeroed> ZeroedArray<T> {
     #[allow(clippy::len_without_is_empty)]
     pub fn len(&self) -> usize {
         self.len
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_released_reads_as_zero_and_the_rest_stays() {
+        const LEN: usize = 16 << 10;
+        for one_by_one in [false, true] {
+            let region = Region::reserve(64 * LEN).unwrap();
+            region.one_by_one.store(one_by_one, Ordering::Relaxed);
+            for page in 0..64 {
+                // SAFETY: inside the mapping, which this thread alone uses.
+                unsafe { region.at(page * LEN + 5).write(1) };
+            }
+            let odd: Vec<usize> = (0..64).filter(|page| page % 2 == 1).map(|page| page * LEN).collect();
+            // SAFETY: no reference covers the mapping.
+            unsafe { region.release_all(&odd, LEN) };
+            for page in 0..64 {
+                // SAFETY: as above.
+                let byte = unsafe { region.at(page * LEN + 5).read() };
+                assert_eq!(byte, u8::from(page % 2 == 0), "page {page}");
+            }
+        }
     }
 }

@@ -37,6 +37,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use crossbeam_utils::CachePadded;
 use parking_lot::{Condvar, Mutex};
+use smallvec::SmallVec;
 
 pub use frame::Frame;
 pub use guard::{Exclusive, Optimistic, Restart, Shared};
@@ -101,7 +102,8 @@ struct Progress {
 /// What the clock hand has met on its way.
 #[derive(Default)]
 struct Sweep {
-    evicted: usize,
+    /// Held exclusively, on their way out.
+    leaving: SmallVec<[PageNo; 2 * EVICT_BATCH]>,
     /// Marked, but dirty.
     cold: Vec<PageNo>,
 }
@@ -544,15 +546,16 @@ impl Pool {
         // pages loaded a moment ago, only if there is nothing else to do: dirty pages are written first. (Otherwise
         // two pages that one operation needs could evict each other for ever.)
         for step in 0..2 * words {
-            if step >= words && (sweep.evicted > 0 || !sweep.cold.is_empty()) {
+            if step >= words && !(sweep.leaving.is_empty() && sweep.cold.is_empty()) {
                 break;
             }
             let index = self.hand.fetch_add(1, Ordering::Relaxed) % words;
             self.sweep_word(index, &mut sweep);
-            if sweep.evicted >= EVICT_BATCH || sweep.cold.len() >= 8 * EVICT_BATCH {
+            if sweep.leaving.len() >= EVICT_BATCH || sweep.cold.len() >= 8 * EVICT_BATCH {
                 break;
             }
         }
+        self.evict(&sweep.leaving);
         if !sweep.cold.is_empty() {
             {
                 let mut known = self.cold.lock();
@@ -565,7 +568,7 @@ impl Pool {
                 relief.want();
             }
         }
-        sweep.evicted
+        sweep.leaving.len()
     }
 
     fn sweep_word(&self, index: usize, sweep: &mut Sweep) {
@@ -579,26 +582,24 @@ impl Pool {
             } else if !frame.is_clean() {
                 sweep.cold.push(page);
             } else if frame.latch.try_evict() {
-                sweep.evicted += usize::from(self.finish_eviction(page));
+                // Somebody may have changed it since.
+                if frame.is_clean() { sweep.leaving.push(page) } else { frame.latch.abort_evict() }
             }
         }
     }
 
-    /// On entry: this thread holds the page exclusively through `try_evict`.
-    fn finish_eviction(&self, page: PageNo) -> bool {
-        let frame = self.frame(page);
-        if !frame.is_clean() {
-            frame.latch.abort_evict();
-            return false;
-        }
-        self.set_resident(page, false);
-        // SAFETY: the latch is exclusive, and optimistic readers that still look at these bytes see zeroes and then
+    /// On entry: this thread holds these pages exclusively through `try_evict`, and they are clean.
+    fn evict(&self, pages: &[PageNo]) {
+        let offsets: SmallVec<[usize; 2 * EVICT_BATCH]> = pages.iter().map(|page| page.index() * PAGE_SIZE).collect();
+        pages.iter().for_each(|&page| self.set_resident(page, false));
+        // SAFETY: the latches are exclusive, and optimistic readers that still look at these bytes see zeroes and then
         // a new version.
-        unsafe { self.memory.release(page.index() * PAGE_SIZE, PAGE_SIZE) };
-        frame.latch.finish_evict();
-        self.evictions.fetch_add(1, Ordering::Relaxed);
-        self.return_permit();
-        true
+        unsafe { self.memory.release_all(&offsets, PAGE_SIZE) };
+        for &page in pages {
+            self.frame(page).latch.finish_evict();
+            self.return_permit();
+        }
+        self.evictions.fetch_add(pages.len() as u64, Ordering::Relaxed);
     }
 
     /// The dirty pages that the clock has met since the last call.
