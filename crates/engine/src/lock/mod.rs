@@ -1,0 +1,1 @@
+//! Row and table locks: who holds what, who waits for whom.

@@ -1,0 +1,1 @@
+//! Values as bytes: keys that order as values do, rows, version headers.

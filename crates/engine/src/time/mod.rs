@@ -1,0 +1,1 @@
+//! Transaction ids, commit times and snapshots.

@@ -1,0 +1,1 @@
+//! What was there before: undo records and the trees that hold them.
