@@ -1,4 +1,4 @@
-//! Keys against the simplest thing that could be right: the values themselves.
+//! Keys and rows against the simplest thing that could be right: the values themselves.
 //!
 //! Random lists of columns with random values, of which many are equal or nearly so. Keys must order as the values do,
 //! whatever the parts; ranges must have the keys that the condition asks for; what was encoded must come back; and bytes
@@ -181,6 +181,15 @@ fn is_between(value: &Owned, lower: (u8, &Owned), upper: (u8, &Owned)) -> bool {
     above && below
 }
 
+/// Whatever the bytes: a value that is read is one that its column takes.
+fn assert_readable(columns: &[Column], layout: &RowLayout, row: &[u8]) {
+    if let Ok(row) = RowRef::new(layout, row) {
+        for (column, value) in columns.iter().zip(row.values()) {
+            assert!(!value.is_ok_and(|value| column.check(value).is_err()), "{column:?}: {value:?}");
+        }
+    }
+}
+
 fn config() -> ProptestConfig {
     let config = ProptestConfig::default();
     ProptestConfig { cases: config.cases.max(512), failure_persistence: None, ..config }
@@ -282,5 +291,53 @@ proptest! {
             again.extend_from_slice(reader.rest());
             prop_assert_eq!(again, key);
         }
+    }
+
+    #[test]
+    fn rows_come_back_whatever_their_age(
+        (columns, tuple, written) in vec(column(), 0..20).prop_flat_map(|columns| {
+            (Just(columns.clone()), tuple_of(columns.clone()), 0..=columns.len())
+        }),
+    ) {
+        let all = values(&tuple);
+        let mut row = Vec::new();
+        encode_row(&RowLayout::new(&columns[..written]), &all[..written], &mut row).expect("the values suit");
+        // The defaults are what the row would have had.
+        let layout = RowLayout::with_added(&columns, &all[written..]).expect("the values suit");
+        let read = RowRef::new(&layout, &row).expect("a whole row");
+        prop_assert_eq!(read.columns_written(), written);
+        prop_assert_eq!(read.values().collect::<Result<Vec<_>, _>>(), Ok(all.clone()));
+        // Debug tells the zeros apart: in a row, unlike in a key, the sign stays.
+        let again: Vec<_> = read.values().map(|value| format!("{value:?}")).collect();
+        prop_assert_eq!(again, all.iter().map(|value| format!("{:?}", Ok::<_, Corrupt>(value))).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn any_bytes_are_a_row_or_are_refused(
+        columns in vec(column(), 0..9),
+        count in 0..12_u8,
+        wide in select(vec![0, 0x80_u8]),
+        body in bytes(0..=80),
+        damage in any::<(prop::sample::Index, u8)>(),
+        tuple in any::<prop::sample::Index>(),
+    ) {
+        let layout = RowLayout::new(&columns);
+        let row = [&[count, wide][..], &body].concat();
+        assert_readable(&columns, &layout, &row);
+        // A row that was whole, but for one byte.
+        let zeros = [0; 40];
+        let plain: Vec<_> = columns.iter().map(|column| match column.column_type {
+            ColumnType::Signed(_) => Value::Signed(-1),
+            ColumnType::Unsigned(_) => Value::Unsigned(1),
+            ColumnType::Float => Value::Float(1.0),
+            ColumnType::Double => Value::Double(1.0),
+            ColumnType::Fixed { len } => Value::Bytes(&zeros[..len.into()]),
+            ColumnType::Variable { max_len } => Value::Bytes(&zeros[..tuple.index(max_len as usize + 1)]),
+        }).collect();
+        let mut row = Vec::new();
+        encode_row(&layout, &plain, &mut row).expect("the values suit");
+        let at = damage.0.index(row.len());
+        row[at] = damage.1;
+        assert_readable(&columns, &layout, &row);
     }
 }

@@ -60,6 +60,27 @@ pub enum KeyError {
     },
 }
 
+/// A row that could not be made; nothing was appended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum RowError {
+    /// A value does not suit its column.
+    #[error("column {column} of a row: {error}")]
+    Value {
+        /// The column's position in its table.
+        column: usize,
+        /// Why it does not suit.
+        error: ValueError,
+    },
+    /// The row would be longer than [`ROW_LEN_MAX`](super::ROW_LEN_MAX).
+    #[error("a row of {len} bytes is longer than the limit of {limit}")]
+    TooLong {
+        /// Bytes of the row.
+        len: usize,
+        /// Bytes allowed.
+        limit: usize,
+    },
+}
+
 /// Bytes that no encoder writes for these columns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Corrupt {

@@ -1,15 +1,15 @@
-//! Values as bytes: keys that order as values do.
+//! Values as bytes: keys that order as values do, and rows.
 //!
 //! ```text
 //!                  Value, Column                   what a value is, and which ones a column takes
-//!                 /
-//!   KeyPart, KeyReader                              keys: in order, read from the front
+//!                 /             \
+//!   KeyPart, KeyReader          RowLayout, RowRef   keys: in order, read from the front;  rows: any column at once
 //!           |
 //!        KeyRange                                   from where to where a scan goes
 //! ```
 //!
-//! Nothing in here knows of transactions, pages or character sets. Text comes as bytes: in a key as
-//! the weights of its collation, cut where an index has only its beginning.
+//! Nothing in here knows of transactions, pages or character sets. Text comes as bytes: as they are for a row, as the
+//! weights of its collation for a key, cut where an index has only its beginning.
 //!
 //! # Invariants
 //! 1. What was encoded comes back, and what cannot come back says so ([`KeyPart::is_reversible`]).
@@ -18,11 +18,13 @@
 
 mod error;
 mod escape;
+mod format;
 mod key;
 mod range;
 mod value;
 
-pub use error::{Corrupt, KeyError, ValueError};
+pub use error::{Corrupt, KeyError, RowError, ValueError};
+pub use format::{COLUMN_COUNT_MAX, ROW_LEN_MAX, RowLayout, RowRef, encode_row};
 pub use key::{KeyPart, KeyReader, append_key, primary_key_in};
 pub use range::{KeyRange, first_above};
 pub use value::{Column, ColumnType, IntegerWidth, Value};

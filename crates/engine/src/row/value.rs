@@ -128,6 +128,19 @@ impl IntegerWidth {
         u64::from_le_bytes(number)
     }
 
+    /// Writes an integer to the front of some bytes, little-endian.
+    #[inline(always)]
+    pub(super) fn write(self, number: u64, to: &mut [u8]) {
+        let number = number.to_le_bytes();
+        match self {
+            Self::One => to[..1].copy_from_slice(&number[..1]),
+            Self::Two => to[..2].copy_from_slice(&number[..2]),
+            Self::Three => to[..3].copy_from_slice(&number[..3]),
+            Self::Four => to[..4].copy_from_slice(&number[..4]),
+            Self::Eight => to[..8].copy_from_slice(&number),
+        }
+    }
+
     /// The big-endian integer at the front of some bytes.
     #[inline(always)]
     pub(super) fn read_big_endian(self, bytes: &[u8]) -> u64 {
