@@ -340,4 +340,15 @@ proptest! {
         row[at] = damage.1;
         assert_readable(&columns, &layout, &row);
     }
+
+    #[test]
+    fn any_bytes_are_a_header_or_are_refused(value in vec(any::<u8>(), 0..20), flags in any::<bool>()) {
+        let mut value = value;
+        if let Some(byte) = value.get_mut(15).filter(|_| flags) {
+            *byte &= 1;
+        }
+        if let Ok((header, rest)) = VersionHeader::split_off(&value) {
+            prop_assert_eq!([&header.to_bytes()[..], rest].concat(), value);
+        }
+    }
 }

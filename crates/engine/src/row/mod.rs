@@ -1,4 +1,4 @@
-//! Values as bytes: keys that order as values do, and rows.
+//! Values as bytes: keys that order as values do, rows, version headers.
 //!
 //! ```text
 //!                  Value, Column                   what a value is, and which ones a column takes
@@ -6,6 +6,8 @@
 //!   KeyPart, KeyReader          RowLayout, RowRef   keys: in order, read from the front;  rows: any column at once
 //!           |
 //!        KeyRange                                   from where to where a scan goes
+//!
+//!   VersionHeader      who wrote an entry, and where it says what was there before
 //! ```
 //!
 //! Nothing in here knows of transactions, pages or character sets. Text comes as bytes: as they are for a row, as the
@@ -19,12 +21,14 @@
 mod error;
 mod escape;
 mod format;
+mod header;
 mod key;
 mod range;
 mod value;
 
 pub use error::{Corrupt, KeyError, RowError, ValueError};
 pub use format::{COLUMN_COUNT_MAX, ROW_LEN_MAX, RowLayout, RowRef, encode_row};
+pub use header::{NUMBER_MAX, VERSION_HEADER_LEN, VersionHeader};
 pub use key::{KeyPart, KeyReader, append_key, primary_key_in};
 pub use range::{KeyRange, first_above};
 pub use value::{Column, ColumnType, IntegerWidth, Value};
