@@ -111,4 +111,7 @@ pub enum Corrupt {
     /// A version header has flags that mean nothing.
     #[error("a version header has flags that mean nothing")]
     Flags,
+    /// A version header names an undo slot that there is not.
+    #[error("a version header names an undo slot that there is not")]
+    Slot,
 }
