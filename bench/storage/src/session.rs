@@ -86,13 +86,18 @@ impl<'a> Session<'a> {
         let mut subjects = Vec::new();
         for &kind in &self.options.engines {
             let subject = self.load(kind, &settings)?;
-            // Touches every row once, so that what can be cached is.
-            let start = Instant::now();
-            subject.engine.scan(&self.options.data().key(0), usize::MAX)?;
-            say(&format!("{} read through in {:.1?}", kind.label(), start.elapsed()));
+            self.read_through(&subject)?;
             subjects.push(subject);
         }
         Ok(subjects)
+    }
+
+    /// Touches every row once, so that what can be cached is.
+    fn read_through(&self, subject: &Subject) -> Result<()> {
+        let start = Instant::now();
+        subject.engine.scan(&self.options.data().key(0), usize::MAX)?;
+        say(&format!("{} read through in {:.1?}", subject.kind.label(), start.elapsed()));
+        Ok(())
     }
 
     /// The durable commits, on what the rows in memory have left.
@@ -101,7 +106,9 @@ impl<'a> Session<'a> {
         let mut subjects = Vec::new();
         for &kind in &self.options.engines {
             let loaded = self.loaded.contains(&kind);
-            subjects.push(if loaded { self.open(kind, &settings)? } else { self.load(kind, &settings)? });
+            let subject = if loaded { self.open(kind, &settings)? } else { self.load(kind, &settings)? };
+            self.read_through(&subject)?;
+            subjects.push(subject);
         }
         let device = Device::create(&self.options.dir, 1 << 20, self.options.device_block)?;
         for &threads in &self.options.commit_threads {
@@ -121,22 +128,28 @@ impl<'a> Session<'a> {
     /// The rows with a cache of one eighth of the data, one engine at a time:
     /// each has the machine's memory and its device for itself.
     pub fn larger_than_memory(&mut self) -> Result<()> {
-        let data = self.options.data();
-        let device = Device::create(&self.options.dir, data.bytes(), self.options.device_block)?;
-        for &threads in &self.options.threads {
-            let reads_per_second = device.random_reads(threads, self.options.duration())?;
-            say(&format!("device: {threads} threads read {}/s", rate(reads_per_second)));
-            self.report.device.push(DeviceReads { threads, reads_per_second });
-        }
-        drop(device);
+        let device = Device::create(&self.options.dir, self.options.data().bytes(), self.options.device_block)?;
         for &kind in &self.options.engines {
             let subject = self.open_cold(kind)?;
             for workload in self.options.rows_of_table() {
                 for &threads in &self.options.threads {
+                    if kind.is_meseta() && workload == Workload::Lookups {
+                        // Next to what it is compared with: a shared
+                        // device's speed changes within minutes.
+                        self.read_device(&device, threads)?;
+                    }
                     self.cell(Section::Eighth, &subject, workload, threads)?;
                 }
             }
         }
+        Ok(())
+    }
+
+    /// What the device gives plain direct reads.
+    fn read_device(&mut self, device: &Device, threads: usize) -> Result<()> {
+        let reads_per_second = device.random_reads(threads, self.options.duration())?;
+        say(&format!("device: {threads} threads read {}/s", rate(reads_per_second)));
+        self.report.device.push(DeviceReads { threads, reads_per_second });
         Ok(())
     }
 
