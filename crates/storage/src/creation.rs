@@ -7,16 +7,13 @@
 //! 3. If it fails, for want of space say, the directory is left empty.
 
 use crate::buffer::DATA_FILE;
-use crate::control::{CONTROL_FILE, Control, ControlFile};
+use crate::control::{CONTROL_FILE, Control, ControlFile, FIRST_EPOCH};
 use crate::doublewrite::Doublewrite;
 use crate::error::{ErrorKind, Result};
 use crate::io::Disk;
 use crate::log::block::block_start;
 use crate::log::files::LogFiles;
 use crate::options::StoreOptions;
-
-/// The epoch of a store that was created and never opened.
-pub(crate) const FIRST_EPOCH: u32 = 1;
 
 /// Fails if the directory holds files, but neither a store nor only what is left of one.
 pub(crate) fn refuse_foreign(disk: &dyn Disk, names: &[String]) -> Result<()> {

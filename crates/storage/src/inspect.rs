@@ -115,7 +115,7 @@ fn open_or_inspect(
         return Ok(Err(inspector.inspect(reason, true, found)));
     }
     drop(inspector);
-    match opening::open(disk, lock, options) {
+    match Store::open_locked(disk, lock, options) {
         Ok(store) => Ok(Ok(store)),
         Err(error) if is_damage(&error) => {
             let _lock = opening::lock(disk)?;

@@ -27,9 +27,8 @@ use std::time::Instant;
 use crate::btree::lifetime;
 use crate::buffer::{DATA_FILE, Pool};
 use crate::cleaner::Cleaner;
-use crate::control::{Control, ControlFile};
+use crate::control::{Control, ControlFile, FIRST_EPOCH};
 use crate::core::Core;
-use crate::creation::FIRST_EPOCH;
 use crate::doublewrite::Doublewrite;
 use crate::error::{ErrorKind, Result, StorageError};
 use crate::health::Health;
@@ -43,10 +42,9 @@ use crate::log::{Log, Resume};
 use crate::options::{Background, StoreOptions};
 use crate::page::{PAGE_SIZE, PageKind};
 use crate::rank::Rank;
-use crate::recovery;
+use crate::recovery::{self, RecoveryFigures};
 use crate::running::Running;
 use crate::space::Space;
-use crate::store::Store;
 use crate::wait::WaitEvents;
 
 /// The tree that a new store gets: the first extent behind the map's.
@@ -117,8 +115,15 @@ fn salvage(disk: &dyn Disk, control: &Control) -> Result<()> {
     Ok(())
 }
 
+/// A store that is open.
+pub(crate) struct Opened {
+    pub(crate) running: Running,
+    pub(crate) root_tree: TreeId,
+    pub(crate) recovery: RecoveryFigures,
+}
+
 /// Opens a store that is there, with the lock held.
-pub(crate) fn open(disk: &dyn Disk, lock: Box<dyn DirectoryLock>, options: StoreOptions) -> Result<Store> {
+pub(crate) fn open(disk: &dyn Disk, lock: Box<dyn DirectoryLock>, options: StoreOptions) -> Result<Opened> {
     let began = Instant::now();
     let mut control_file = ControlFile::open(disk)?;
     let control = *control_file.current();
@@ -228,9 +233,5 @@ pub(crate) fn open(disk: &dyn Disk, lock: Box<dyn DirectoryLock>, options: Store
     };
     debug_assert_eq!(root_tree, FIRST_TREE);
     recovery.elapsed = began.elapsed();
-    let store = Store::new(running, root_tree, recovery);
-    if let Some(participant) = &options.participant {
-        participant.redo_done(&store)?;
-    }
-    Ok(store)
+    Ok(Opened { running, root_tree, recovery })
 }

@@ -9,7 +9,7 @@
 //!    each page sees its operations in the order of the log, and different pages are redone in parallel. Notes of
 //!    the layer above are handed to it, in order.
 //! 4. The space map is read, and drops that were cut off are finished (`store`).
-//! 5. The layer above rolls back what was not committed, in the open store ([`LogParticipant::redo_done`]).
+//! 5. The layer above rolls back what was not committed, in the open store (`Store::open` returns when all else is done; what was not committed it learns from notes and trees).
 //!
 //! # Invariants
 //! 1. An operation is applied if and only if its page has not seen it: page LSN at or below the record's start.
@@ -37,10 +37,6 @@ const STRETCH_LEN: usize = 32 << 20;
 pub trait LogParticipant: Send + Sync {
     /// A note that was logged since the last checkpoint, in the order of the log.
     fn redo_note(&self, end: Lsn, note: &[u8]) -> Result<()>;
-
-    /// All changes have been repeated; the store is open. The place to find what was not committed and to begin
-    /// rolling it back.
-    fn redo_done(&self, store: &crate::store::Store) -> Result<()>;
 }
 
 /// What recovery found and did.

@@ -25,15 +25,14 @@ use crate::creation;
 use crate::doublewrite::DOUBLEWRITE_FILE;
 use crate::error::{ErrorKind, Result, StorageError};
 use crate::ids::{Lsn, TreeId};
-use crate::io::Disk;
+use crate::io::{DirectoryLock, Disk};
 use crate::log::LogFigures;
 use crate::log::files;
 use crate::log::mapped::BUFFER_FILE;
 use crate::mtr::Mtr;
-use crate::opening;
+use crate::opening::{self, Opened};
 use crate::options::{Durability, StoreOptions};
 use crate::recovery::RecoveryFigures;
-use crate::running::Running;
 use crate::wait::WaitFigures;
 
 /// Figures for reports.
@@ -56,18 +55,13 @@ pub struct StoreFigures {
 /// Giving it up without [`Store::close`] is safe and leaves work for the next opening: it recovers.
 #[derive(Clone)]
 pub struct Store {
-    inner: Arc<Inner>,
-}
-
-struct Inner {
-    running: Running,
-    root_tree: TreeId,
-    recovery: RecoveryFigures,
+    inner: Arc<Opened>,
 }
 
 impl Store {
-    pub(crate) fn new(running: Running, root_tree: TreeId, recovery: RecoveryFigures) -> Store {
-        Store { inner: Arc::new(Inner { running, root_tree, recovery }) }
+    /// Opens a store that is there, with the lock held.
+    pub(crate) fn open_locked(disk: &dyn Disk, lock: Box<dyn DirectoryLock>, options: StoreOptions) -> Result<Store> {
+        Ok(Store { inner: Arc::new(opening::open(disk, lock, options)?) })
     }
 
     /// Opens the store in a directory, creating it if the directory is empty or missing, and recovering it if it was
@@ -91,7 +85,7 @@ impl Store {
         if !names.iter().any(|name| name == CONTROL_FILE) {
             creation::create(disk, &names, &options)?;
         }
-        opening::open(disk, lock, options)
+        Self::open_locked(disk, lock, options)
     }
 
     /// The tree that every store has from its creation on: the layer above keeps there what it must find first.

@@ -131,9 +131,6 @@ fn a_log_buffer_that_is_ahead_of_its_files_is_not_salvaged() {
             self.0.lock().unwrap().push(u32::from_le_bytes(note[..4].try_into().unwrap()));
             Ok(())
         }
-        fn redo_done(&self, _: &Store) -> Result<()> {
-            Ok(())
-        }
     }
     const RING: u64 = 256 << 10;
     let directory = tempfile::tempdir().unwrap();
