@@ -6,11 +6,13 @@ use std::io::{BufWriter, Write};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::slice;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::engine::Result;
 use crate::rng::Rng;
-use crate::runner::drive;
+use crate::runner::{drive, median};
 
 /// A file as large as the data, for reading with no engine in between.
 pub struct Device {
@@ -48,6 +50,27 @@ impl Device {
             }
         })?;
         Ok(measured.rate())
+    }
+
+    /// Reads a random block fifty times a second until `stop`, and says what
+    /// that took: the median of each second, in milliseconds. So few reads
+    /// disturb nobody, and tell when the device itself is slow.
+    pub fn probe(&self, stop: &AtomicBool) -> Result<Vec<f64>> {
+        const PAUSE: Duration = Duration::from_millis(20);
+        let file = OpenOptions::new().read(true).custom_flags(libc::O_DIRECT).open(&self.path)?;
+        let mut buffer = Aligned::new(self.block_bytes);
+        let mut rng = Rng::new(self.blocks);
+        let (mut seconds, mut reads, began) = (Vec::new(), Vec::new(), Instant::now());
+        while !stop.load(Ordering::Relaxed) {
+            let start = Instant::now();
+            file.read_exact_at(buffer.bytes(), rng.below(self.blocks) * self.block_bytes as u64)?;
+            reads.push(start.elapsed().as_secs_f64() * 1e3);
+            if began.elapsed().as_secs() > seconds.len() as u64 {
+                seconds.push(median(std::mem::take(&mut reads)));
+            }
+            thread::sleep(PAUSE);
+        }
+        Ok(seconds)
     }
 
     /// Flushes per second that one thread gets for a block appended each time:

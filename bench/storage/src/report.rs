@@ -10,7 +10,7 @@ use crate::engines::Kind;
 use crate::neighbours::DISTURBED;
 use crate::options::Options;
 use crate::recovery::Recovery;
-use crate::runner::Measurement;
+use crate::runner::{Measurement, median};
 use crate::table::{Table, rate, ratio};
 use crate::workload::Workload;
 
@@ -79,13 +79,25 @@ impl Cell {
     }
 }
 
-/// What the device gives threads that only read.
+/// Random lookups next to what the device gives threads that only read.
 #[derive(Clone, Debug, Serialize)]
-pub struct DeviceReads {
-    /// Threads that read.
+pub struct BesideDevice {
+    /// The engine.
+    pub engine: Kind,
+    /// Threads that look up, and threads that only read.
     pub threads: usize,
-    /// Blocks they read.
-    pub reads_per_second: f64,
+    /// Blocks that the device gave in each round.
+    pub reads_per_second: Vec<f64>,
+    /// Lookups in each round.
+    pub lookups_per_second: Vec<f64>,
+}
+
+impl BesideDevice {
+    /// Lookups a block read, in the median round.
+    fn share(&self) -> f64 {
+        let rounds = self.lookups_per_second.iter().zip(&self.reads_per_second);
+        median(rounds.map(|(lookups, reads)| lookups / reads).collect())
+    }
 }
 
 /// Minutes of updates, second by second.
@@ -101,6 +113,9 @@ pub struct LongUpdates {
     pub median_second: u64,
     /// Updates in each.
     pub per_second: Vec<u64>,
+    /// What a plain read of one block took meanwhile, in milliseconds: the
+    /// median of each second.
+    pub device_read_ms: Vec<f64>,
 }
 
 /// One engine and its version.
@@ -125,7 +140,7 @@ pub struct Report {
     /// Bytes of each plain read.
     device_block: usize,
     /// Plain reads.
-    pub device: Vec<DeviceReads>,
+    pub device: Vec<BesideDevice>,
     /// Plain flushes per second of one thread, before each row of durable commits.
     pub device_flushes: Vec<f64>,
     /// Long updates.
@@ -244,14 +259,18 @@ impl Report {
         let mut head = vec![format!("lookups / direct reads of {} bytes", self.device_block), "device".to_owned()];
         head.extend(self.versions.iter().map(|version| version.engine.label().to_owned()));
         let mut table = Table::new(head);
-        for device in &self.device {
-            let mut row = vec![format!("{} threads", device.threads), rate(device.reads_per_second)];
+        let mut threads: Vec<_> = self.device.iter().map(|beside| beside.threads).collect();
+        threads.sort_unstable();
+        threads.dedup();
+        for threads in threads {
+            let row: Vec<_> = self.device.iter().filter(|beside| beside.threads == threads).collect();
+            let reads = row.iter().flat_map(|beside| beside.reads_per_second.clone()).collect();
+            let mut cells = vec![format!("{threads} threads"), rate(median(reads))];
             for version in &self.versions {
-                let key = (Section::Eighth, Workload::Lookups, device.threads, version.engine);
-                let cell = self.cells.iter().find(|c| (c.section, c.workload, c.threads, c.engine) == key);
-                row.push(cell.map_or(String::new(), |cell| ratio(cell.operations_per_second, device.reads_per_second)));
+                let beside = row.iter().find(|beside| beside.engine == version.engine);
+                cells.push(beside.map_or(String::new(), |beside| ratio(beside.share(), 1.0)));
             }
-            table.push(row);
+            table.push(cells);
         }
         table
     }
@@ -269,14 +288,26 @@ impl Report {
 
     /// The worst second of the long updates.
     fn long_table(&self) -> Table {
-        let mut table = Table::new(["updates, 1/8 cached", "seconds", "worst second", "median second", "ratio"]);
+        let mut table = Table::new([
+            "updates, 1/8 cached",
+            "seconds",
+            "worst second",
+            "median second",
+            "ratio",
+            "device's read, worst second",
+            "device's read, median second",
+        ]);
         for long in &self.long_updates {
+            let worst = long.per_second.iter().position(|&updates| updates == long.worst_second);
+            let then = worst.and_then(|second| long.device_read_ms.get(second)).copied().unwrap_or(f64::NAN);
             table.push([
                 format!("{}, {} threads", long.engine.label(), long.threads),
                 long.per_second.len().to_string(),
                 rate(long.worst_second as f64),
                 rate(long.median_second as f64),
                 ratio(long.worst_second as f64, long.median_second as f64),
+                format!("{then:.1} ms"),
+                format!("{:.1} ms", median(long.device_read_ms.clone())),
             ]);
         }
         table

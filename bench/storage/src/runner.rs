@@ -162,6 +162,12 @@ fn keep_syncing(engine: &dyn Engine, every: Duration, on: &AtomicBool) -> Result
     Ok(())
 }
 
+/// The middle one; not a number if there is none.
+pub fn median(mut numbers: Vec<f64>) -> f64 {
+    numbers.sort_by(f64::total_cmp);
+    numbers.get(numbers.len() / 2).copied().unwrap_or(f64::NAN)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

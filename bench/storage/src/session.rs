@@ -4,7 +4,8 @@ use std::fs::{self, File};
 use std::io;
 use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::device::Device;
@@ -13,8 +14,8 @@ use crate::engines::Kind;
 use crate::neighbours::{DISTURBED, Neighbours, Patience};
 use crate::options::Options;
 use crate::page_cache::{self, PageCacheLimit};
-use crate::report::{Cell, DeviceReads, LongUpdates, Report, Section};
-use crate::runner::{Measurement, Run, measure};
+use crate::report::{BesideDevice, Cell, LongUpdates, Report, Section};
+use crate::runner::{Measurement, Run, measure, median};
 use crate::table::rate;
 use crate::workload::Workload;
 
@@ -86,13 +87,18 @@ impl<'a> Session<'a> {
         let mut subjects = Vec::new();
         for &kind in &self.options.engines {
             let subject = self.load(kind, &settings)?;
-            // Touches every row once, so that what can be cached is.
-            let start = Instant::now();
-            subject.engine.scan(&self.options.data().key(0), usize::MAX)?;
-            say(&format!("{} read through in {:.1?}", kind.label(), start.elapsed()));
+            self.read_through(&subject)?;
             subjects.push(subject);
         }
         Ok(subjects)
+    }
+
+    /// Touches every row once, so that what can be cached is.
+    fn read_through(&self, subject: &Subject) -> Result<()> {
+        let start = Instant::now();
+        subject.engine.scan(&self.options.data().key(0), usize::MAX)?;
+        say(&format!("{} read through in {:.1?}", subject.kind.label(), start.elapsed()));
+        Ok(())
     }
 
     /// The durable commits, on what the rows in memory have left.
@@ -101,7 +107,9 @@ impl<'a> Session<'a> {
         let mut subjects = Vec::new();
         for &kind in &self.options.engines {
             let loaded = self.loaded.contains(&kind);
-            subjects.push(if loaded { self.open(kind, &settings)? } else { self.load(kind, &settings)? });
+            let subject = if loaded { self.open(kind, &settings)? } else { self.load(kind, &settings)? };
+            self.read_through(&subject)?;
+            subjects.push(subject);
         }
         let device = Device::create(&self.options.dir, 1 << 20, self.options.device_block)?;
         for &threads in &self.options.commit_threads {
@@ -121,22 +129,38 @@ impl<'a> Session<'a> {
     /// The rows with a cache of one eighth of the data, one engine at a time:
     /// each has the machine's memory and its device for itself.
     pub fn larger_than_memory(&mut self) -> Result<()> {
-        let data = self.options.data();
-        let device = Device::create(&self.options.dir, data.bytes(), self.options.device_block)?;
-        for &threads in &self.options.threads {
-            let reads_per_second = device.random_reads(threads, self.options.duration())?;
-            say(&format!("device: {threads} threads read {}/s", rate(reads_per_second)));
-            self.report.device.push(DeviceReads { threads, reads_per_second });
-        }
-        drop(device);
+        let device = self.big_device()?;
         for &kind in &self.options.engines {
             let subject = self.open_cold(kind)?;
             for workload in self.options.rows_of_table() {
                 for &threads in &self.options.threads {
                     self.cell(Section::Eighth, &subject, workload, threads)?;
+                    if workload == Workload::Lookups {
+                        self.beside_device(&device, &subject, threads)?;
+                    }
                 }
             }
         }
+        Ok(())
+    }
+
+    /// A file as large as the data, to be read past every cache.
+    fn big_device(&self) -> Result<Device> {
+        Device::create(&self.options.dir, self.options.data().bytes(), self.options.device_block)
+    }
+
+    /// Random lookups and plain direct reads by turns: a shared device's speed
+    /// changes within seconds, so only neighbours are compared.
+    fn beside_device(&mut self, device: &Device, subject: &Subject, threads: usize) -> Result<()> {
+        const ROUNDS: u32 = 7;
+        let duration = self.options.duration() / 3;
+        let (mut reads_per_second, mut lookups_per_second) = (Vec::new(), Vec::new());
+        for _ in 0..ROUNDS {
+            reads_per_second.push(device.random_reads(threads, duration)?);
+            lookups_per_second.push(self.measure(subject, Workload::Lookups, threads, duration)?.rate());
+        }
+        say(&format!("device: {threads} threads read {}/s", rate(median(reads_per_second.clone()))));
+        self.report.device.push(BesideDevice { engine: subject.kind, threads, reads_per_second, lookups_per_second });
         Ok(())
     }
 
@@ -146,10 +170,18 @@ impl<'a> Session<'a> {
         let chosen = &self.options.long_updates_engines;
         let meseta = self.options.engines.iter().copied().filter(|kind| kind.is_meseta());
         let engines = if chosen.is_empty() { meseta.collect() } else { chosen.clone() };
+        let device = self.big_device()?;
         for kind in engines {
             let subject = self.open_cold(kind)?;
             let duration = Duration::from_secs(self.options.long_updates);
-            let measured = self.measure(&subject, Workload::Updates, MANY, duration)?;
+            let stop = AtomicBool::new(false);
+            let (measured, device_read_ms) = thread::scope(|scope| {
+                let probe = scope.spawn(|| device.probe(&stop));
+                let measured = self.measure(&subject, Workload::Updates, MANY, duration);
+                stop.store(true, Ordering::Relaxed);
+                let probed = probe.join().expect("probing doesn't panic");
+                measured.and_then(|measured| Ok((measured, probed?)))
+            })?;
             let Some((worst, median)) = measured.worst_and_median() else { continue };
             say(&format!("{}: worst second {worst}, median second {median}", kind.label()));
             self.report.long_updates.push(LongUpdates {
@@ -158,6 +190,7 @@ impl<'a> Session<'a> {
                 worst_second: worst,
                 median_second: median,
                 per_second: measured.per_second,
+                device_read_ms,
             });
         }
         Ok(())

@@ -86,7 +86,8 @@ pub struct Cleaner {
     rung: Condvar,
     /// Somebody waits for memory: cold pages first.
     memory_wanted: AtomicBool,
-    /// The log is still being redone: pages may be written back, but the checkpoint must stay where redo began.
+    /// The log is still being redone: pages may be written back, but the checkpoint must stay where redo began. That the
+    /// log does not grow meanwhile does not mean that the store is idle.
     recovering: AtomicBool,
     /// There is no cleaner thread: whoever waits does the work.
     inline: bool,
@@ -235,7 +236,7 @@ impl Cleaner {
             let pages = self.with_neighbours(&old[..count], Lsn(end.0.saturating_sub(self.log.capacity() / 4)));
             // Who waits for memory waits no longer than for the batches that are on their way.
             busy |= !self.flush(&mut work, &pages, || !self.memory_wanted.load(Ordering::Acquire))?;
-        } else if work.last_end == end {
+        } else if work.last_end == end && !self.recovering.load(Ordering::Acquire) {
             let mut idle = self.dirty_before(Lsn(u64::MAX));
             idle.sort_unstable();
             let pages: Vec<PageNo> = idle.iter().take(batch).map(|&(_, page)| page).collect();

@@ -26,6 +26,8 @@ use crate::page::{PAGE_SIZE, crc32c};
 
 /// The control file's name.
 pub const CONTROL_FILE: &str = "meseta.control";
+/// The epoch of a store that was created and never opened.
+pub(crate) const FIRST_EPOCH: u32 = 1;
 /// The version of everything on disk that this program reads and writes.
 pub const FORMAT_VERSION: u32 = 1;
 

@@ -33,11 +33,13 @@ use crate::ids::{Lsn, PageNo, TreeId};
 use crate::io::{AlignedBuffer, Disk, DiskFile};
 use crate::log::block::{block_start, round_up};
 use crate::log::files::LogFiles;
+use crate::opening;
+use crate::options::StoreOptions;
 use crate::page::bytes::{PageBuffer, PageRef};
 use crate::page::space_map::{self, EXTENT_PAGES, Entry, ExtentNo, REGION_EXTENTS, REGION_PAGES};
 use crate::page::{self, PAGE_SIZE};
 use crate::recovery::{self, Outlook};
-use crate::store::{self, Store, StoreOptions};
+use crate::store::Store;
 use crate::verify::Problem;
 
 /// Pages read at once: 1 MiB.
@@ -84,7 +86,7 @@ impl Store {
         options: StoreOptions,
         found: &mut dyn FnMut(Finding),
     ) -> Result<Result<Store, Inspection>> {
-        Self::open_or_inspect_on(store::real_disk(directory.as_ref(), &options)?, options, found)
+        Self::open_or_inspect_on(opening::real_disk(directory.as_ref(), &options)?, options, found)
     }
 
     /// The same on any disk.
@@ -103,20 +105,20 @@ fn open_or_inspect(
     found: &mut dyn FnMut(Finding),
 ) -> Result<Result<Store, Inspection>> {
     options.check()?;
-    if !store::list(disk)?.iter().any(|name| name == CONTROL_FILE) {
+    if !opening::list(disk)?.iter().any(|name| name == CONTROL_FILE) {
         return Err(ErrorKind::NotAStore { directory: disk.describe(), missing: CONTROL_FILE }.into());
     }
-    let lock = store::lock(disk)?;
+    let lock = opening::lock(disk)?;
     let buffer_len = options.log_buffer_bytes;
     let inspector = Inspector::new(disk, buffer_len)?;
     if let Some(reason) = inspector.reason.clone() {
         return Ok(Err(inspector.inspect(reason, true, found)));
     }
     drop(inspector);
-    match store::open_locked(disk, lock, options) {
+    match Store::open_locked(disk, lock, options) {
         Ok(store) => Ok(Ok(store)),
         Err(error) if is_damage(&error) => {
-            let _lock = store::lock(disk)?;
+            let _lock = opening::lock(disk)?;
             Ok(Err(Inspector::new(disk, buffer_len)?.inspect(error, false, found)))
         }
         Err(error) => Err(error),
@@ -166,11 +168,11 @@ impl Inspector {
             new.files.extend(control_file.damaged_slot());
         }
         let log_end = new.read_log(disk, buffer_len)?;
-        let data = store::open_data(disk);
+        let data = opening::open_data(disk);
         if let Some((file, len)) = new.note(data)? {
             new.pages = u32::try_from(len / PAGE_SIZE as u64).unwrap_or(u32::MAX);
             new.data = Some(file);
-            let checked = new.control.as_ref().map_or(Ok(()), |control| store::check_data_len(control, len));
+            let checked = new.control.as_ref().map_or(Ok(()), |control| opening::check_data_len(control, len));
             new.note(checked)?;
             new.read_copies(disk, len, log_end)?;
             new.find_obstacles();

@@ -37,7 +37,7 @@
 //! Leis et al., "Virtual-Memory Assisted Buffer Management" (SIGMOD 2023). We differ: sleepers instead of endless
 //! spinning, a state of its own for pages being loaded, and evicted as zero. Model-checked in `tests/loom.rs`.
 
-use crate::sync::{AtomicU64, Ordering, fence, park, spin_hint, unpark_all};
+use crate::sync::{AtomicU64, Ordering, fence, give_way, park, spin_hint, unpark_all};
 
 const STATE_SHIFT: u32 = 56;
 const WAITERS: u64 = 1 << 55;
@@ -51,9 +51,13 @@ const SHARED_LAST: u64 = 250;
 const LOADING: u64 = 254;
 const EXCLUSIVE: u64 = 255;
 
-/// How often a waiter looks again before it sleeps. Latches are held for well under a microsecond, but with more
+/// How often a waiter looks again before it gives way. Latches are held for well under a microsecond, but with more
 /// threads than cores the holder may not be running, and then polling only delays it.
 const SPINS: u32 = if cfg!(loom) { 0 } else { 24 };
+
+/// How often a waiter gives its core away before it sleeps: to give way costs one switch, to sleep and be woken two and
+/// two system calls. (Sequential inserts of 64 threads on 2 cores: 1.09 times as many with it.)
+const YIELDS: u32 = if cfg!(loom) { 0 } else { 4 };
 
 fn state_of(word: u64) -> u64 {
     word >> STATE_SHIFT
@@ -288,6 +292,12 @@ impl Latch {
                 return;
             }
             spin_hint();
+        }
+        for _ in 0..YIELDS {
+            give_way();
+            if !busy(self.0.load(Ordering::Relaxed)) {
+                return;
+            }
         }
         loop {
             let word = self.0.load(Ordering::Relaxed);

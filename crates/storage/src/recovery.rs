@@ -9,13 +9,13 @@
 //!    each page sees its operations in the order of the log, and different pages are redone in parallel. Notes of
 //!    the layer above are handed to it, in order.
 //! 4. The space map is read, and drops that were cut off are finished (`store`).
-//! 5. The layer above rolls back what was not committed, in the open store ([`LogParticipant::redo_done`]).
+//! 5. The layer above rolls back what was not committed, in the open store (`Store::open` returns when all else is done; what was not committed it learns from notes and trees).
 //!
 //! # Invariants
 //! 1. An operation is applied if and only if its page has not seen it: page LSN at or below the record's start.
 //! 2. Doing it again after a second crash gives the same result: redo changes pages only, and is idempotent.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -37,10 +37,6 @@ const STRETCH_LEN: usize = 32 << 20;
 pub trait LogParticipant: Send + Sync {
     /// A note that was logged since the last checkpoint, in the order of the log.
     fn redo_note(&self, end: Lsn, note: &[u8]) -> Result<()>;
-
-    /// All changes have been repeated; the store is open. The place to find what was not committed and to begin
-    /// rolling it back.
-    fn redo_done(&self, store: &crate::store::Store) -> Result<()>;
 }
 
 /// What recovery found and did.
@@ -160,26 +156,30 @@ pub fn redo(
     let skipped = AtomicU64::new(0);
     let mut reader = reader(files, control);
     let mut records = 0;
-    // Two stretches at a time: one is redone while the next is read.
-    let mut current = reader.next_stretch(STRETCH_LEN)?;
-    while !current.records.is_empty() {
-        records += current.records.len() as u64;
-        let dealt = deal(files, &current, workers, participant)?;
-        let next = std::thread::scope(|scope| {
-            let handles: Vec<_> = dealt
+    let mut next = |workers| -> Result<(Stretch, Vec<Share>)> {
+        let stretch = reader.next_stretch(STRETCH_LEN)?;
+        let shares = deal(files, &stretch, workers, participant)?;
+        Ok((stretch, shares))
+    };
+    // Two stretches at a time: one is redone while the next is read and dealt.
+    let (mut stretch, mut shares) = next(workers)?;
+    while !stretch.records.is_empty() {
+        records += stretch.records.len() as u64;
+        let following = std::thread::scope(|scope| {
+            let handles: Vec<_> = shares
                 .into_iter()
-                .map(|pages| {
-                    let (applied, skipped) = (&applied, &skipped);
-                    scope.spawn(move || redo_pages(pool, pages, applied, skipped))
+                .map(|share| {
+                    let (stretch, applied, skipped) = (&stretch, &applied, &skipped);
+                    scope.spawn(move || redo_share(pool, stretch, share, applied, skipped))
                 })
                 .collect();
-            let next = reader.next_stretch(STRETCH_LEN);
+            let following = next(workers);
             for handle in handles {
                 handle.join().expect("a redo worker does not panic")?;
             }
-            next
+            following
         })?;
-        current = next;
+        (stretch, shares) = following;
     }
     Ok(RecoveryFigures {
         checkpoint: control.checkpoint,
@@ -192,21 +192,33 @@ pub fn redo(
     })
 }
 
-/// The operations of one page, in order, each with its record.
-type PageOps<'s> = HashMap<PageNo, Vec<(Record, Op<'s>)>>;
+/// Where an operation of a stretch is.
+#[derive(Clone, Copy)]
+struct Place {
+    page: PageNo,
+    /// Byte of the record's body.
+    at: u32,
+    /// The record's place in the stretch.
+    record: u32,
+}
 
-fn deal<'s>(
+/// The operations that one worker carries out: all of its pages.
+type Share = Vec<Place>;
+
+fn deal(
     files: &LogFiles,
-    stretch: &'s Stretch,
+    stretch: &Stretch,
     workers: usize,
     participant: Option<&dyn LogParticipant>,
-) -> Result<Vec<PageOps<'s>>> {
-    let mut dealt: Vec<PageOps<'s>> = (0..workers.max(1)).map(|_| HashMap::new()).collect();
-    for &record in &stretch.records {
-        let mut body = stretch.body(record);
-        while !body.is_empty() {
-            let (page, op, rest) = Op::decode(body).map_err(|problem| corrupt_record(files, record, problem))?;
-            body = rest;
+) -> Result<Vec<Share>> {
+    let mut shares: Vec<Share> = (0..workers.max(1)).map(|_| Share::new()).collect();
+    for (index, &record) in stretch.records.iter().enumerate() {
+        let body = stretch.body(record);
+        let mut rest = body;
+        while !rest.is_empty() {
+            let at = body.len() - rest.len();
+            let (page, op, behind) = Op::decode(rest).map_err(|problem| corrupt_record(files, record, problem))?;
+            rest = behind;
             if let Op::Note { bytes } = op {
                 if let Some(participant) = participant {
                     participant.redo_note(record.end, bytes)?;
@@ -214,11 +226,11 @@ fn deal<'s>(
                 continue;
             }
             // Neighbouring pages to the same worker: their reads lie close together.
-            let worker = (page.0 / 16) as usize % dealt.len();
-            dealt[worker].entry(page).or_default().push((record, op));
+            let worker = (page.0 / 16) as usize % shares.len();
+            shares[worker].push(Place { page, at: at as u32, record: index as u32 });
         }
     }
-    Ok(dealt)
+    Ok(shares)
 }
 
 fn corrupt_record(files: &LogFiles, record: Record, problem: String) -> StorageError {
@@ -226,10 +238,21 @@ fn corrupt_record(files: &LogFiles, record: Record, problem: String) -> StorageE
     ErrorKind::CorruptLog { file: file_name(file), offset, lsn: record.start, problem }.into()
 }
 
-fn redo_pages(pool: &Pool, pages: PageOps<'_>, applied: &AtomicU64, skipped: &AtomicU64) -> Result<()> {
-    let mut pages: Vec<_> = pages.into_iter().collect();
-    pages.sort_unstable_by_key(|&(page, _)| page);
-    for (page, ops) in pages {
+fn redo_share(
+    pool: &Pool,
+    stretch: &Stretch,
+    mut share: Share,
+    applied: &AtomicU64,
+    skipped: &AtomicU64,
+) -> Result<()> {
+    share.sort_unstable_by_key(|place| (place.page, place.record, place.at));
+    let decode = |place: &Place| {
+        let record = stretch.records[place.record as usize];
+        let (_, op, _) = Op::decode(&stretch.body(record)[place.at as usize..]).expect("decoded when it was dealt");
+        (record, op)
+    };
+    for places in share.chunk_by(|a, b| a.page == b.page) {
+        let page = places[0].page;
         if page.index() >= pool.file_pages() {
             let found = pool.file_pages() as u64 * crate::page::PAGE_SIZE as u64;
             let expected = page.offset() + crate::page::PAGE_SIZE as u64;
@@ -237,22 +260,22 @@ fn redo_pages(pool: &Pool, pages: PageOps<'_>, applied: &AtomicU64, skipped: &At
         }
         // A page that begins with an image is made from it, whatever the disk holds: perhaps nothing yet. If the disk
         // holds something newer, the log leads there again.
-        let mut latched = if ops[0].1.makes_page() && !pool.is_resident(page) {
+        let mut latched = if decode(&places[0]).1.makes_page() && !pool.is_resident(page) {
             let permit = pool.take_permit()?;
             pool.fresh(page, permit, Rank::TreePage)
         } else {
             pool.exclusive(page, Rank::TreePage)?
         };
         // A record may have several operations for the page: seen or not seen, they share one answer.
-        for step in ops.chunk_by(|(a, _), (b, _)| a.start == b.start) {
-            let record = step[0].0;
+        for step in places.chunk_by(|a, b| a.record == b.record) {
+            let record = stretch.records[step[0].record as usize];
             if !redo::needs(latched.view(), record.start) {
                 skipped.fetch_add(step.len() as u64, Ordering::Relaxed);
                 continue;
             }
             latched.frame().set_dirty(record.start);
-            for (_, op) in step {
-                op.redo(page, &mut latched.bytes_mut()).map_err(|problem| ErrorKind::CorruptPage {
+            for place in step {
+                decode(place).1.redo(page, &mut latched.bytes_mut()).map_err(|problem| ErrorKind::CorruptPage {
                     file: DATA_FILE.into(),
                     page,
                     problem: format!("the log record at {} does not suit the page: {problem}", record.start),

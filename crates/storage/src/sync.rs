@@ -14,6 +14,14 @@ pub fn spin_hint() {
     loom::thread::yield_now();
 }
 
+/// Lets another thread that is ready run first.
+pub fn give_way() {
+    #[cfg(not(loom))]
+    std::thread::yield_now();
+    #[cfg(loom)]
+    loom::thread::yield_now();
+}
+
 /// Sleeps until [`unpark_all`] is called with the same address, unless `still` says that there is no reason to.
 ///
 /// `still` runs under the parking lot's lock for this address, so a waker that changes the state first and calls

@@ -7,7 +7,6 @@
 //! may already belong to another; the checksum in the reference tells, and the reader asks the leaf again.
 
 use super::Tree;
-use super::write::reference_at;
 use crate::buffer::DATA_FILE;
 use crate::error::{ErrorKind, Result};
 use crate::ids::PageNo;
@@ -37,6 +36,13 @@ impl Prepared<'_> {
     pub fn page_numbers(&self) -> Vec<PageNo> {
         self.pages.iter().map(Reserved::page_no).collect()
     }
+}
+
+/// The reference that an entry holds instead of its value.
+pub(super) fn reference_at(node: Node<'_>, index: usize) -> Reference {
+    let mut bytes = Vec::new();
+    node.append_value(index, &mut bytes);
+    Reference::decode(&bytes).expect("the layout was checked when the page was read")
 }
 
 impl Tree {

@@ -26,6 +26,7 @@ mod bulk_load;
 mod cursor;
 mod descend;
 mod estimate;
+pub(crate) mod lifetime;
 mod long_value;
 mod scan;
 mod structure;

@@ -6,7 +6,7 @@
 
 use super::Tree;
 use super::descend::Side;
-use super::write::reference_at;
+use super::long_value::reference_at;
 use crate::buffer::Restart;
 use crate::error::Result;
 use crate::page::node::Node;

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 
 use super::Tree;
 use super::descend::Side;
-use super::long_value::Prepared;
+use super::long_value::{Prepared, reference_at};
 use crate::buffer::{Exclusive, Restart};
 use crate::core::Stop;
 use crate::error::Result;
@@ -87,12 +87,6 @@ impl Current<'_> {
         let value = self.position.exact.then(|| self.node.value_at(self.position.index))?;
         value.overflow.then(|| reference_at(self.node, self.position.index))
     }
-}
-
-pub(super) fn reference_at(node: Node<'_>, index: usize) -> Reference {
-    let mut bytes = Vec::new();
-    node.append_value(index, &mut bytes);
-    Reference::decode(&bytes).expect("the layout was checked when the page was read")
 }
 
 /// Why there is no decision (yet).

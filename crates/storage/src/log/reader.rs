@@ -22,8 +22,8 @@ use crate::error::{ErrorKind, Result};
 use crate::ids::Lsn;
 use crate::io::{AlignedBuffer, IO_ALIGN};
 
-/// Bytes read from the files at once.
-const READ_LEN: usize = 1 << 20;
+/// Bytes read from the files at once: enough for the device to work on several pieces of it at a time.
+const READ_LEN: usize = 4 << 20;
 
 /// A record as it was appended.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
