@@ -15,3 +15,4 @@ pub mod lock;
 pub mod row;
 pub mod time;
 pub mod undo;
+// pub mod version;

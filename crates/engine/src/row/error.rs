@@ -114,4 +114,7 @@ pub enum Corrupt {
     /// A version header names an undo slot that there is not.
     #[error("a version header names an undo slot that there is not")]
     Slot,
+    /// A version header names an undo record that does not speak of its entry.
+    #[error("a version header names an undo record that does not speak of its entry")]
+    Record,
 }

@@ -37,6 +37,8 @@
 
 mod record;
 mod slots;
+#[cfg(test)]
+mod tests;
 
 pub use record::{Before, Changes, EntryChange, Fate, append_change, begin_record, read_record};
 pub use slots::{Remains, Slots};

@@ -143,8 +143,7 @@ impl Slots {
             return Ok(None);
         }
         let corrupt = |transaction, number, problem| UndoError::Corrupt { slot, transaction, number, problem };
-        let (id, first) =
-            read_key(cursor.key()).ok_or_else(|| corrupt(TransactionId(0), 0, Corrupt::Truncated))?;
+        let (id, first) = read_key(cursor.key()).ok_or_else(|| corrupt(TransactionId(0), 0, Corrupt::Truncated))?;
         let fate = match first {
             0 => read_record(cursor.value()).map_err(|problem| corrupt(id, 0, problem))?.0,
             _ => Fate::Committed,

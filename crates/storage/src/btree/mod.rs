@@ -64,6 +64,11 @@ impl Tree {
         node::key_len_max(self.core.node_capacity)
     }
 
+    /// Bytes of a key and its value together up to which the entry lies whole in its leaf, and so can be patched.
+    pub fn inline_len_max(&self) -> usize {
+        node::inline_len_max(self.core.node_capacity)
+    }
+
     /// Finds a value and shows it to `look`. `None` if there is no such key.
     pub fn get<T>(&self, key: &[u8], look: impl FnOnce(&[u8]) -> T) -> Result<Option<T>> {
         thread_local! {

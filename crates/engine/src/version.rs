@@ -1,0 +1,122 @@
+//! Versions of an entry: which of them does a snapshot see?
+//!
+//! ```text
+//!   entry in the tree          undo                        undo
+//!   [writer 42 | row C]  --->  [writer 17 | row B]  --->   [writer 9 | row A]  --->  nothing was there
+//!        seen?  no                  seen?  no                  seen?  yes: row A
+//! ```
+//!
+//! Above: cursors and consistent reads. Below: `time`, which says whether a writer is seen, and `undo`.
+//!
+//! # Invariants
+//! 1. The snapshot is announced for as long as this looks: what it needs is not purged meanwhile.
+//! 2. A record that is not there was undone: the entry has changed since it was read, and the caller reads it again.
+//!    ([`Seen::Changed`]; it ends, since a rollback undoes each change once.)
+//!
+//! # What it costs
+//! An entry whose newest version is seen costs a comparison, or a look at the commit table. Each step back costs a descent
+//! in an undo tree.
+
+use meseta_storage::StorageError;
+
+use crate::ids::IndexId;
+use crate::row::{Corrupt, VersionHeader};
+use crate::time::{Snapshot, Time};
+use crate::undo::{EntryChange, Slots, UndoError, read_record};
+
+/// What a snapshot sees of an entry.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Seen<'a> {
+    /// Nothing: it was not there yet, or is deleted.
+    Nothing,
+    /// What follows the version header.
+    Payload(&'a [u8]),
+    /// The entry has changed since it was read: read it again.
+    Changed,
+}
+
+/// What can go wrong with versions.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum VersionError {
+    /// Undo cannot be read.
+    #[error(transparent)]
+    Undo(#[from] UndoError),
+    /// An entry's value, or what undo says was there before, is not what any version of the engine writes.
+    #[error("an entry of index {} is damaged: {problem}", index.0)]
+    Corrupt {
+        /// The index.
+        index: IndexId,
+        /// What is wrong.
+        problem: Corrupt,
+    },
+}
+
+impl From<StorageError> for VersionError {
+    fn from(error: StorageError) -> Self {
+        VersionError::Undo(error.into())
+    }
+}
+
+/// Looks for versions; keeps the memory that it needs for that.
+pub struct VersionReader<'e> {
+    time: &'e Time,
+    undo: &'e Slots,
+    /// The last record, and the one before it.
+    records: [Vec<u8>; 2],
+}
+
+impl<'e> VersionReader<'e> {
+    /// A reader with nothing in its memory.
+    pub fn new(time: &'e Time, undo: &'e Slots) -> Self {
+        Self { time, undo, records: Default::default() }
+    }
+
+    /// What a snapshot sees of the entry of `index` with this key and this value, as read from its tree.
+    pub fn seen<'a>(
+        &'a mut self,
+        snapshot: &Snapshot,
+        index: IndexId,
+        key: &[u8],
+        value: &'a [u8],
+    ) -> Result<Seen<'a>, VersionError> {
+        let corrupt = |problem| VersionError::Corrupt { index, problem };
+        let (mut header, payload) = VersionHeader::split_off(value).map_err(corrupt)?;
+        if self.time.is_visible(header.writer, snapshot) {
+            return Ok(shown(header, payload));
+        }
+        let [record, spare] = &mut self.records;
+        loop {
+            if !self.undo.read(header.slot, header.writer, header.number, spare)? {
+                return Ok(Seen::Changed);
+            }
+            std::mem::swap(record, spare);
+            match value_before(record, index, key).map_err(corrupt)? {
+                None => return Ok(Seen::Nothing),
+                Some(before) => header = VersionHeader::split_off(before).map_err(corrupt)?.0,
+            }
+            if self.time.is_visible(header.writer, snapshot) {
+                break;
+            }
+        }
+        // Found again, now that nothing is written to the memory any more.
+        let before = value_before(record, index, key).map_err(corrupt)?;
+        let (header, payload) = VersionHeader::split_off(before.unwrap_or_default()).map_err(corrupt)?;
+        Ok(shown(header, payload))
+    }
+}
+
+fn shown(header: VersionHeader, payload: &[u8]) -> Seen<'_> {
+    if header.deleted { Seen::Nothing } else { Seen::Payload(payload) }
+}
+
+/// What a record says was there before it in an entry; `None` if nothing was.
+fn value_before<'r>(record: &'r [u8], index: IndexId, key: &[u8]) -> Result<Option<&'r [u8]>, Corrupt> {
+    let (_, changes) = read_record(record)?;
+    for change in changes {
+        let EntryChange { index: of, key: at, before } = change?;
+        if of == index && at == key {
+            return Ok(before.value());
+        }
+    }
+    Err(Corrupt::Record)
+}
