@@ -13,5 +13,6 @@
 pub mod ids;
 pub mod lock;
 pub mod row;
+mod sync;
 pub mod time;
 pub mod undo;
