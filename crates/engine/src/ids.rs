@@ -4,7 +4,13 @@
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct TransactionId(pub u64);
 
-/// When a transaction committed, on the engine's clock: one tick a commit. 0 is before all.
+impl TransactionId {
+    /// Wrote nothing, or what was there before all.
+    pub const NOBODY: Self = Self(0);
+}
+
+/// When a transaction committed (or had been rolled back), on the engine's clock: one tick for each that ends. It means
+/// nothing after a restart. 0 is before all.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct CommitTime(pub u64);
 

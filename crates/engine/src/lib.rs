@@ -13,6 +13,7 @@
 pub mod ids;
 pub mod lock;
 pub mod row;
+mod sync;
 pub mod time;
 pub mod undo;
-// pub mod version;
+pub mod version;

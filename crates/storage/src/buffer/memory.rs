@@ -6,10 +6,11 @@
 //! # Safety invariants
 //! 1. A [`Region`] is mapped readable and writable for its whole life, and reads as zero until written.
 //! 2. [`Region::release`] is called only for stretches that no reference covers and nobody is about to write
-//!    (the page's latch is exclusive).
+//!    (the page's latch is exclusive), or for stretches of atomic words ([`ZeroedArray::release`]).
 
 use std::marker::PhantomData;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::ops::Range;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 use smallvec::SmallVec;
@@ -130,7 +131,7 @@ impl Drop for Region {
 pub unsafe trait Zeroed: Sync {}
 
 // SAFETY: zero is a number.
-unsafe impl Zeroed for std::sync::atomic::AtomicU64 {}
+unsafe impl Zeroed for AtomicU64 {}
 
 /// An array in reserved memory.
 pub struct ZeroedArray<T: Zeroed> {
@@ -161,9 +162,63 @@ impl<T: Zeroed> ZeroedArray<T> {
     }
 }
 
+impl ZeroedArray<AtomicU64> {
+    /// Sets the words of a range to zero and gives the system the memory of those that fill pages of its own.
+    ///
+    /// It is to every word as if somebody stored zero in it at some moment during the call. So it is safe whatever
+    /// others do meanwhile; whether it is right is for the caller to know. Whoever finds such a zero (acquire) sees
+    /// what this thread did before the call: it read a page that was mapped after this one's memory was taken away,
+    /// and the system orders the two.
+    pub fn release(&self, range: Range<usize>) {
+        const WORD: usize = size_of::<AtomicU64>();
+        assert!(range.start <= range.end && range.end <= self.len, "words {range:?} of {}", self.len);
+        let words_a_page = rustix::param::page_size() / WORD;
+        let whole = range.start.next_multiple_of(words_a_page)..range.end / words_a_page * words_a_page;
+        let zero = |words: Range<usize>| words.for_each(|index| self.get(index).store(0, Ordering::Release));
+        if whole.is_empty() {
+            return zero(range);
+        }
+        zero(range.start..whole.start);
+        // SAFETY: whole pages inside the mapping, full of atomic words. References to them exist, and others may load
+        // and store meanwhile; but a word that may change under a shared reference may also become zero under it, and
+        // zero is a number. An aligned word lies in one page, and the system takes a page from all cores before it
+        // gives them another: each access meets the old page or the zeroed one, so none is torn and no
+        // read-modify-write falls between the two.
+        unsafe { self.region.release(whole.start * WORD, whole.len() * WORD) };
+        zero(whole.end..range.end);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn released_words_read_as_zero_and_their_neighbours_stay() {
+        const LEN: usize = 8192;
+        for range in [0..LEN, 3..5, 700..5000, 512..1024, 511..513, 100..100] {
+            let words = ZeroedArray::<AtomicU64>::reserve(LEN).unwrap();
+            (0..LEN).for_each(|index| words.get(index).store(index as u64 + 1, Ordering::Relaxed));
+            words.release(range.clone());
+            for index in 0..LEN {
+                let expected = if range.contains(&index) { 0 } else { index as u64 + 1 };
+                assert_eq!(words.get(index).load(Ordering::Relaxed), expected, "word {index} after {range:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn words_may_be_released_while_others_add_to_them() {
+        let words = ZeroedArray::<AtomicU64>::reserve(4096).unwrap();
+        std::thread::scope(|scope| {
+            let add = || (0..200_000).for_each(|turn| _ = words.get(turn % 4096).fetch_add(1, Ordering::Relaxed));
+            scope.spawn(add);
+            scope.spawn(add);
+            (0..200).for_each(|_| words.release(0..4096));
+        });
+        words.release(0..4096);
+        assert!((0..4096).all(|index| words.get(index).load(Ordering::Relaxed) == 0));
+    }
 
     #[test]
     fn what_is_released_reads_as_zero_and_the_rest_stays() {
