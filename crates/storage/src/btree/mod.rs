@@ -36,6 +36,7 @@ use std::sync::Arc;
 
 pub use cursor::Cursor;
 pub use write::Change;
+use write::Sight;
 
 use crate::core::Core;
 use crate::error::{ErrorKind, Result};
@@ -118,7 +119,7 @@ impl Tree {
 
     /// Inserts an entry. Errors: `KeyExists`.
     pub fn insert(&self, key: &[u8], value: &[u8]) -> Result<Lsn> {
-        let inserted = self.write(key, &[], &mut |current| match current.exists() {
+        let inserted = self.write(key, &[], Sight::Entry, &mut |current| match current.exists() {
             true => Err(ErrorKind::KeyExists.into()),
             false => Ok(Change::Put(value.into())),
         })?;
@@ -127,25 +128,29 @@ impl Tree {
 
     /// Inserts an entry, or gives an existing one this value.
     pub fn put(&self, key: &[u8], value: &[u8]) -> Result<Lsn> {
-        let put = self.write(key, &[], &mut |_| Ok(Change::Put(value.into())))?;
+        let put = self.write(key, &[], Sight::Entry, &mut |_| Ok(Change::Put(value.into())))?;
         Ok(put.expect("a put always changes something"))
     }
 
     /// Gives an existing entry another value. `None` if there is no such key.
     pub fn update(&self, key: &[u8], value: &[u8]) -> Result<Option<Lsn>> {
-        self.write(key, &[], &mut |current| Ok(if current.exists() { Change::Put(value.into()) } else { Change::Keep }))
+        self.write(key, &[], Sight::Entry, &mut |current| {
+            Ok(if current.exists() { Change::Put(value.into()) } else { Change::Keep })
+        })
     }
 
     /// Removes an entry. `None` if there was no such key.
     pub fn remove(&self, key: &[u8]) -> Result<Option<Lsn>> {
-        self.write(key, &[], &mut |current| Ok(if current.exists() { Change::Remove } else { Change::Keep }))
+        self.write(key, &[], Sight::Entry, &mut |current| {
+            Ok(if current.exists() { Change::Remove } else { Change::Keep })
+        })
     }
 
     /// Overwrites a stretch of an existing value in place. `None` if there is no such key.
     ///
     /// Errors: `ValueTooLong` if the stretch leaves the value, or the value is kept in overflow pages.
     pub fn patch(&self, key: &[u8], offset: usize, bytes: &[u8]) -> Result<Option<Lsn>> {
-        self.write(key, &[], &mut |current| match current.inline_len() {
+        self.write(key, &[], Sight::Entry, &mut |current| match current.inline_len() {
             None if !current.exists() => Ok(Change::Keep),
             Some(limit) if offset + bytes.len() <= limit => Ok(Change::Patch { offset, bytes: bytes.into() }),
             limit => Err(ErrorKind::ValueTooLong { len: offset + bytes.len(), limit: limit.unwrap_or(0) }.into()),
@@ -164,9 +169,26 @@ impl Tree {
     ) -> Result<Option<Lsn>> {
         self.core.check_note(note)?;
         let mut value = Vec::new();
-        self.write(key, note, &mut |current| {
+        self.write(key, note, Sight::Entry, &mut |current| {
             let known = current.value(&mut value)?;
             Ok(decide(known.then_some(&value))?)
+        })
+    }
+
+    /// As [`Tree::modify`], and shows `decide` the key that follows this one as well; `None` if there is none. Nobody
+    /// inserts between the two before the change is made.
+    pub fn modify_beside<'v>(
+        &self,
+        key: &[u8],
+        note: &[u8],
+        mut decide: impl FnMut(Option<&[u8]>, Option<&[u8]>) -> Result<Change<'v>>,
+    ) -> Result<Option<Lsn>> {
+        self.core.check_note(note)?;
+        let (mut value, mut successor) = (Vec::new(), Vec::new());
+        self.write(key, note, Sight::Successor, &mut |current| {
+            let known = current.value(&mut value)?;
+            let followed = current.successor(&mut successor);
+            Ok(decide(known.then_some(&value), followed.then_some(&successor))?)
         })
     }
 

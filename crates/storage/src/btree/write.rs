@@ -3,13 +3,18 @@
 //! An attempt latches one leaf, looks, and either changes it in one mini-transaction or says what has to be done
 //! first with no latch held: make room, write a long value to its pages, or find the pages of an old one. Then it
 //! is tried again; what was prepared is used if it still suits.
+//!
+//! A decision may want to see the key that follows. If that lies in another leaf, the leaf is found first, with no latch
+//! held, and latched (shared, without waiting) beside the one to be changed: nobody inserts in between.
 
 use std::borrow::Cow;
+
+use smallvec::SmallVec;
 
 use super::Tree;
 use super::descend::Side;
 use super::long_value::{Prepared, reference_at};
-use crate::buffer::{Exclusive, Restart};
+use crate::buffer::{Exclusive, Optimistic, Restart, Shared};
 use crate::core::Stop;
 use crate::error::Result;
 use crate::ids::{Lsn, PageNo};
@@ -44,6 +49,8 @@ pub(super) struct Current<'a> {
     node: Node<'a>,
     position: Position,
     long: Option<&'a LongValue>,
+    /// The leaf in which the next key is, if it was asked for and is in another one.
+    next: Option<Node<'a>>,
 }
 
 /// A long value that was read before the latch was taken.
@@ -82,6 +89,18 @@ impl Current<'_> {
         Ok(true)
     }
 
+    /// Copies the key that follows to `out`; false if this is the last one. On entry: it was asked for.
+    pub fn successor(&self, out: &mut Vec<u8>) -> bool {
+        out.clear();
+        let index = self.position.index + usize::from(self.position.exact);
+        match self.next {
+            _ if index < self.node.count() => self.node.append_key(index, out),
+            Some(next) => next.append_key(0, out),
+            None => return false,
+        }
+        true
+    }
+
     /// The reference to the value's pages, if it is there and long.
     fn reference(&self) -> Option<Reference> {
         let value = self.position.exact.then(|| self.node.value_at(self.position.index))?;
@@ -110,6 +129,18 @@ impl From<crate::error::ErrorKind> for Decision {
 /// Decides what to do with an entry.
 type Decide<'d, 'v> = &'d mut dyn FnMut(&Current<'_>) -> Result<Change<'v>, Decision>;
 
+/// What a decision is shown.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Sight {
+    /// The entry.
+    Entry,
+    /// The entry, and the key that follows.
+    Successor,
+}
+
+/// The leaves behind one that has no next key itself: empty ones, and the one that has it.
+type Following<'p> = SmallVec<[Optimistic<'p>; 1]>;
+
 /// How an attempt ended.
 enum Outcome {
     Kept,
@@ -134,13 +165,13 @@ struct Ahead<'s> {
 
 impl Tree {
     /// Changes the entry with this key as `decide` says. `None` if it was left alone.
-    pub(super) fn write(&self, key: &[u8], note: &[u8], decide: Decide<'_, '_>) -> Result<Option<Lsn>> {
+    pub(super) fn write(&self, key: &[u8], note: &[u8], sight: Sight, decide: Decide<'_, '_>) -> Result<Option<Lsn>> {
         self.check_key(key)?;
         let mut ahead = Ahead::default();
         let mut restarts = 0;
         loop {
             self.core.admit()?;
-            match self.try_write(key, note, decide, &mut ahead) {
+            match self.try_write(key, note, sight, decide, &mut ahead) {
                 Ok(Outcome::Kept) => return Ok(None),
                 Ok(Outcome::Changed { end, underfull }) => {
                     if underfull {
@@ -178,6 +209,40 @@ impl Tree {
         if self.is_leaf_for(latched.view(), key) { Ok(latched) } else { Err(Restart::Changed.into()) }
     }
 
+    /// The leaves from the one behind the leaf of `key` to the one that has the next key; none if the leaf has it, or if
+    /// there is no next key.
+    fn following(&self, key: &[u8]) -> Result<Following<'_>, Stop> {
+        let mut following = Following::new();
+        let leaf = self.descend(key)?;
+        let mut fence = leaf.read(|page| {
+            let node = Node(page);
+            if is_last(node, node.search(key)) { node.upper_fence() } else { None }
+        })?;
+        while let Some(at) = fence {
+            let next = self.descend(&at)?;
+            fence = next.read(|page| if Node(page).count() == 0 { Node(page).upper_fence() } else { None })?;
+            following.push(next);
+        }
+        Ok(following)
+    }
+
+    /// Latches these leaves, if they still are what follows `leaf`, which is latched; never waits.
+    fn latch_following(&self, leaf: Node<'_>, following: &[Optimistic<'_>]) -> Result<SmallVec<[Shared<'_>; 1]>, Stop> {
+        let mut latched = SmallVec::new();
+        let mut fence = leaf.upper_fence();
+        for next in following {
+            let shared = self.core.pool.try_shared(next.page_no(), Rank::TreePage).ok_or(Restart::Changed)?;
+            let node = Node(shared.view());
+            if !shared.is_at(next.version()) || fence != Some(node.lower_fence()) {
+                return Err(Restart::Changed.into());
+            }
+            fence = if node.count() == 0 { node.upper_fence() } else { None };
+            latched.push(shared);
+        }
+        // Something follows that was not there, or had a key, when it was looked for.
+        if fence.is_some() { Err(Restart::Changed.into()) } else { Ok(latched) }
+    }
+
     fn is_leaf_for(&self, page: PageRef<'_>, key: &[u8]) -> bool {
         page.kind() == Some(PageKind::Node) && page.level() == 0 && page.tree() == self.id && Node(page).covers(key)
     }
@@ -186,12 +251,23 @@ impl Tree {
         &'s self,
         key: &[u8],
         note: &[u8],
+        sight: Sight,
         decide: Decide<'_, '_>,
         ahead: &mut Ahead<'s>,
     ) -> Result<Outcome, Stop> {
+        let following = match sight {
+            Sight::Entry => Following::new(),
+            Sight::Successor => self.following(key)?,
+        };
         let leaf = self.latch_leaf(key)?;
         let node = Node(leaf.view());
-        let current = Current { node, position: node.search(key), long: ahead.old.as_ref() };
+        let position = node.search(key);
+        let following = match sight {
+            Sight::Successor if is_last(node, position) => self.latch_following(node, &following)?,
+            _ => SmallVec::new(),
+        };
+        let next = following.last().map(|latched| Node(latched.view())).filter(|next| next.count() > 0);
+        let current = Current { node, position, long: ahead.old.as_ref(), next };
         let change = match decide(&current) {
             Ok(change) => change,
             Err(Decision::NeedsLong(reference)) => return Ok(Outcome::NeedsLong(reference)),
@@ -259,6 +335,11 @@ impl Tree {
             }
         }
     }
+}
+
+/// Whether no key of this leaf follows the position.
+fn is_last(leaf: Node<'_>, position: Position) -> bool {
+    position.index + usize::from(position.exact) >= leaf.count()
 }
 
 /// From the first change to the end of the mini-transaction.
