@@ -2,8 +2,8 @@
 //! are ever held at once.
 //!
 //! An owner enters a lock in the book after it has it and strikes it out before it gives it back. So if two locks that
-//! conflict ever stand there together, both were granted. Meanwhile one thread checks the lock table's own invariants,
-//! and one kills whom it meets.
+//! conflict ever stand there together, both were granted. Some kill another now and then, and one thread checks the
+//! lock table's own invariants.
 //!
 //! `MESETA_LOCK_SEED` sets the seed, which a failure names, and `MESETA_LOCK_ROUNDS` the transactions a thread.
 #![cfg(not(loom))]
@@ -172,10 +172,13 @@ impl World {
         count.fetch_add(1, Ordering::Relaxed);
     }
 
-    fn session(&self, owner: &Arc<Owner>, rounds: u64) {
+    fn session(&self, owner: &Arc<Owner>, owners: &[Arc<Owner>], rounds: u64) {
         let _leave = Leave(self, owner);
         let mut random = SeededRandom::new(self.seed * 1000 + owner.id().0);
         for _ in 0..rounds {
+            if random.chance(3) {
+                owners[random.below(THREADS) as usize].kill();
+            }
             for _ in 0..random.range(1..6) {
                 let asks_for_row = random.chance(75);
                 let outcome = if asks_for_row { self.row(owner, &mut random) } else { self.table(owner, &mut random) };
@@ -211,15 +214,12 @@ fn no_two_conflicting_locks_are_ever_held() {
     let owners: Vec<_> = (1..=THREADS).map(|id| Owner::new(OwnerId(id), id as usize)).collect();
     let over = AtomicBool::new(false);
     thread::scope(|scope| {
-        let sessions: Vec<_> = owners.iter().map(|owner| scope.spawn(|| world.session(owner, rounds))).collect();
+        let sessions: Vec<_> =
+            owners.iter().map(|owner| scope.spawn(|| world.session(owner, &owners, rounds))).collect();
         scope.spawn(|| {
-            let mut random = SeededRandom::new(seed);
             while !over.load(Ordering::Relaxed) {
                 world.locks.check();
                 world.tables.iter().for_each(|table| table.check());
-                if random.chance(2) {
-                    owners[random.below(THREADS) as usize].kill();
-                }
                 thread::yield_now();
             }
         });
