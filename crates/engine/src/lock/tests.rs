@@ -30,20 +30,20 @@ impl World {
         Owner::new(OwnerId(id), id as usize)
     }
 
-    fn request(&self, key: &'static str, mode: Mode, reach: Reach) -> Request<'_> {
+    fn request<'r>(&'r self, key: &'r str, mode: Mode, reach: Reach) -> Request<'r> {
         Request { index: &self.index, key: self.key(key), mode, reach }
     }
 
     /// `~` is the end.
-    fn key(&self, key: &'static str) -> Key<'static> {
+    fn key<'k>(&self, key: &'k str) -> Key<'k> {
         if key == "~" { Key::Supremum } else { Key::Row(key.as_bytes()) }
     }
 
-    fn try_lock(&self, owner: &Arc<Owner>, key: &'static str, mode: Mode, reach: Reach) -> Answer {
+    fn try_lock(&self, owner: &Arc<Owner>, key: &str, mode: Mode, reach: Reach) -> Answer {
         self.locks.lock(owner, &self.request(key, mode, reach), OnConflict::Fail)
     }
 
-    fn lock(&self, owner: &Arc<Owner>, key: &'static str, mode: Mode, reach: Reach) -> Answer {
+    fn lock(&self, owner: &Arc<Owner>, key: &str, mode: Mode, reach: Reach) -> Answer {
         self.locks.lock(owner, &self.request(key, mode, reach), LONG)
     }
 
@@ -348,4 +348,36 @@ fn tables_modes_conflict_as_the_manual_says() {
             world.assert_empty();
         }
     }
+}
+
+/// Whoever ends gives back, too, what it inherits while it ends.
+#[test]
+fn nothing_is_inherited_behind_the_back_of_one_who_ends() {
+    const KEYS: [&str; 4] = ["a", "b", "c", "d"];
+    let world = World::new();
+    let [reader, writer] = [world.owner(1), world.owner(2)];
+    let mut met = 0;
+    let others: Vec<String> = (0..100).map(|number| format!("x{number}")).collect();
+    for _ in 0..500 {
+        // What it gives back first takes a while.
+        for key in others.iter().map(String::as_str).chain(["k"]) {
+            world.lock(&reader, key, Shared, NextKey).unwrap();
+        }
+        let start = std::sync::Barrier::new(2);
+        met += thread::scope(|scope| {
+            let inserts = scope.spawn(|| {
+                start.wait();
+                let before_the_end = |key: &&str| {
+                    world.locks.inserted(&world.index, world.key(key), world.key("k"));
+                    !world.may_insert(&writer, "k")
+                };
+                KEYS.iter().take_while(|key| before_the_end(key)).count()
+            });
+            start.wait();
+            world.end(&reader);
+            inserts.join().unwrap()
+        });
+        world.assert_empty();
+    }
+    assert!(met > 0, "the two never met");
 }
