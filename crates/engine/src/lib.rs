@@ -5,6 +5,7 @@
 //!
 //! ```text
 //!   lock      who waits for whom, and for which key
+//!   version   which of an entry's versions a snapshot sees
 //!   undo      what was there before
 //!   time      ids, commit times, snapshots: which version does one see?
 //!   row       values as bytes: keys that order as values do, rows, version headers

@@ -59,7 +59,7 @@
 //!
 //! # Source and tests
 //! A transaction status log such as PostgreSQL's `pg_xact`, with times instead of two bits (its CSN patches; Diaconu et
-//! al., "Hekaton", SIGMOD 2013, has the step "committing"). Model-checked in `tests/loom.rs`, run hard in
+//! al., "Hekaton", SIGMOD 2013, has the step "committing"). Model-checked in `tests/loom_time.rs`, run hard in
 //! `tests/bank.rs`.
 
 use crossbeam_utils::CachePadded;

@@ -65,7 +65,7 @@
 //! ([`TableFull`]). Times begin anew with each start of the engine: what was decided before is frozen.
 //!
 //! # Source and tests
-//! The step "committing" is Hekaton's (Diaconu et al., SIGMOD 2013). Model-checked in `tests/loom.rs`, run hard in
+//! The step "committing" is Hekaton's (Diaconu et al., SIGMOD 2013). Model-checked in `tests/loom_time.rs`, run hard in
 //! `tests/bank.rs`.
 
 mod commit_table;

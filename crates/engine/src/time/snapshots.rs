@@ -44,7 +44,7 @@
 //!
 //! # Source and tests
 //! The handshake is that of hazard pointers (Michael, 2004) and epochs (Fraser, 2004), with times in the place of both.
-//! Model-checked in `tests/loom.rs`.
+//! Model-checked in `tests/loom_time.rs`.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;

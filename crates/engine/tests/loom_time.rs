@@ -2,7 +2,7 @@
 //! lets a load return.
 //!
 //! ```text
-//! RUSTFLAGS="--cfg loom" cargo test -p meseta-engine --release --test loom
+//! RUSTFLAGS="--cfg loom" cargo test -p meseta-engine --release --test loom_time
 //! ```
 //!
 //! Threads are preempted at most [`PREEMPTIONS`] times an execution, or `LOOM_MAX_PREEMPTIONS` times. A row that names

@@ -1,0 +1,105 @@
+//! Who has locks: a session's transaction, whether it has changed anything or not.
+//!
+//! Above: the engine makes one for each session (and for each transaction found by recovery) and uses it for one
+//! transaction after another. A transaction that only locks has no `TransactionId`, so owners have ids of their own.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use parking_lot::Mutex;
+
+use super::index::Place;
+use super::ledger::Ledger;
+use super::seat::Seat;
+use super::table::Hold;
+use crate::ids::TransactionId;
+
+/// An owner's name. Never used again while the engine runs.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct OwnerId(pub u64);
+
+/// One who asks for locks, holds them and gives them back, one thread at a time.
+pub struct Owner {
+    id: OwnerId,
+    /// Where it enters tables.
+    pub(super) stripe: usize,
+    transaction: AtomicU64,
+    weight: AtomicU64,
+    keeps_gaps: AtomicBool,
+    pub(super) seat: Seat,
+    /// Where its entries at keys are. Some may be there no more.
+    pub(super) rows: Ledger<Arc<Place>>,
+    /// Its tables. Used by its own thread; a mutex for the compiler, and outermost of all.
+    pub(super) tables: Mutex<Vec<Hold>>,
+}
+
+impl Owner {
+    /// An owner without locks. `stripe` says where it enters tables: different sessions, different numbers.
+    pub fn new(id: OwnerId, stripe: usize) -> Arc<Self> {
+        Arc::new(Self {
+            id,
+            stripe,
+            transaction: AtomicU64::new(0),
+            weight: AtomicU64::new(0),
+            keeps_gaps: AtomicBool::new(true),
+            seat: Seat::default(),
+            rows: Ledger::default(),
+            tables: Mutex::default(),
+        })
+    }
+
+    /// Its name.
+    pub fn id(&self) -> OwnerId {
+        self.id
+    }
+
+    pub(super) fn is(&self, other: &Owner) -> bool {
+        std::ptr::eq(self, other)
+    }
+
+    /// The id of its transaction, once that has changed something.
+    pub fn transaction(&self) -> Option<TransactionId> {
+        Some(TransactionId(self.transaction.load(Ordering::Relaxed))).filter(|id| id.0 != 0)
+    }
+
+    /// Says which transaction's locks these are from now on: for reports only.
+    pub fn set_transaction(&self, id: Option<TransactionId>) {
+        self.transaction.store(id.map_or(0, |id| id.0), Ordering::Relaxed);
+    }
+
+    /// How much would be lost with it: rows changed. The least of a deadlock's members is its victim.
+    pub fn weight(&self) -> u64 {
+        self.weight.load(Ordering::Relaxed)
+    }
+
+    /// Says how much would be lost with it.
+    pub fn set_weight(&self, rows_changed: u64) {
+        self.weight.store(rows_changed, Ordering::Relaxed);
+    }
+
+    /// Whether a lock on a row becomes a lock on the gap that the row leaves when it is removed.
+    pub fn keeps_gaps(&self) -> bool {
+        self.keeps_gaps.load(Ordering::Relaxed)
+    }
+
+    /// Says so: false for READ COMMITTED and below, whose only gap locks are those asked for.
+    pub fn set_keeps_gaps(&self, keeps: bool) {
+        self.keeps_gaps.store(keeps, Ordering::Relaxed);
+    }
+
+    /// Ends its wait, and keeps it from waiting again until [`Owner::pardon`]: KILL.
+    pub fn kill(&self) {
+        self.seat.kill();
+    }
+
+    /// Forgets a kill: the statement that it was meant for has ended.
+    pub fn pardon(&self) {
+        self.seat.pardon();
+    }
+}
+
+impl std::fmt::Debug for Owner {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{:?}", self.id)
+    }
+}

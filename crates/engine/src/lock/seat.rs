@@ -1,0 +1,196 @@
+//! Where an owner waits: it sits here once at a time, and whoever is first ends its wait.
+//!
+//! Above: `owner` has one; `queue` ends waits by granting, `detector` by choosing a victim, a kill by killing, and the
+//! waiting thread itself when its time is over. Below: a mutex and a condition variable.
+//!
+//! ```text
+//!   free --begin(ticket)--> waiting --end(ticket, how), time over, kill--> ended --sleep returns--> free
+//! ```
+//!
+//! # Invariants
+//! 1. A wait ends once. Who comes second is told so (`false`), and then has ended nothing.
+//! 2. A ticket is never used again, so that nobody ends a later wait than the one that was meant.
+//! 3. Nothing is locked under a seat's mutex but other seats, in the order of ids, and the last deadlock: by the detector.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use parking_lot::{Condvar, Mutex, MutexGuard};
+
+use super::index::Place;
+use super::table::TableLock;
+
+/// One wait of one owner. Tickets are drawn in the order in which waits begin.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Ticket(pub u64);
+
+/// How a wait ended.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ended {
+    /// The claim is granted.
+    Granted,
+    /// The key is no longer in the index, and nothing is granted.
+    KeyGone,
+    /// It took too long.
+    TimedOut,
+    /// The owner was chosen to break a deadlock.
+    Deadlock,
+    /// Somebody killed it.
+    Killed,
+}
+
+/// Where the queue is in which an owner stands.
+#[derive(Clone)]
+pub enum Site {
+    /// At a key of an index.
+    Row(Arc<Place>),
+    /// At a table.
+    Table(Arc<TableLock>),
+    /// In a test's own queue.
+    #[cfg(test)]
+    Nowhere,
+}
+
+/// A wait under way.
+pub struct Wait {
+    /// Which one.
+    pub ticket: Ticket,
+    /// Where.
+    pub site: Site,
+    /// Since when.
+    pub since: Instant,
+    ended: Option<Ended>,
+}
+
+/// What a seat knows.
+#[derive(Default)]
+pub struct Seated {
+    killed: bool,
+    wait: Option<Wait>,
+}
+
+/// An owner's seat.
+#[derive(Default)]
+pub struct Seat {
+    seated: Mutex<Seated>,
+    woken: Condvar,
+}
+
+impl Seat {
+    /// Sits down; false, and nothing happens, if the owner has been killed.
+    #[must_use]
+    pub fn begin(&self, ticket: Ticket, site: Site) -> bool {
+        let mut seated = self.seated.lock();
+        debug_assert!(seated.wait.is_none(), "an owner waits for one thing at a time");
+        if seated.killed {
+            return false;
+        }
+        seated.wait = Some(Wait { ticket, site, since: Instant::now(), ended: None });
+        true
+    }
+
+    /// Sleeps until the wait has ended, or until `deadline`.
+    pub fn sleep(&self, deadline: Option<Instant>) -> Ended {
+        let mut seated = self.seated.lock();
+        loop {
+            let wait = seated.wait.as_mut().expect("the wait has begun, and only its owner forgets it");
+            if let Some(ended) = wait.ended {
+                seated.wait = None;
+                return ended;
+            }
+            match deadline {
+                None => self.woken.wait(&mut seated),
+                Some(deadline) => {
+                    let over = self.woken.wait_until(&mut seated, deadline).timed_out();
+                    if over && let Some(wait) = seated.wait.as_mut() {
+                        wait.ended.get_or_insert(Ended::TimedOut);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Ends the wait, if it is this one and has not ended.
+    pub fn end(&self, ticket: Ticket, how: Ended) -> bool {
+        self.look().end(ticket, how)
+    }
+
+    /// Looks at the seat and keeps its wait from ending meanwhile.
+    pub fn look(&self) -> Look<'_> {
+        Look { seated: self.seated.lock(), woken: &self.woken }
+    }
+
+    /// Ends the wait under way, if any, and refuses others until [`Seat::pardon`].
+    pub fn kill(&self) {
+        let mut look = self.look();
+        look.seated.killed = true;
+        if let Some(ticket) = look.waiting().map(|wait| wait.ticket) {
+            look.end(ticket, Ended::Killed);
+        }
+    }
+
+    /// Forgets that the owner was killed.
+    pub fn pardon(&self) {
+        self.seated.lock().killed = false;
+    }
+}
+
+/// A seat that is being looked at.
+pub struct Look<'s> {
+    seated: MutexGuard<'s, Seated>,
+    woken: &'s Condvar,
+}
+
+impl Look<'_> {
+    /// The wait under way, unless it has ended.
+    pub fn waiting(&self) -> Option<&Wait> {
+        self.seated.wait.as_ref().filter(|wait| wait.ended.is_none())
+    }
+
+    /// Ends the wait, if it is this one and has not ended.
+    pub fn end(&mut self, ticket: Ticket, how: Ended) -> bool {
+        match &mut self.seated.wait {
+            Some(wait) if wait.ticket == ticket && wait.ended.is_none() => {
+                wait.ended = Some(how);
+                self.woken.notify_one();
+                true
+            }
+            _ => false,
+        }
+    }
+}
+
+#[cfg(all(test, not(loom)))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_ends_once_and_for_the_first_reason() {
+        let seat = Seat::default();
+        assert!(seat.begin(Ticket(1), Site::Nowhere));
+        assert!(!seat.end(Ticket(0), Ended::Granted), "another wait's ticket");
+        assert!(seat.end(Ticket(1), Ended::Deadlock));
+        assert!(!seat.end(Ticket(1), Ended::Granted));
+        assert!(seat.look().waiting().is_none());
+        assert_eq!(seat.sleep(None), Ended::Deadlock);
+        assert!(!seat.end(Ticket(1), Ended::Granted));
+    }
+
+    #[test]
+    fn time_ends_a_wait() {
+        let seat = Seat::default();
+        assert!(seat.begin(Ticket(1), Site::Nowhere));
+        assert_eq!(seat.sleep(Some(Instant::now())), Ended::TimedOut);
+    }
+
+    #[test]
+    fn who_was_killed_does_not_wait_until_pardoned() {
+        let seat = Seat::default();
+        assert!(seat.begin(Ticket(1), Site::Nowhere));
+        seat.kill();
+        assert_eq!(seat.sleep(None), Ended::Killed);
+        assert!(!seat.begin(Ticket(2), Site::Nowhere));
+        seat.pardon();
+        assert!(seat.begin(Ticket(2), Site::Nowhere));
+    }
+}

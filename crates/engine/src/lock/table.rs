@@ -1,0 +1,408 @@
+//! Tables' locks: a definition does not change under those who use it, and those who use it hardly notice.
+//!
+//! Above: the engine keeps a [`TableLock`] with each open table. A statement that reads or writes rows enters before it
+//! looks at the definition, and stays until its transaction ends; DDL and LOCK TABLES ask for more. Below: `queue`.
+//!
+//! ```text
+//!   open:     stripe 0   stripe 1   stripe 2 ...     those who read and write rows, each in its stripe
+//!             a  b       c                           the queue has neither a strong claim nor one who waits for it
+//!
+//!             | somebody wants a strong one        ^ the last strong one has gone
+//!             v                                    |
+//!   closed:   (empty)    (empty)    (empty)          the queue has everybody, and all go there
+//! ```
+//!
+//! Reading and writing rows never conflict with each other, so who does that needs to meet nobody: it notes itself in one
+//! of many lists, each with its own mutex on its own cache line. Whoever wants something with which that conflicts (a
+//! *strong* mode) closes the stripes one by one and moves their people into the queue, where everything is decided. So the
+//! detector sees who stands in the way of a DDL statement by name, which counters would not tell.
+//!
+//! | wanted \ held or waited for | read | write | upgradable | read only | no write | exclusive |
+//! |---|---|---|---|---|---|---|
+//! | read (SELECT) | | | | | | waits |
+//! | write (DML) | | | | waits | waits | waits |
+//! | upgradable (ALTER begins) | | | waits | | waits | waits |
+//! | read only (LOCK TABLES READ) | | waits | | | | waits |
+//! | no write (ALTER copies) | | waits | waits | | waits | waits |
+//! | exclusive (DDL, LOCK TABLES WRITE) | waits | waits | waits | waits | waits | waits |
+//!
+//! # Invariants
+//! 1. While a strong claim is in the queue, granted or waiting, every stripe is closed and empty. Both change under the
+//!    queue's mutex, and a stripe under its own as well.
+//! 2. Served in order: a statement that comes after a waiting DDL statement waits for it, so DDL is not starved; nor is
+//!    DML, since each DDL statement waits behind those who came before.
+//! 3. An owner's claim is in its stripe, in the queue, or in parts in both; its [`Hold`] says what it may rely on.
+//!
+//! # Sources
+//! MySQL's metadata locks (sql/mdl.cc: `MDL_object_lock`), whose matrix this is, less the modes that we do not need
+//! (shared, high priority and low priority ones; SHARED_NO_READ_WRITE is exclusive here), and with order instead of
+//! priorities. The stripes are PostgreSQL's fast-path locks (src/backend/storage/lmgr/README).
+
+use std::sync::Arc;
+
+use crossbeam_utils::CachePadded;
+use parking_lot::{Mutex, MutexGuard};
+use smallvec::SmallVec;
+
+use super::owner::Owner;
+use super::queue::{Claim, Queue};
+use super::seat::{Ended, Site};
+use super::wait::{WaitCounter, WaitFigures, WaitKind};
+use super::{LockError, LockTable, OnConflict, Outcome};
+use crate::ids::TableId;
+
+/// What one does with a table.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum TableMode {
+    /// Reads rows.
+    Read = 0,
+    /// Changes rows.
+    Write = 1,
+    /// Reads, and may want more later: one at a time.
+    Upgradable = 2,
+    /// Keeps others from changing rows.
+    ReadOnly = 3,
+    /// Keeps others from changing rows, and may want more later.
+    NoWrite = 4,
+    /// Keeps others out.
+    Exclusive = 5,
+}
+
+impl TableMode {
+    /// Every mode, in the order of their numbers.
+    pub const ALL: [TableMode; 6] = [
+        TableMode::Read,
+        TableMode::Write,
+        TableMode::Upgradable,
+        TableMode::ReadOnly,
+        TableMode::NoWrite,
+        TableMode::Exclusive,
+    ];
+
+    /// The bits of the modes that conflict with each mode. Symmetric.
+    const CONFLICTS: [u8; 6] = [0b10_0000, 0b11_1000, 0b11_0100, 0b10_0010, 0b11_0110, 0b11_1111];
+
+    fn conflicts(self) -> u8 {
+        Self::CONFLICTS[self as usize]
+    }
+
+    /// Whether those who read or write rows may have to wait for it, or it for them.
+    fn is_strong(self) -> bool {
+        self.conflicts() & 0b11 != 0
+    }
+
+    /// Whether it keeps away at least those whom the other keeps away.
+    fn covers(self, other: Self) -> bool {
+        other.conflicts() & !self.conflicts() == 0
+    }
+}
+
+/// Modes of one owner at one table.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct TableClaim(u8);
+
+impl TableClaim {
+    /// One mode.
+    pub fn of(mode: TableMode) -> Self {
+        Self(1 << mode as u8)
+    }
+
+    /// The modes.
+    pub fn modes(self) -> impl Iterator<Item = TableMode> {
+        TableMode::ALL.into_iter().filter(move |&mode| self.0 & Self::of(mode).0 != 0)
+    }
+
+    fn is_strong(self) -> bool {
+        self.modes().any(TableMode::is_strong)
+    }
+}
+
+impl Claim for TableClaim {
+    fn waits_for(self, other: Self) -> bool {
+        self.modes().any(|mode| mode.conflicts() & other.0 != 0)
+    }
+
+    fn beyond(self, held: Self) -> Self {
+        let missing = self.modes().filter(|&mode| !held.modes().any(|held| held.covers(mode)));
+        Self(missing.map(|mode| Self::of(mode).0).sum())
+    }
+
+    fn joined(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    fn lasting(self) -> Self {
+        self
+    }
+
+    fn is_nothing(self) -> bool {
+        self.0 == 0
+    }
+
+    fn may_overtake(self) -> bool {
+        true
+    }
+}
+
+/// How many tables an owner remembers that it has given back.
+const REMEMBERED: usize = 8;
+
+/// What an owner knows of a table that it uses, or used lately: a session uses the same few all the time, and the count
+/// of references to a table is on a line that all sessions would write.
+pub struct Hold {
+    table: Arc<TableLock>,
+    /// Nothing, if it is only remembered.
+    claim: TableClaim,
+    /// Whether it is known to be in the queue. If not, it may be there instead of in its stripe, which was closed.
+    in_queue: bool,
+}
+
+impl Hold {
+    fn give_back(&mut self, owner: &Owner) {
+        let claim = std::mem::take(&mut self.claim);
+        let in_queue = std::mem::take(&mut self.in_queue);
+        if !claim.is_nothing() {
+            self.table.give_back(owner, in_queue);
+        }
+    }
+}
+
+impl Owner {
+    /// What it has of a table.
+    fn hold(&self, table: &Arc<TableLock>) -> TableClaim {
+        let tables = self.tables.lock();
+        tables.iter().find(|hold| Arc::ptr_eq(&hold.table, table)).map(|hold| hold.claim).unwrap_or_default()
+    }
+
+    /// It has more of a table now.
+    fn note(&self, table: &Arc<TableLock>, claim: TableClaim, in_queue: bool) {
+        let mut tables = self.tables.lock();
+        match tables.iter_mut().find(|hold| Arc::ptr_eq(&hold.table, table)) {
+            Some(hold) => {
+                hold.claim = hold.claim.joined(claim);
+                hold.in_queue |= in_queue;
+            }
+            None => tables.push(Hold { table: Arc::clone(table), claim, in_queue }),
+        }
+    }
+}
+
+#[derive(Default)]
+struct Stripe {
+    closed: bool,
+    inside: SmallVec<[(Arc<Owner>, TableClaim); 4]>,
+}
+
+/// A table's queue.
+#[derive(Default)]
+pub(super) struct Inside {
+    pub queue: Queue<TableClaim>,
+    closed: bool,
+}
+
+/// One table's locks.
+pub struct TableLock {
+    id: TableId,
+    stripes: Box<[CachePadded<Mutex<Stripe>>]>,
+    inside: Mutex<Inside>,
+    waits: WaitCounter,
+}
+
+impl TableLock {
+    /// Nobody uses the table. As many stripes as cores.
+    pub fn new(id: TableId, stripes: usize) -> Arc<Self> {
+        assert!(stripes > 0, "a table is entered through stripes");
+        Arc::new(Self {
+            id,
+            stripes: (0..stripes).map(|_| CachePadded::default()).collect(),
+            inside: Mutex::default(),
+            waits: WaitCounter::default(),
+        })
+    }
+
+    /// Which table.
+    pub fn id(&self) -> TableId {
+        self.id
+    }
+
+    /// How often and how long somebody waited for it.
+    pub fn wait_figures(&self) -> WaitFigures {
+        self.waits.figures(WaitKind::Table)
+    }
+
+    /// Panics if the first invariant, or one of the queue's, does not hold.
+    pub fn check(&self) {
+        let inside = self.inside.lock();
+        inside.queue.check();
+        let (granted, waiting) = (inside.queue.granted().iter(), inside.queue.waiting().iter());
+        let is_strong = granted.map(|granted| granted.claim).chain(waiting.map(|waiting| waiting.claim));
+        let is_strong = is_strong.into_iter().any(TableClaim::is_strong);
+        for stripe in &self.stripes {
+            let stripe = stripe.lock();
+            assert_eq!(stripe.closed, inside.closed, "1: a stripe goes its own way");
+            assert!(!is_strong || stripe.closed && stripe.inside.is_empty(), "1: a strong claim, and a stripe in use");
+        }
+    }
+
+    /// Looks at the queue.
+    pub(super) fn inside(&self) -> MutexGuard<'_, Inside> {
+        self.inside.lock()
+    }
+
+    /// Those in the stripes, for reports.
+    pub(super) fn in_stripes(&self) -> Vec<(Arc<Owner>, TableClaim)> {
+        self.stripes.iter().flat_map(|stripe| stripe.lock().inside.to_vec()).collect()
+    }
+
+    fn stripe(&self, owner: &Owner) -> &Mutex<Stripe> {
+        &self.stripes[owner.stripe % self.stripes.len()]
+    }
+
+    /// Enters through the stripe, unless that is closed. Says whether the owner was in there already.
+    fn try_enter(&self, owner: &Arc<Owner>, claim: TableClaim) -> Option<bool> {
+        let mut stripe = self.stripe(owner).lock();
+        if stripe.closed {
+            return None;
+        }
+        let inside = stripe.inside.iter_mut().find(|(other, _)| other.is(owner));
+        let was_inside = inside.is_some();
+        match inside {
+            Some((_, held)) => *held = held.joined(claim),
+            None => stripe.inside.push((Arc::clone(owner), claim)),
+        }
+        Some(was_inside)
+    }
+
+    /// Leaves the stripe; false if the owner was not there.
+    fn leave(&self, owner: &Owner) -> bool {
+        let mut stripe = self.stripe(owner).lock();
+        let at = stripe.inside.iter().position(|(other, _)| other.is(owner));
+        at.map(|at| stripe.inside.swap_remove(at)).is_some()
+    }
+
+    /// Brings everybody into the queue. On entry: `inside` is this table's.
+    fn close(&self, inside: &mut Inside) {
+        if inside.closed {
+            return;
+        }
+        inside.closed = true;
+        for stripe in &self.stripes {
+            let mut stripe = stripe.lock();
+            stripe.closed = true;
+            for (owner, claim) in stripe.inside.drain(..) {
+                inside.queue.grant(&owner, claim);
+            }
+        }
+    }
+
+    /// Opens the stripes if nothing strong is left. On entry: `inside` is this table's.
+    fn open_if_weak(&self, inside: &mut Inside) {
+        let is_strong = |claim: TableClaim| claim.is_strong();
+        let queue = &inside.queue;
+        if inside.closed
+            && !queue.granted().iter().any(|granted| is_strong(granted.claim))
+            && !queue.waiting().iter().any(|waiting| is_strong(waiting.claim))
+        {
+            inside.closed = false;
+            for stripe in &self.stripes {
+                stripe.lock().closed = false;
+            }
+        }
+    }
+
+    fn give_back(&self, owner: &Owner, in_queue: bool) {
+        if !self.leave(owner) || in_queue {
+            // Not in the stripe: then it was closed, and the owner moved, all under the queue's mutex.
+            let mut inside = self.inside.lock();
+            inside.queue.release(owner);
+            self.open_if_weak(&mut inside);
+        }
+    }
+}
+
+impl LockTable {
+    /// Asks for a table. It stays the owner's until [`LockTable::release_table`] or [`LockTable::release_tables`].
+    pub fn lock_table(
+        &self,
+        owner: &Arc<Owner>,
+        table: &Arc<TableLock>,
+        mode: TableMode,
+        on_conflict: OnConflict,
+    ) -> Result<Outcome, LockError> {
+        let claim = TableClaim::of(mode);
+        let held = owner.hold(table);
+        let fresh = held.is_nothing();
+        if claim.beyond(held).is_nothing() {
+            return Ok(Outcome::Granted { waited: false, fresh });
+        }
+        if !mode.is_strong()
+            && mode != TableMode::Upgradable
+            && let Some(was_inside) = table.try_enter(owner, claim)
+        {
+            // One who was here before and is not in the stripe has been brought into the queue, and stays there.
+            owner.note(table, claim, !fresh && !was_inside);
+            return Ok(Outcome::Granted { waited: false, fresh });
+        }
+        let mut inside = table.inside.lock();
+        if mode.is_strong() {
+            table.close(&mut inside);
+        }
+        let missing = claim.beyond(inside.queue.held_by(owner).unwrap_or_default());
+        if missing.is_nothing() || inside.queue.is_free(owner, missing) {
+            inside.queue.grant(owner, missing);
+            drop(inside);
+            owner.note(table, claim, true);
+            return Ok(Outcome::Granted { waited: false, fresh });
+        }
+        let limit = match on_conflict {
+            OnConflict::Wait(limit) => limit,
+            OnConflict::Fail | OnConflict::Skip => {
+                table.open_if_weak(&mut inside);
+                return if on_conflict == OnConflict::Skip { Ok(Outcome::Skipped) } else { Err(LockError::WouldWait) };
+            }
+        };
+        let ticket = self.waiters.ticket();
+        if !owner.seat.begin(ticket, Site::Table(Arc::clone(table))) {
+            table.open_if_weak(&mut inside);
+            return Err(LockError::Killed);
+        }
+        inside.queue.wait(owner, missing, ticket);
+        drop(inside);
+        let ended = self.waiters.sleep(owner, limit, WaitKind::Table, &table.waits);
+        if let Some(error) = LockError::of(ended) {
+            let mut inside = table.inside.lock();
+            inside.queue.withdraw(ticket);
+            table.open_if_weak(&mut inside);
+            return Err(error);
+        }
+        debug_assert_eq!(ended, Ended::Granted, "a table has no keys");
+        owner.note(table, claim, true);
+        Ok(Outcome::Granted { waited: true, fresh })
+    }
+
+    /// Gives back all that the owner has of a table, but for `mode`, if that is given: after a change of the definition,
+    /// from exclusive to what the rest of the statement needs. On entry: `mode` is covered by what it has.
+    pub fn release_table(&self, owner: &Arc<Owner>, table: &Arc<TableLock>, but_for: Option<TableMode>) {
+        let mut tables = owner.tables.lock();
+        let Some(hold) = tables.iter_mut().find(|hold| Arc::ptr_eq(&hold.table, table)) else { return };
+        let Some(mode) = but_for else { return hold.give_back(owner) };
+        let claim = TableClaim::of(mode);
+        debug_assert!(claim.beyond(hold.claim).is_nothing(), "one keeps what one has");
+        let mut inside = table.inside.lock();
+        // Into the queue first, so that nobody comes in between.
+        inside.queue.grant(owner, claim);
+        table.leave(owner);
+        inside.queue.change(owner, |_| Some(claim));
+        table.open_if_weak(&mut inside);
+        hold.claim = claim;
+        hold.in_queue = true;
+    }
+
+    /// Gives back all the owner's tables.
+    pub fn release_tables(&self, owner: &Owner) {
+        let mut tables = owner.tables.lock();
+        tables.iter_mut().for_each(|hold| hold.give_back(owner));
+        let forgotten = tables.len().saturating_sub(REMEMBERED);
+        tables.drain(..forgotten);
+    }
+}

@@ -1,0 +1,242 @@
+//! Many threads ask for locks of every kind at random, and a book is kept beside the lock table: no two conflicting locks
+//! are ever held at once.
+//!
+//! An owner enters a lock in the book after it has it and strikes it out before it gives it back. So if two locks that
+//! conflict ever stand there together, both were granted. Some kill another now and then, and one thread checks the
+//! lock table's own invariants.
+//!
+//! `MESETA_LOCK_SEED` sets the seed, which a failure names, and `MESETA_LOCK_ROUNDS` the transactions a thread.
+#![cfg(not(loom))]
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use meseta_engine::ids::{IndexId, TableId};
+use meseta_engine::lock::{
+    DeadlockDetector, IndexLocks, Key, LockError, LockTable, Mode, OnConflict, Outcome, Owner, OwnerId, Reach, Request,
+    TableLock, TableMode, WaitKind,
+};
+use meseta_sim::SeededRandom;
+use parking_lot::Mutex;
+
+const THREADS: u64 = 12;
+const KEYS: u64 = 6;
+const TABLES: u64 = 2;
+
+fn number_from(variable: &str, otherwise: u64) -> u64 {
+    std::env::var(variable).map_or(otherwise, |text| text.parse().expect("a number"))
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Entry {
+    Row(Mode),
+    Table(TableMode),
+}
+
+/// Which modes of tables exclude each other, once more: MySQL's matrix.
+fn tables_conflict(one: TableMode, other: TableMode) -> bool {
+    use TableMode::{Exclusive, NoWrite, Read, ReadOnly, Upgradable, Write};
+    matches!(
+        (one, other),
+        (Exclusive, _)
+            | (_, Exclusive)
+            | (Write, ReadOnly | NoWrite)
+            | (ReadOnly | NoWrite, Write)
+            | (Upgradable | NoWrite, Upgradable | NoWrite)
+    ) && (one, other) != (Read, Read)
+}
+
+fn conflict(one: Entry, other: Entry) -> bool {
+    match (one, other) {
+        (Entry::Row(one), Entry::Row(other)) => one == Mode::Exclusive || other == Mode::Exclusive,
+        (Entry::Table(one), Entry::Table(other)) => tables_conflict(one, other),
+        _ => unreachable!("a page of the book is about one thing"),
+    }
+}
+
+/// A page of the book: who has what of one row or one table.
+#[derive(Default)]
+struct Page(Mutex<Vec<(u64, Entry)>>);
+
+impl Page {
+    fn enter(&self, owner: u64, entry: Entry, seed: u64) {
+        let mut page = self.0.lock();
+        for &(other, held) in page.iter().filter(|(other, _)| *other != owner) {
+            assert!(!conflict(entry, held), "seed {seed}: {owner} has {entry:?} while {other} has {held:?}");
+        }
+        if !page.contains(&(owner, entry)) {
+            page.push((owner, entry));
+        }
+    }
+
+    fn strike(&self, owner: u64) {
+        self.0.lock().retain(|(other, _)| *other != owner);
+    }
+}
+
+struct World {
+    seed: u64,
+    locks: Arc<LockTable>,
+    index: Arc<IndexLocks>,
+    tables: Vec<Arc<TableLock>>,
+    row_pages: Vec<Page>,
+    table_pages: Vec<Page>,
+    granted: AtomicU64,
+    counts: [AtomicU64; 5],
+}
+
+const ENDINGS: [&str; 5] = ["skipped", "refused", "timed out", "a victim", "killed"];
+
+impl World {
+    fn new(seed: u64) -> Self {
+        Self {
+            seed,
+            locks: Arc::new(LockTable::new(3)),
+            index: IndexLocks::new(TableId(1), IndexId(1)),
+            tables: (0..TABLES).map(|id| TableLock::new(TableId(id as u32), 3)).collect(),
+            row_pages: (0..KEYS).map(|_| Page::default()).collect(),
+            table_pages: (0..TABLES).map(|_| Page::default()).collect(),
+            granted: AtomicU64::new(0),
+            counts: Default::default(),
+        }
+    }
+
+    fn on_conflict(random: &mut SeededRandom) -> OnConflict {
+        match random.below(8) {
+            0 => OnConflict::Fail,
+            1 => OnConflict::Skip,
+            2 => OnConflict::Wait(Duration::from_micros(random.below(500))),
+            _ => OnConflict::Wait(Duration::from_secs(600)),
+        }
+    }
+
+    fn row(&self, owner: &Arc<Owner>, random: &mut SeededRandom) -> Result<Outcome, LockError> {
+        let number = random.below(KEYS);
+        let name = number.to_be_bytes();
+        let mode = if random.chance(50) { Mode::Shared } else { Mode::Exclusive };
+        let reach = [Reach::Record, Reach::Record, Reach::NextKey, Reach::Gap, Reach::InsertIntention];
+        let reach = reach[random.below(5) as usize];
+        let request = Request { index: &self.index, key: Key::Row(&name), mode, reach };
+        let outcome = self.locks.lock(owner, &request, Self::on_conflict(random))?;
+        if let Outcome::Granted { fresh, .. } = outcome
+            && matches!(reach, Reach::Record | Reach::NextKey)
+        {
+            let page = &self.row_pages[number as usize];
+            page.enter(owner.id().0, Entry::Row(mode), self.seed);
+            if fresh && random.chance(20) {
+                page.strike(owner.id().0);
+                self.locks.unlock(owner, &self.index, Key::Row(&name));
+            }
+        }
+        Ok(outcome)
+    }
+
+    fn table(&self, owner: &Arc<Owner>, random: &mut SeededRandom) -> Result<Outcome, LockError> {
+        let number = random.below(TABLES) as usize;
+        let mode = if random.chance(80) { TableMode::Write } else { TableMode::ALL[random.below(6) as usize] };
+        let outcome = self.locks.lock_table(owner, &self.tables[number], mode, Self::on_conflict(random))?;
+        let page = &self.table_pages[number];
+        if outcome.is_granted() {
+            page.enter(owner.id().0, Entry::Table(mode), self.seed);
+            if random.chance(10) {
+                page.strike(owner.id().0);
+                // Read is in whatever one has.
+                let but_for = random.chance(50).then_some(TableMode::Read);
+                if let Some(mode) = but_for {
+                    page.enter(owner.id().0, Entry::Table(mode), self.seed);
+                }
+                self.locks.release_table(owner, &self.tables[number], but_for);
+            }
+        }
+        Ok(outcome)
+    }
+
+    fn end(&self, owner: &Owner) {
+        self.row_pages.iter().chain(&self.table_pages).for_each(|page| page.strike(owner.id().0));
+        self.locks.release_all(owner);
+        self.locks.release_tables(owner);
+    }
+
+    fn count(&self, outcome: Result<Outcome, LockError>) {
+        let count = match outcome {
+            Ok(Outcome::Granted { .. }) => &self.granted,
+            Ok(Outcome::Skipped) => &self.counts[0],
+            Ok(Outcome::KeyGone) => unreachable!("no key is removed"),
+            Err(LockError::WouldWait) => &self.counts[1],
+            Err(LockError::Timeout) => &self.counts[2],
+            Err(LockError::Deadlock) => &self.counts[3],
+            Err(LockError::Killed) => &self.counts[4],
+        };
+        count.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn session(&self, owner: &Arc<Owner>, owners: &[Arc<Owner>], rounds: u64) {
+        let _leave = Leave(self, owner);
+        let mut random = SeededRandom::new(self.seed * 1000 + owner.id().0);
+        for _ in 0..rounds {
+            if random.chance(3) {
+                owners[random.below(THREADS) as usize].kill();
+            }
+            for _ in 0..random.range(1..6) {
+                let asks_for_row = random.chance(75);
+                let outcome = if asks_for_row { self.row(owner, &mut random) } else { self.table(owner, &mut random) };
+                self.count(outcome);
+                if matches!(outcome, Err(LockError::Deadlock | LockError::Killed)) {
+                    break;
+                }
+                if random.chance(20) {
+                    thread::yield_now();
+                }
+            }
+            self.end(owner);
+            owner.pardon();
+        }
+    }
+}
+
+/// Lets the others go on to their end if a session fails.
+struct Leave<'w>(&'w World, &'w Owner);
+
+impl Drop for Leave<'_> {
+    fn drop(&mut self) {
+        self.0.end(self.1);
+    }
+}
+
+#[test]
+fn no_two_conflicting_locks_are_ever_held() {
+    let seed = number_from("MESETA_LOCK_SEED", 1);
+    let rounds = number_from("MESETA_LOCK_ROUNDS", 400);
+    let world = World::new(seed);
+    let detector = DeadlockDetector::start(&world.locks).unwrap();
+    let owners: Vec<_> = (1..=THREADS).map(|id| Owner::new(OwnerId(id), id as usize)).collect();
+    let over = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let sessions: Vec<_> =
+            owners.iter().map(|owner| scope.spawn(|| world.session(owner, &owners, rounds))).collect();
+        scope.spawn(|| {
+            while !over.load(Ordering::Relaxed) {
+                world.locks.check();
+                world.tables.iter().for_each(|table| table.check());
+                thread::yield_now();
+            }
+        });
+        let ended: Vec<_> = sessions.into_iter().map(|session| session.join()).collect();
+        over.store(true, Ordering::Relaxed);
+        ended.into_iter().for_each(|session| session.expect("a session failed"));
+    });
+    drop(detector);
+    assert_eq!(world.locks.row_locks(), []);
+    assert!(world.index.is_quiet());
+    assert!(world.tables.iter().all(|table| table.locks().is_empty()));
+    // And it was not all in vain.
+    assert!(world.granted.into_inner() > THREADS * rounds, "seed {seed}: next to nothing was granted");
+    for (what, count) in ENDINGS.iter().zip(world.counts) {
+        assert!(count.into_inner() > 0, "seed {seed}: no request was {what}");
+    }
+    for kind in WaitKind::ALL {
+        assert!(world.locks.wait_figures()[kind as usize].count > 0, "seed {seed}: nobody waited for {kind:?}");
+    }
+}
