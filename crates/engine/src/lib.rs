@@ -4,17 +4,51 @@
 //! on is `meseta_storage`; why it is built so is in `docs/decisions/2026-11-21-transactions.md`.
 //!
 //! ```text
-//!   lock      who waits for whom, and for which key
-//!   version   which of an entry's versions a snapshot sees
-//!   undo      what was there before
-//!   time      ids, commit times, snapshots: which version does one see?
-//!   row       values as bytes: keys that order as values do, rows, version headers
+//!   engine       a store in which sessions run transactions: opening, housekeeping
+//!   session      one transaction after the other: snapshot, savepoints, commit
+//!   ddl          databases, tables, indexes come and go;  catalog: which there are;  system tables
+//!   rows         read, inserted, updated, deleted; foreign keys
+//!   table        what a table is, and how a row becomes entries
+//!   change       a row's entries, changed as one undo record says;  undoing: and back
+//!   locking      reading the newest rows, and locking them;
+//!   read         entries as a snapshot sees them;  version: which of an entry's versions that is
+//!   purge        what nobody can see any more goes
+//!   lock         who waits for whom, and for which key;  writers: from a header's id to whom to wait for
+//!   undo         what was there before
+//!   time         ids, commit times, snapshots: which version does one see?
+//!   row          values as bytes: keys that order as values do, rows, version headers
+//!   xa           transactions that a coordinator decides
+//!   core         what all sessions share;  root: what the engine finds first;  counter, index
 //! ```
 
+pub mod catalog;
+mod change;
+mod core;
+pub mod counter;
+mod ddl;
+mod engine;
+mod error;
 pub mod ids;
+mod index;
 pub mod lock;
+mod locking;
+mod purge;
+mod read;
+mod root;
 pub mod row;
+pub mod rows;
+mod session;
 mod sync;
+pub mod table;
 pub mod time;
 pub mod undo;
+mod undoing;
 pub mod version;
+mod writers;
+mod xa;
+
+pub use ddl::SYSTEM_DATABASE;
+pub use engine::{Engine, EngineOptions, LockWaits};
+pub use error::{EngineError, Result};
+pub use locking::{Direction, Locking};
+pub use session::{Isolation, Savepoint, Session};

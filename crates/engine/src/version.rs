@@ -10,8 +10,8 @@
 //!
 //! # Invariants
 //! 1. The snapshot is announced for as long as this looks: what it needs is not purged meanwhile.
-//! 2. A record that is not there was undone: the entry has changed since it was read, and the caller reads it again.
-//!    ([`Seen::Changed`]; it ends, since a rollback undoes each change once.)
+//! 2. A record that is not there, or empty, was undone: the entry has changed since it was read, and the caller reads it
+//!    again. ([`Seen::Changed`]; it ends, since a rollback undoes each change once.)
 //!
 //! # What it costs
 //! An entry whose newest version is seen costs a comparison, or a look at the commit table. Each step back costs a descent
@@ -90,6 +90,9 @@ impl<'e> VersionReader<'e> {
                 return Ok(Seen::Changed);
             }
             std::mem::swap(record, spare);
+            if is_empty(record).map_err(corrupt)? {
+                return Ok(Seen::Changed);
+            }
             match value_before(record, index, key).map_err(corrupt)? {
                 None => return Ok(Seen::Nothing),
                 Some(before) => header = VersionHeader::split_off(before).map_err(corrupt)?.0,
@@ -107,6 +110,11 @@ impl<'e> VersionReader<'e> {
 
 fn shown(header: VersionHeader, payload: &[u8]) -> Seen<'_> {
     if header.deleted { Seen::Nothing } else { Seen::Payload(payload) }
+}
+
+/// Whether a record speaks of no change: the first of a transaction that has been rolled back to its beginning.
+fn is_empty(record: &[u8]) -> Result<bool, Corrupt> {
+    Ok(read_record(record)?.1.next().is_none())
 }
 
 /// What a record says was there before it in an entry; `None` if nothing was.

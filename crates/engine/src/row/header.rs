@@ -42,6 +42,9 @@ pub struct VersionHeader {
 }
 
 impl VersionHeader {
+    /// Of an entry that nobody's change made: everybody sees it.
+    pub const BUILT: Self = Self { writer: TransactionId::NOBODY, deleted: false, slot: SlotNo(0), number: 0 };
+
     /// As the first bytes of an entry.
     pub fn to_bytes(self) -> [u8; VERSION_HEADER_LEN] {
         assert!(self.number <= NUMBER_MAX, "a transaction has fewer undo records than a number has room for");

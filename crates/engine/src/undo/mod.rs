@@ -35,11 +35,13 @@
 //! and space management with them; and secondary entries have headers and records too, so that a covering read need not
 //! visit the clustered tree.
 
+mod cut_off;
 mod record;
 mod slots;
 #[cfg(test)]
 mod tests;
 
+pub use cut_off::CutOff;
 pub use record::{Before, Changes, EntryChange, Fate, append_change, begin_record, read_record};
 pub use slots::{Remains, Slots};
 

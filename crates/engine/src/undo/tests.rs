@@ -1,3 +1,5 @@
+//! The undo trees: what is found after a crash, and how long a first record may be.
+
 use std::sync::Arc;
 
 use meseta_sim::SimDisk;

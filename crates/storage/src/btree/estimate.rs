@@ -65,6 +65,31 @@ impl Tree {
         Ok(total.round() as u64)
     }
 
+    /// A key somewhere in the tree, for those who sample: at each node on the way down `choose` picks one of so many
+    /// entries. `None` if it came to a leaf without any.
+    pub fn key_at(&self, mut choose: impl FnMut(usize) -> usize) -> Result<Option<Vec<u8>>> {
+        self.core.retry(|| {
+            let pool = &*self.core.pool;
+            let mut node = pool.optimistic(self.id.root(), Rank::TreePage)?;
+            loop {
+                let (count, is_leaf) = node.read(|page| (Node(page).count(), page.level() == 0))?;
+                if count == 0 {
+                    return Ok(None);
+                }
+                let index = choose(count).min(count - 1);
+                if is_leaf {
+                    let mut key = Vec::new();
+                    node.read(|page| Node(page).append_key(index, &mut key))?;
+                    return Ok(Some(key));
+                }
+                let child = node.read(|page| Node(page).child(index))?;
+                let next = pool.optimistic(child, Rank::TreePage)?;
+                node.check()?;
+                node = next;
+            }
+        })
+    }
+
     /// The path to a key, root first; to the end of the tree without one.
     fn path_to(&self, key: Option<&[u8]>) -> Result<Vec<Step>> {
         self.core.retry(|| {

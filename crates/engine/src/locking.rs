@@ -1,0 +1,258 @@
+//! Locking reads: the newest version of each entry in a range, locked so that it stays.
+//!
+//! ```text
+//!          position      K                 with gaps: (position, K] is locked, next-key by next-key
+//!   ---------|===========|------------     without:   K alone
+//!
+//!   1. find K, the next key behind the position          no latch held afterwards
+//!   2. lock K                                            may wait
+//!   3. look again: is K still next? what does it hold?   a writer that is active is waited for; then again from 1
+//! ```
+//!
+//! Backwards it is the same, with the key below the position for K; there the gap above the first K is locked before.
+//!
+//! # Invariants
+//! 1. *Lock, then look* (`lock`, index): whoever inserted before the lock is seen, whoever comes later waits for it.
+//! 2. A lock on a key that turns out not to be the next is given back, if it is this read's own.
+//! 3. The range's end is locked too: the gap below the first key beyond, or below the end of the index.
+//!
+//! # Source
+//! The manual, "Locks Set by Different SQL Statements in InnoDB". We differ at the end of a range: InnoDB takes a next-key
+//! lock on the first key beyond in some cases, we always lock the gap alone.
+
+use crate::change::Writer;
+use crate::error::{EngineError, Result};
+use crate::index::Index;
+use crate::lock::{Key, Mode, OnConflict, Outcome, Reach, Request};
+use crate::row::VersionHeader;
+use crate::session::Session;
+
+/// How rows are to be locked.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Locking {
+    /// To share (FOR SHARE), or alone (FOR UPDATE, and every statement that changes rows).
+    pub mode: Mode,
+    /// The gaps between them too: REPEATABLE READ and SERIALIZABLE.
+    pub gaps: bool,
+    /// What to do about rows that others have locked.
+    pub on_conflict: OnConflict,
+}
+
+impl Locking {
+    /// The same, of rows alone.
+    pub fn without_gaps(self) -> Self {
+        Self { gaps: false, ..self }
+    }
+}
+
+/// Which way a read goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Direction {
+    /// From small keys to large ones.
+    #[default]
+    Ascending,
+    /// From large keys to small ones.
+    Descending,
+}
+
+/// How far a read has come.
+enum Position {
+    /// Nowhere yet.
+    Start,
+    /// This key has been shown, or passed over.
+    At(Vec<u8>),
+    /// All that there was has been shown.
+    End,
+}
+
+/// What one attempt came to.
+enum Attempt {
+    /// An entry is locked and can be shown.
+    Shown,
+    /// On to the next one, or the same once more.
+    Again,
+    /// There are no more.
+    End,
+}
+
+/// Shows the newest version of each entry in a range, locked. Tombstones are locked and not shown.
+pub struct LockingCursor<'i> {
+    index: &'i Index,
+    from: Vec<u8>,
+    to: Option<Vec<u8>>,
+    /// The range is this one key, and no two entries have it.
+    is_point: bool,
+    direction: Direction,
+    locking: Locking,
+    position: Position,
+    key: Vec<u8>,
+    value: Vec<u8>,
+    /// Whether the lock on this entry was taken for this read.
+    fresh: bool,
+}
+
+type Entry = (Vec<u8>, Vec<u8>);
+
+impl<'i> LockingCursor<'i> {
+    /// A read of `from <= key`, `key < to`.
+    pub fn new(index: &'i Index, from: &[u8], to: Option<&[u8]>, direction: Direction, locking: Locking) -> Self {
+        Self {
+            index,
+            from: from.to_vec(),
+            to: to.map(<[u8]>::to_vec),
+            is_point: false,
+            direction,
+            locking,
+            position: Position::Start,
+            key: Vec::new(),
+            value: Vec::new(),
+            fresh: false,
+        }
+    }
+
+    /// A read of one entry, whose whole key is given. If it is there, no gap is locked.
+    pub fn at(index: &'i Index, key: &[u8], locking: Locking) -> Self {
+        let mut to = key.to_vec();
+        to.push(0);
+        Self { is_point: true, ..Self::new(index, key, Some(&to), Direction::Ascending, locking) }
+    }
+
+    /// How it locks.
+    pub fn locking(&self) -> Locking {
+        self.locking
+    }
+
+    /// The entry's key.
+    pub fn key(&self) -> &[u8] {
+        &self.key
+    }
+
+    /// The entry's value, with its header.
+    pub fn value(&self) -> &[u8] {
+        &self.value
+    }
+
+    /// Goes to the next entry. False if there is none.
+    pub fn next(&mut self, session: &mut Session) -> Result<bool> {
+        session.announce_now();
+        loop {
+            match self.attempt(session)? {
+                Attempt::Shown => return Ok(true),
+                Attempt::Again => {}
+                Attempt::End => {
+                    self.position = Position::End;
+                    return Ok(false);
+                }
+            }
+        }
+    }
+
+    /// Gives this entry's lock back, if it was taken for this read: the row did not match (READ COMMITTED).
+    pub fn unlock(&mut self, session: &Session) {
+        if std::mem::take(&mut self.fresh) {
+            session.core.locks.unlock(&session.owner, &self.index.locks, Key::Row(&self.key));
+        }
+    }
+
+    /// The next entry, as it is now.
+    fn find(&self) -> Result<Option<Entry>> {
+        let mut cursor = self.index.tree.cursor();
+        let found = match (&self.position, self.direction) {
+            (Position::Start, Direction::Ascending) => cursor.seek(&self.from)?,
+            (Position::At(key), Direction::Ascending) => cursor.seek_above(key)?,
+            (Position::Start, Direction::Descending) => match &self.to {
+                Some(to) => cursor.seek_below(to)?,
+                None => cursor.seek_last()?,
+            },
+            (Position::At(key), Direction::Descending) => cursor.seek_below(key)?,
+            (Position::End, _) => false,
+        };
+        Ok(found.then(|| (cursor.key().to_vec(), cursor.value().to_vec())))
+    }
+
+    fn is_inside(&self, key: &[u8]) -> bool {
+        match self.direction {
+            Direction::Ascending => self.to.as_deref().is_none_or(|to| key < to),
+            Direction::Descending => key >= self.from.as_slice(),
+        }
+    }
+
+    fn lock(&self, session: &Session, key: Key<'_>, reach: Reach) -> Result<Outcome> {
+        let request = Request { index: &self.index.locks, key, mode: self.locking.mode, reach };
+        Ok(session.core.locks.lock(&session.owner, &request, self.locking.on_conflict)?)
+    }
+
+    /// One attempt to lock and show the next entry.
+    fn attempt(&mut self, session: &mut Session) -> Result<Attempt> {
+        if matches!(self.position, Position::End) || self.is_point && matches!(self.position, Position::At(_)) {
+            return Ok(Attempt::End);
+        }
+        if matches!((&self.position, self.direction), (Position::Start, Direction::Descending)) && self.locking.gaps {
+            self.lock_above(session)?;
+        }
+        let next = self.find()?;
+        let inside = next.as_ref().is_some_and(|(key, _)| self.is_inside(key));
+        let reach = match (inside, self.locking.gaps, self.direction) {
+            (true, true, _) if !self.is_point => Reach::NextKey,
+            (true, ..) => Reach::Record,
+            // The gap above `from`, in which nothing was found.
+            (false, true, Direction::Ascending) => Reach::Gap,
+            // Locked with the last key that was shown, or above the range.
+            (false, ..) => return Ok(Attempt::End),
+        };
+        let key = next.as_ref().map_or(Key::Supremum, |(key, _)| Key::Row(key));
+        let fresh = match self.lock(session, key, reach)? {
+            Outcome::Granted { fresh, .. } => fresh,
+            Outcome::KeyGone => return Ok(Attempt::Again),
+            Outcome::Skipped => return Ok(self.pass_over(next)),
+        };
+        let found = self.find()?;
+        if found.as_ref().map(|(key, _)| key) != next.as_ref().map(|(key, _)| key) {
+            if let (true, Key::Row(_)) = (fresh, key) {
+                session.core.locks.unlock(&session.owner, &self.index.locks, key);
+            }
+            return Ok(Attempt::Again);
+        }
+        let Some((key, value)) = found.filter(|_| inside) else { return Ok(Attempt::End) };
+        let (header, _) = VersionHeader::split_off(&value)
+            .map_err(|problem| EngineError::Corrupt { index: self.index.id(), problem })?;
+        let Locking { mode, on_conflict, .. } = self.locking;
+        match session.wait_for_writer(self.index, &key, header.writer, mode, on_conflict)? {
+            Writer::Gone => {}
+            Writer::LookAgain => return Ok(Attempt::Again),
+            Writer::Skipped => return Ok(self.pass_over(Some((key, value)))),
+        }
+        self.position = Position::At(key.clone());
+        if header.deleted {
+            return Ok(Attempt::Again);
+        }
+        (self.key, self.value, self.fresh) = (key, value, fresh);
+        Ok(Attempt::Shown)
+    }
+
+    fn pass_over(&mut self, entry: Option<Entry>) -> Attempt {
+        if let Some((key, _)) = entry {
+            self.position = Position::At(key);
+        }
+        Attempt::Again
+    }
+
+    /// Locks the gap above the last key of the range.
+    fn lock_above(&self, session: &Session) -> Result<()> {
+        let Some(to) = &self.to else {
+            self.lock(session, Key::Supremum, Reach::Gap)?;
+            return Ok(());
+        };
+        loop {
+            let above = |index: &Index| -> Result<Option<Vec<u8>>> {
+                let mut cursor = index.tree.cursor();
+                Ok(cursor.seek(to)?.then(|| cursor.key().to_vec()))
+            };
+            let key = above(self.index)?;
+            self.lock(session, key.as_deref().map_or(Key::Supremum, Key::Row), Reach::Gap)?;
+            if above(self.index)? == key {
+                return Ok(());
+            }
+        }
+    }
+}

@@ -1,0 +1,278 @@
+//! Reading rows: in the order of an index, as a snapshot sees them, or newest and locked.
+//!
+//! ```text
+//!   index entries, in order  --->  does an entry tell all that is asked for?   yes: that is all
+//!                                                                              no: the row, by its key
+//! ```
+//!
+//! # Invariants
+//! 1. What a consistent read shows of an entry and of its row is of one version: they were changed together.
+//! 2. A locking read locks the entry, then the row; both are then what they are until the transaction ends.
+//!
+//! # What it costs
+//! A consistent read of an entry costs its copy out of the leaf; the row besides, a descent.
+
+use meseta_storage::Cursor;
+
+use crate::change::Writer;
+use crate::error::{EngineError, Result};
+use crate::index::Index;
+use crate::lock::Mode;
+use crate::locking::{Direction, Locking, LockingCursor};
+use crate::read::seen_at;
+use crate::row::{Corrupt, KeyRange, VERSION_HEADER_LEN, Value, VersionHeader};
+use crate::session::{Isolation, Session};
+use crate::table::{Table, TableIndex};
+use crate::version::{Seen, VersionReader};
+
+/// A row in its newest version, as it was found: by a locking read, or by [`Session::find_row`].
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct FoundRow {
+    /// Its key.
+    pub key: Vec<u8>,
+    /// Its entry's value, with its header.
+    pub value: Vec<u8>,
+}
+
+impl FoundRow {
+    /// Whether it is a tombstone.
+    pub(crate) fn is_deleted(&self, table: &Table) -> Result<bool> {
+        let corrupt = |problem| EngineError::Corrupt { index: table.rows().index.id(), problem };
+        Ok(VersionHeader::split_off(&self.value).map_err(corrupt)?.0.deleted)
+    }
+
+    /// Reads its values. What has to be put together is kept in the buffers.
+    pub fn read<'r>(&'r self, table: &'r Table, buffers: &'r mut [Vec<u8>; 2], out: &mut Vec<Value<'r>>) -> Result<()> {
+        let rows = table.rows();
+        let corrupt = |problem| EngineError::Corrupt { index: rows.index.id(), problem };
+        let (_, payload) = VersionHeader::split_off(&self.value).map_err(corrupt)?;
+        rows.layout.read(&self.key, payload, buffers, out).map_err(corrupt)
+    }
+}
+
+impl Session {
+    /// Finds a row's newest version by its key, and waits for whoever is changing it. It is not locked: who changes it
+    /// next learns whether it is still the same, and finds it again if not. That spares the lock table one who only wants
+    /// to change one row by its key. `None` if it is not there.
+    pub fn find_row(&mut self, table: &Table, key: &[u8], mode: Mode) -> Result<Option<FoundRow>> {
+        let rows = &table.rows().index;
+        let mut row = FoundRow { key: key.to_vec(), value: Vec::new() };
+        loop {
+            if !self.get_newest(rows, key, &mut row.value)? {
+                return Ok(None);
+            }
+            let corrupt = |problem| EngineError::Corrupt { index: rows.id(), problem };
+            let (header, _) = VersionHeader::split_off(&row.value).map_err(corrupt)?;
+            if self.wait_for_writer(rows, key, header.writer, mode, self.on_conflict())? == Writer::Gone {
+                return Ok((!header.deleted).then_some(row));
+            }
+        }
+    }
+}
+
+/// Where a consistent read is.
+struct Consistent {
+    cursor: Cursor,
+    range: KeyRange,
+    direction: Direction,
+    is_started: bool,
+    /// The payload, if it is not the cursor's own.
+    older: Option<Vec<u8>>,
+}
+
+enum Source<'t> {
+    Consistent(Consistent),
+    Locking(LockingCursor<'t>),
+}
+
+/// Reads a table's rows in the order of one of its indexes. It belongs to the session that it is shown, for one statement.
+pub struct RowCursor<'t> {
+    table: &'t Table,
+    index: &'t TableIndex,
+    source: Source<'t>,
+    /// Whether the row is to be fetched for each entry.
+    fetches: bool,
+    row: FoundRow,
+}
+
+impl<'t> RowCursor<'t> {
+    /// A read of what the statement's snapshot sees. `columns` are those that will be asked for.
+    pub fn consistent(
+        table: &'t Table,
+        index: usize,
+        range: KeyRange,
+        direction: Direction,
+        columns: impl Iterator<Item = u16>,
+    ) -> Self {
+        let index = &table.indexes[index];
+        let fetches = !index.layout.is_clustered && !index.layout.covers(columns);
+        let cursor = index.index.tree.cursor();
+        let source = Source::Consistent(Consistent { cursor, range, direction, is_started: false, older: None });
+        Self { table, index, source, fetches, row: FoundRow::default() }
+    }
+
+    /// A read of newest versions, which are locked.
+    pub fn locking(table: &'t Table, index: usize, range: &KeyRange, direction: Direction, locking: Locking) -> Self {
+        let index = &table.indexes[index];
+        let cursor = LockingCursor::new(&index.index, &range.from, range.to.as_deref(), direction, locking);
+        Self { table, index, source: Source::Locking(cursor), fetches: true, row: FoundRow::default() }
+    }
+
+    /// A locking read of one entry of a unique index, whose whole key is given.
+    pub fn locking_at(table: &'t Table, index: usize, key: &[u8], locking: Locking) -> Self {
+        let index = &table.indexes[index];
+        let cursor = LockingCursor::at(&index.index, key, locking);
+        Self { table, index, source: Source::Locking(cursor), fetches: true, row: FoundRow::default() }
+    }
+
+    /// Goes to the next row. False if there is none.
+    pub fn next(&mut self, session: &mut Session) -> Result<bool> {
+        match &mut self.source {
+            Source::Consistent(consistent) => {
+                next_consistent(self.table, self.index, consistent, self.fetches, &mut self.row, session)
+            }
+            Source::Locking(cursor) => next_locking(self.table, self.index, cursor, &mut self.row, session),
+        }
+    }
+
+    /// Gives the row's lock back, if it was taken for this read: it did not match (READ COMMITTED). In an index that is
+    /// not the clustered one the row's own lock stays until the transaction ends.
+    pub fn unlock(&mut self, session: &Session) {
+        if let Source::Locking(cursor) = &mut self.source {
+            cursor.unlock(session);
+        }
+    }
+
+    /// The row's key, of a read in the order of the primary key, or of one that fetches rows.
+    pub(crate) fn key(&self) -> &[u8] {
+        match &self.source {
+            Source::Consistent(consistent) if !self.fetches => consistent.cursor.key(),
+            _ => &self.row.key,
+        }
+    }
+
+    /// The row, of a locking read.
+    pub fn row(&self) -> &FoundRow {
+        &self.row
+    }
+
+    /// Reads the columns that were asked for; others may be NULL. What has to be put together is kept in the buffers.
+    pub fn read<'c>(&'c self, buffers: &'c mut [Vec<u8>; 2], out: &mut Vec<Value<'c>>) -> Result<()> {
+        let (index, key, payload) = match &self.source {
+            Source::Consistent(consistent) if !self.fetches => {
+                let newest = || &consistent.cursor.value()[VERSION_HEADER_LEN..];
+                (self.index, consistent.cursor.key(), consistent.older.as_deref().unwrap_or_else(newest))
+            }
+            Source::Consistent(_) => (self.table.rows(), &*self.row.key, &*self.row.value),
+            Source::Locking(_) => return self.row.read(self.table, buffers, out),
+        };
+        let corrupt = |problem| EngineError::Corrupt { index: index.index.id(), problem };
+        index.layout.read(key, payload, buffers, out).map_err(corrupt)
+    }
+}
+
+fn next_consistent(
+    table: &Table,
+    index: &TableIndex,
+    read: &mut Consistent,
+    fetches: bool,
+    row: &mut FoundRow,
+    session: &mut Session,
+) -> Result<bool> {
+    let snapshot = session.snapshot();
+    let is_uncommitted = session.isolation() == Isolation::ReadUncommitted;
+    if index.build.is_some() || snapshot.time < index.usable_from {
+        return Err(EngineError::TableChanged);
+    }
+    let core = &session.core;
+    let mut versions = VersionReader::new(&core.time, &core.undo);
+    while read.step()? {
+        let Consistent { cursor, older, .. } = read;
+        *older = None;
+        match versions.seen(&snapshot, index.index.id(), cursor.key(), cursor.value())? {
+            Seen::Nothing => continue,
+            // The newest version is the cursor's own.
+            Seen::Payload(payload) if payload.as_ptr_range().end == cursor.value().as_ptr_range().end => {}
+            Seen::Payload(payload) => *older = Some(payload.to_vec()),
+            Seen::Changed => {
+                let again = older.insert(Vec::new());
+                if !seen_at(&mut versions, &snapshot, &index.index, cursor.key(), again)? {
+                    continue;
+                }
+            }
+        }
+        if !fetches {
+            return Ok(true);
+        }
+        let payload = older.as_deref().unwrap_or_else(|| &cursor.value()[VERSION_HEADER_LEN..]);
+        let corrupt = |index: &Index, problem| EngineError::Corrupt { index: index.id(), problem };
+        let primary_key = index.layout.primary_key_of(cursor.key(), payload);
+        row.key.clear();
+        row.key.extend_from_slice(primary_key.map_err(|problem| corrupt(&index.index, problem))?);
+        let rows = &table.rows().index;
+        if seen_at(&mut versions, &snapshot, rows, &row.key, &mut row.value)? {
+            return Ok(true);
+        }
+        // Only who looks at what is there now may see one without the other.
+        if !is_uncommitted {
+            return Err(corrupt(rows, Corrupt::Record));
+        }
+    }
+    Ok(false)
+}
+
+impl Consistent {
+    /// Goes to the next entry of the range.
+    fn step(&mut self) -> Result<bool> {
+        let is_on_entry = match (std::mem::replace(&mut self.is_started, true), self.direction) {
+            (false, Direction::Ascending) => self.cursor.seek(&self.range.from)?,
+            (false, Direction::Descending) => match &self.range.to {
+                Some(to) => self.cursor.seek_below(to)?,
+                None => self.cursor.seek_last()?,
+            },
+            (true, _) if !self.cursor.is_on_entry() => false,
+            (true, Direction::Ascending) => self.cursor.next()?,
+            (true, Direction::Descending) => self.cursor.prev()?,
+        };
+        let key = || self.cursor.key();
+        Ok(is_on_entry
+            && match self.direction {
+                Direction::Ascending => self.range.to.as_deref().is_none_or(|to| key() < to),
+                Direction::Descending => key() >= self.range.from.as_slice(),
+            })
+    }
+}
+
+fn next_locking(
+    table: &Table,
+    index: &TableIndex,
+    cursor: &mut LockingCursor<'_>,
+    row: &mut FoundRow,
+    session: &mut Session,
+) -> Result<bool> {
+    while cursor.next(session)? {
+        if index.layout.is_clustered {
+            row.set(cursor.key(), cursor.value());
+            return Ok(true);
+        }
+        let corrupt = |problem| EngineError::Corrupt { index: index.index.id(), problem };
+        let (_, payload) = VersionHeader::split_off(cursor.value()).map_err(corrupt)?;
+        let primary_key = index.layout.primary_key_of(cursor.key(), payload).map_err(corrupt)?;
+        let mut at_row = LockingCursor::at(&table.rows().index, primary_key, cursor.locking().without_gaps());
+        if at_row.next(session)? {
+            row.set(at_row.key(), at_row.value());
+            return Ok(true);
+        }
+        // Skipped: somebody has the row and not yet its entry.
+    }
+    Ok(false)
+}
+
+impl FoundRow {
+    fn set(&mut self, key: &[u8], value: &[u8]) {
+        self.key.clear();
+        self.key.extend_from_slice(key);
+        self.value.clear();
+        self.value.extend_from_slice(value);
+    }
+}

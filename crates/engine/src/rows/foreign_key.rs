@@ -1,0 +1,206 @@
+//! Foreign keys: rows that refer to rows.
+//!
+//! ```text
+//!   parent  id 7  <----- child  parent_id 7        insert or update a child: its parent is there, and locked to stay
+//!                                                  delete or update a parent: its children restrict, follow, or forget
+//! ```
+//!
+//! # Invariants
+//! 1. A parent is looked for in its newest version and locked to share, before the child is changed. So it cannot go
+//!    before the child's transaction ends.
+//! 2. Children are looked for with their gaps locked, and the parent's row is this transaction's, or found changed when
+//!    it is written. So no child comes that is overlooked, before the parent's transaction ends.
+//! 3. A NULL among the columns refers to nothing.
+//!
+//! # Source
+//! The manual, "FOREIGN KEY Constraints". As in InnoDB, constraints are checked row by row, NO ACTION is RESTRICT, and
+//! changes cascade at most fifteen levels deep.
+
+use super::{FoundRow, RowChange, RowCursor};
+use crate::error::{EngineError, Result};
+use crate::lock::{Mode, TableMode};
+use crate::locking::{Direction, Locking};
+use crate::row::{KeyRange, Value};
+use crate::session::{Isolation, Session};
+use crate::table::{ForeignKeyDefinition, ReferentialAction, Table};
+
+/// How deep changes cascade.
+const CASCADES_MAX: usize = 15;
+
+/// What is done about rows that refer to one that goes, or changes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Pass {
+    /// Those whose key restricts are looked for.
+    Restrict,
+    /// The others go too, follow, or forget.
+    Follow,
+}
+
+/// The values of some columns; `None` if one of them is NULL.
+fn values_of<'v>(columns: &[u16], values: &[Value<'v>]) -> Option<Vec<Value<'v>>> {
+    let chosen: Vec<_> = columns.iter().map(|&column| values[usize::from(column)]).collect();
+    (!chosen.contains(&Value::Null)).then_some(chosen)
+}
+
+fn locking(session: &Session, mode: Mode, gaps: bool) -> Locking {
+    Locking { mode, gaps, on_conflict: session.on_conflict() }
+}
+
+impl Session {
+    /// A row is about to have these values: is there what it refers to? `before` are those that it has.
+    pub(super) fn check_parents(
+        &mut self,
+        table: &Table,
+        before: Option<&[Value<'_>]>,
+        values: &[Value<'_>],
+    ) -> Result<()> {
+        if table.definition.foreign_keys.is_empty() || !self.checks_foreign_keys {
+            return Ok(());
+        }
+        for key in &table.definition.foreign_keys {
+            let Some(wanted) = values_of(&key.columns, values) else { continue };
+            if before.and_then(|before| values_of(&key.columns, before)).as_ref() == Some(&wanted) {
+                continue;
+            }
+            let refers_to_itself =
+                key.parent == table.id() && values_of(&key.parent_columns, values).as_ref() == Some(&wanted);
+            if !refers_to_itself && !self.has_parent(key, &wanted)? {
+                return Err(EngineError::NoParent { table: table.id(), key: key.name.clone() });
+            }
+        }
+        Ok(())
+    }
+
+    fn has_parent(&mut self, key: &ForeignKeyDefinition, wanted: &[Value<'_>]) -> Result<bool> {
+        let Some(parent) = self.use_table(key.parent, TableMode::Read)? else { return Ok(false) };
+        let Some(range) = self.referring_range(&parent, &key.parent_columns, wanted)? else { return Ok(false) };
+        let gaps = self.isolation() >= Isolation::RepeatableRead;
+        let locking = locking(self, Mode::Shared, gaps);
+        RowCursor::locking(&parent, range.0, &range.1, Direction::Ascending, locking).next(self)
+    }
+
+    /// Where rows with these values in these columns are: an index, and a range of it. `None` if no index tells.
+    fn referring_range(
+        &self,
+        table: &Table,
+        columns: &[u16],
+        values: &[Value<'_>],
+    ) -> Result<Option<(usize, KeyRange)>> {
+        let Some(index) = table.definition.index_beginning_with(columns) else { return Ok(None) };
+        let mut beginning = Vec::new();
+        table.indexes[index].layout.beginning(values, &*self.core.collations, &mut beginning)?;
+        Ok(Some((index, KeyRange::beginning_with(beginning))))
+    }
+
+    /// A row goes, or gets other values: what refers to it? In the first pass, before it does, it is kept from that if
+    /// need be; in the second the others follow. A row that goes is followed before, one that changes afterwards, since it
+    /// is then that the others find it.
+    pub(super) fn follow(
+        &mut self,
+        pass: Pass,
+        table: &Table,
+        row: &FoundRow,
+        before: &[Value<'_>],
+        after: Option<&[Value<'_>]>,
+    ) -> Result<()> {
+        if table.referrers.is_empty() || !self.checks_foreign_keys {
+            return Ok(());
+        }
+        if self.cascades == CASCADES_MAX {
+            return Err(EngineError::CascadesTooDeep);
+        }
+        self.cascades += 1;
+        let followed = table.referrers.iter().try_for_each(|referrer| {
+            let Some(child) = self.use_table(referrer.table, TableMode::Write)? else { return Ok(()) };
+            let Some(key) = child.definition.foreign_keys.get(referrer.key) else { return Ok(()) };
+            self.follow_key(pass, table, row, &child, key, before, after)
+        });
+        self.cascades -= 1;
+        followed
+    }
+
+    #[allow(clippy::too_many_arguments)]
+    fn follow_key(
+        &mut self,
+        pass: Pass,
+        parent: &Table,
+        row: &FoundRow,
+        child: &Table,
+        key: &ForeignKeyDefinition,
+        before: &[Value<'_>],
+        after: Option<&[Value<'_>]>,
+    ) -> Result<()> {
+        let Some(gone) = values_of(&key.parent_columns, before) else { return Ok(()) };
+        if after.and_then(|after| values_of(&key.parent_columns, after)).as_ref() == Some(&gone) {
+            return Ok(());
+        }
+        let Some((index, range)) = self.referring_range(child, &key.columns, &gone)? else { return Ok(()) };
+        let refers_to_its_own = child.id() == parent.id();
+        let action = match after {
+            None => key.on_delete,
+            // As in InnoDB: an update that would come back to its own table is not followed.
+            Some(_) if refers_to_its_own => ReferentialAction::Restrict,
+            Some(_) => key.on_update,
+        };
+        let (its_pass, mode) = match action {
+            ReferentialAction::Restrict => (Pass::Restrict, Mode::Shared),
+            ReferentialAction::Cascade | ReferentialAction::SetNull => (Pass::Follow, Mode::Exclusive),
+        };
+        if pass != its_pass {
+            return Ok(());
+        }
+        let mut children = RowCursor::locking(child, index, &range, Direction::Ascending, locking(self, mode, true));
+        while children.next(self)? {
+            let found = children.row();
+            if refers_to_its_own && found.key == row.key {
+                continue;
+            }
+            match (action, after) {
+                (ReferentialAction::Restrict, _) => {
+                    return Err(EngineError::HasChildren { table: child.id(), key: key.name.clone() });
+                }
+                (ReferentialAction::Cascade, None) => {
+                    self.must_be_done(child, key, |session| session.delete_row(child, found))?;
+                }
+                (ReferentialAction::Cascade, Some(after)) => {
+                    self.refer_to(child, found, key, |at| after[usize::from(key.parent_columns[at])])?;
+                }
+                (ReferentialAction::SetNull, _) => self.refer_to(child, found, key, |_| Value::Null)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Gives a child's columns other values.
+    fn refer_to<'v>(
+        &mut self,
+        child: &Table,
+        row: &FoundRow,
+        key: &ForeignKeyDefinition,
+        value: impl Fn(usize) -> Value<'v>,
+    ) -> Result<()> {
+        let (mut buffers, mut values) = (Default::default(), Vec::new());
+        row.read(child, &mut buffers, &mut values)?;
+        let mut values: Vec<Value<'_>> = values;
+        for (at, &column) in key.columns.iter().enumerate() {
+            values[usize::from(column)] = value(at);
+        }
+        self.must_be_done(child, key, |session| session.update_row(child, row, &values, Mode::Shared))
+    }
+
+    /// Changes a child, which is locked.
+    fn must_be_done(
+        &mut self,
+        child: &Table,
+        key: &ForeignKeyDefinition,
+        change: impl FnOnce(&mut Session) -> Result<RowChange>,
+    ) -> Result<()> {
+        match change(self)? {
+            RowChange::Done => Ok(()),
+            RowChange::Conflict(conflict) => {
+                Err(EngineError::CascadeConflict { table: child.id(), index: conflict.index })
+            }
+            RowChange::Stale => Err(EngineError::HasChildren { table: child.id(), key: key.name.clone() }),
+        }
+    }
+}

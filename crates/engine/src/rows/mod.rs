@@ -1,0 +1,11 @@
+//! Rows: read in the order of an index, inserted, updated, deleted.
+//!
+//! Above: statements. Below: `table`, which knows how a row's entries look; `change`, `locking` and `read`, which know
+//! entries and nothing of columns.
+
+mod cursor;
+mod foreign_key;
+mod write;
+
+pub use cursor::{FoundRow, RowCursor};
+pub use write::{Conflict, RowChange};

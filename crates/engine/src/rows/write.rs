@@ -1,0 +1,400 @@
+//! Changing rows: the entries of all indexes, made from values.
+//!
+//! ```text
+//!   insert:  every entry: is there one?   a writer under way: wait, look again      live, and unique: conflict
+//!            change them all
+//!   update:  entries before | entries after:   the same: nothing    payload: replaced    key: a tombstone and a new one
+//!            (another primary key: the row is deleted and inserted)
+//!   delete:  tombstones
+//! ```
+//!
+//! # Invariants
+//! 1. Who updates or deletes has locked the row by a locking read, or has found it and seen no writer under way: then the
+//!    first change takes it, if it is still what it was. So a row's entries are those that its values say.
+//! 2. What comes to a conflict or a stale row has changed nothing, but where a primary key changes or a foreign key
+//!    cascades: then the caller undoes the statement, as it does after an error.
+//! 3. Who meets a conflict has locked the entry that it met, so that it stays.
+
+use smallvec::SmallVec;
+
+use super::FoundRow;
+use super::foreign_key::Pass;
+use crate::change::{Changed, New, Write, Writer};
+use crate::counter::Series;
+use crate::error::{EngineError, Result};
+use crate::index::Index;
+use crate::lock::{Key, Mode, Outcome, Reach};
+use crate::row::{ColumnType, Corrupt, Value, VersionHeader};
+use crate::session::Session;
+use crate::table::{Entry, Scratch, Seen, Table, TableIndex};
+
+/// Ids of rows without a primary key are reserved so many at a time.
+const ROW_NUMBERS_AHEAD: u64 = 1 << 16;
+
+/// Another row has the same values in a unique index.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Conflict {
+    /// The number of the index.
+    pub index: usize,
+    /// The key of the other row.
+    pub primary_key: Vec<u8>,
+}
+
+/// What came of a change of a row.
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[must_use]
+pub enum RowChange {
+    /// It is made.
+    Done,
+    /// It is not: another row is in the way.
+    Conflict(Conflict),
+    /// It is not: the row is not as it was found. Never, if it was locked; who found it without a lock looks again.
+    Stale,
+}
+
+/// What is where an entry is to be.
+enum Room {
+    /// Nothing, or a tombstone.
+    Free,
+    /// It was waited for something: look at everything again.
+    LookAgain,
+    /// The entry of another row.
+    Taken,
+    /// This row's own, which is not to be there: the row is not what it was thought to be.
+    Odd,
+}
+
+type Writes<'w> = SmallVec<[Write<'w>; 8]>;
+
+impl Session {
+    /// Gives `count` numbers of a series to a column that counts by itself; returns the first. They are this caller's
+    /// whatever becomes of the transaction, and others take theirs meanwhile (innodb_autoinc_lock_mode 2). `None` if there
+    /// are not so many any more.
+    pub fn take_auto_increment(&self, table: &Table, series: Series, count: u64) -> Result<Option<u64>> {
+        table.auto_increment.take_series(&self.core.root, series, count)
+    }
+
+    /// A row has been given a number of its own: the column counts on from there.
+    fn count_on(&self, table: &Table, values: &[Value<'_>]) -> Result<()> {
+        let Some(column) = table.definition.auto_increment else { return Ok(()) };
+        let (number, max) =
+            match (values[usize::from(column)], table.definition.columns[usize::from(column)].content.column_type) {
+                (Value::Unsigned(number), ColumnType::Unsigned(width)) => (number, width.unsigned_max()),
+                (Value::Signed(number), ColumnType::Signed(width)) if number > 0 => {
+                    (number as u64, width.signed_max() as u64)
+                }
+                _ => return Ok(()),
+            };
+        let series = Series { offset: 1, step: 1, max };
+        table.auto_increment.raise(&self.core.root, number, series.ahead(number))
+    }
+
+    /// Inserts a row. `conflict_mode` is how the row is locked that may be in the way: to share, or alone, for one who is
+    /// about to change it.
+    pub fn insert_row(&mut self, table: &Table, values: &[Value<'_>], conflict_mode: Mode) -> Result<RowChange> {
+        self.check_parents(table, None, values)?;
+        let row_number = match table.definition.has_primary_key {
+            true => 0,
+            false => self.core.row_numbers.take(&self.core.root, ROW_NUMBERS_AHEAD)?,
+        };
+        self.insert_entries(table, values, row_number, conflict_mode)
+    }
+
+    fn insert_entries(
+        &mut self,
+        table: &Table,
+        values: &[Value<'_>],
+        row_number: u64,
+        conflict_mode: Mode,
+    ) -> Result<RowChange> {
+        let mut scratch = std::mem::take(&mut self.scratch);
+        scratch.make_room(table.indexes.len());
+        let change = self.insert_with(table, values, row_number, conflict_mode, &mut scratch);
+        self.scratch = scratch;
+        change
+    }
+
+    fn insert_with(
+        &mut self,
+        table: &Table,
+        values: &[Value<'_>],
+        row_number: u64,
+        conflict_mode: Mode,
+        scratch: &mut Scratch,
+    ) -> Result<RowChange> {
+        let collations = &*self.core.collations;
+        table.primary_key(values, row_number, collations, &mut scratch.primary_key)?;
+        for (index, entry) in table.indexes.iter().zip(&mut scratch.new) {
+            index.layout.entry(values, &scratch.primary_key, collations, entry)?;
+        }
+        'again: loop {
+            for (position, index) in table.indexes.iter().enumerate() {
+                let (entry, seen) = (&scratch.new[position], &mut scratch.seen_new[position]);
+                match self.find_room(index, entry, seen, conflict_mode)? {
+                    Room::Free => {}
+                    Room::LookAgain => continue 'again,
+                    Room::Taken if fails_build(index) => {}
+                    Room::Taken => return conflict(table, position, &entry.key, seen),
+                    Room::Odd if self.is_as_seen(table, &scratch.primary_key, scratch.seen_new[0].before())? => {
+                        return Err(corrupt(&index.index, Corrupt::Record));
+                    }
+                    Room::Odd => continue 'again,
+                }
+            }
+            let entries = table.indexes.iter().zip(&scratch.new).zip(&scratch.seen_new);
+            let writes: Writes<'_> = entries
+                .filter(|((index, _), _)| is_kept(index))
+                .map(|((index, entry), seen)| Write {
+                    index: &index.index,
+                    key: &entry.key,
+                    before: seen.before(),
+                    new: New::Payload(&entry.payload),
+                })
+                .collect();
+            if self.change_row(&writes)? == Changed::Yes {
+                self.count_on(table, values)?;
+                return Ok(RowChange::Done);
+            }
+        }
+    }
+
+    /// Gives a row other values.
+    pub fn update_row(
+        &mut self,
+        table: &Table,
+        row: &FoundRow,
+        values: &[Value<'_>],
+        conflict_mode: Mode,
+    ) -> Result<RowChange> {
+        let mut buffers = Default::default();
+        let mut before = Vec::new();
+        row.read(table, &mut buffers, &mut before)?;
+        self.check_parents(table, Some(&before), values)?;
+        self.follow(Pass::Restrict, table, row, &before, Some(values))?;
+        let change = self.update_entries(table, row, &before, values, conflict_mode)?;
+        if change == RowChange::Done {
+            self.follow(Pass::Follow, table, row, &before, Some(values))?;
+        }
+        Ok(change)
+    }
+
+    fn update_entries(
+        &mut self,
+        table: &Table,
+        row: &FoundRow,
+        before: &[Value<'_>],
+        values: &[Value<'_>],
+        conflict_mode: Mode,
+    ) -> Result<RowChange> {
+        let mut primary_key = Vec::new();
+        if table.definition.has_primary_key {
+            table.primary_key(values, 0, &*self.core.collations, &mut primary_key)?;
+            if primary_key != row.key {
+                return match self.delete_entries(table, row, before)? {
+                    RowChange::Done => self.insert_entries(table, values, 0, conflict_mode),
+                    not_done => Ok(not_done),
+                };
+            }
+        }
+        let mut scratch = std::mem::take(&mut self.scratch);
+        scratch.make_room(table.indexes.len());
+        let change = self.update_with(table, row, [before, values], conflict_mode, &mut scratch);
+        self.scratch = scratch;
+        change
+    }
+
+    fn update_with(
+        &mut self,
+        table: &Table,
+        row: &FoundRow,
+        [before, after]: [&[Value<'_>]; 2],
+        conflict_mode: Mode,
+        scratch: &mut Scratch,
+    ) -> Result<RowChange> {
+        let collations = &*self.core.collations;
+        for (position, index) in table.indexes.iter().enumerate() {
+            index.layout.entry(before, &row.key, collations, &mut scratch.old[position])?;
+            index.layout.entry(after, &row.key, collations, &mut scratch.new[position])?;
+        }
+        'again: loop {
+            for (position, index) in table.indexes.iter().enumerate().skip(1) {
+                let (old, new) = (&scratch.old[position], &scratch.new[position]);
+                if old == new || !is_kept(index) {
+                    continue;
+                }
+                if !self.find_own(index, old, &mut scratch.seen_old[position])? {
+                    return self.stale(table, row, index);
+                }
+                if old.key == new.key {
+                    continue;
+                }
+                match self.find_room(index, new, &mut scratch.seen_new[position], conflict_mode)? {
+                    Room::Free => {}
+                    Room::LookAgain => continue 'again,
+                    Room::Taken if fails_build(index) => {}
+                    Room::Taken => return conflict(table, position, &new.key, &scratch.seen_new[position]),
+                    Room::Odd => return self.stale(table, row, index),
+                }
+            }
+            let mut writes = Writes::new();
+            let kept = table.indexes.iter().enumerate().filter(|(_, index)| is_kept(index));
+            for (position, index) in kept.clone() {
+                let (old, new, index) = (&scratch.old[position], &scratch.new[position], &*index.index);
+                let seen = if position == 0 { Some(&*row.value) } else { scratch.seen_old[position].before() };
+                if old.key != new.key {
+                    writes.push(Write { index, key: &old.key, before: seen, new: New::Deleted });
+                    let before = scratch.seen_new[position].before();
+                    writes.push(Write { index, key: &new.key, before, new: New::Payload(&new.payload) });
+                } else if position == 0 || old.payload != new.payload {
+                    writes.push(Write { index, key: &new.key, before: seen, new: New::Payload(&new.payload) });
+                }
+            }
+            if self.change_row(&writes)? == Changed::Yes {
+                self.count_on(table, after)?;
+                return Ok(RowChange::Done);
+            }
+            if !self.is_as_seen(table, &row.key, Some(&row.value))? {
+                return Ok(RowChange::Stale);
+            }
+        }
+    }
+
+    /// Deletes a row. Nothing is ever in the way.
+    pub fn delete_row(&mut self, table: &Table, row: &FoundRow) -> Result<RowChange> {
+        let mut buffers = Default::default();
+        let mut values = Vec::new();
+        row.read(table, &mut buffers, &mut values)?;
+        self.follow(Pass::Restrict, table, row, &values, None)?;
+        self.follow(Pass::Follow, table, row, &values, None)?;
+        self.delete_entries(table, row, &values)
+    }
+
+    fn delete_entries(&mut self, table: &Table, row: &FoundRow, values: &[Value<'_>]) -> Result<RowChange> {
+        let mut scratch = std::mem::take(&mut self.scratch);
+        scratch.make_room(table.indexes.len());
+        let change = self.delete_with(table, row, values, &mut scratch);
+        self.scratch = scratch;
+        change
+    }
+
+    fn delete_with(
+        &mut self,
+        table: &Table,
+        row: &FoundRow,
+        values: &[Value<'_>],
+        scratch: &mut Scratch,
+    ) -> Result<RowChange> {
+        let collations = &*self.core.collations;
+        for (index, entry) in table.indexes.iter().zip(&mut scratch.old) {
+            index.layout.entry(values, &row.key, collations, entry)?;
+        }
+        loop {
+            let kept = table.indexes.iter().enumerate().filter(|(_, index)| is_kept(index));
+            for (position, index) in kept.clone().skip(1) {
+                if !self.find_own(index, &scratch.old[position], &mut scratch.seen_old[position])? {
+                    return self.stale(table, row, index);
+                }
+            }
+            let mut writes = Writes::new();
+            for (position, index) in kept {
+                let before = if position == 0 { Some(&*row.value) } else { scratch.seen_old[position].before() };
+                let key = &scratch.old[position].key;
+                writes.push(Write { index: &index.index, key, before, new: New::Deleted });
+            }
+            if self.change_row(&writes)? == Changed::Yes {
+                return Ok(RowChange::Done);
+            }
+            if !self.is_as_seen(table, &row.key, Some(&row.value))? {
+                return Ok(RowChange::Stale);
+            }
+        }
+    }
+
+    /// Looks where a new entry is to be.
+    fn find_room(&mut self, index: &TableIndex, entry: &Entry, seen: &mut Seen, conflict_mode: Mode) -> Result<Room> {
+        let corrupt = |problem| corrupt(&index.index, problem);
+        seen.is_there = self.get_newest(&index.index, &entry.key, &mut seen.value)?;
+        if !seen.is_there {
+            return Ok(Room::Free);
+        }
+        let (header, _) = VersionHeader::split_off(&seen.value).map_err(corrupt)?;
+        match self.wait_for_writer(&index.index, &entry.key, header.writer, conflict_mode, self.on_conflict())? {
+            Writer::Gone => {}
+            Writer::LookAgain => return Ok(Room::LookAgain),
+            Writer::Skipped => unreachable!("who changes a row waits, or fails"),
+        }
+        if header.deleted {
+            return Ok(Room::Free);
+        }
+        if index.layout.is_rows_own(&entry.key).map_err(corrupt)? {
+            return Ok(Room::Odd);
+        }
+        // Lock, then look: it is to stay. In READ COMMITTED too the gap is locked, as in InnoDB.
+        let outcome = self.lock(&index.index, Key::Row(&entry.key), conflict_mode, Reach::NextKey)?;
+        let mut again = std::mem::take(&mut self.again);
+        let is_there = self.get_newest(&index.index, &entry.key, &mut again);
+        let is_same = again == seen.value;
+        self.again = again;
+        match outcome {
+            Outcome::Granted { .. } if is_there? && is_same => Ok(Room::Taken),
+            _ => Ok(Room::LookAgain),
+        }
+    }
+
+    /// Looks at an entry that the row has. False if it has not.
+    fn find_own(&mut self, index: &TableIndex, entry: &Entry, seen: &mut Seen) -> Result<bool> {
+        seen.is_there = self.get_newest(&index.index, &entry.key, &mut seen.value)?;
+        if seen.is_there {
+            let (header, _) =
+                VersionHeader::split_off(&seen.value).map_err(|problem| corrupt(&index.index, problem))?;
+            return Ok(!header.deleted);
+        }
+        if index.build.is_some() {
+            // It has not been built yet: as if it had been, so that undoing puts it there. (`ddl`, build)
+            seen.is_there = true;
+            seen.value.clear();
+            seen.value.extend_from_slice(&VersionHeader::BUILT.to_bytes());
+            seen.value.extend_from_slice(&entry.payload);
+        }
+        Ok(seen.is_there)
+    }
+
+    /// The row has not the entry that it should have: it has been changed since it was found, or the index is damaged.
+    fn stale(&mut self, table: &Table, row: &FoundRow, index: &TableIndex) -> Result<RowChange> {
+        if self.is_as_seen(table, &row.key, Some(&row.value))? {
+            return Err(corrupt(&index.index, Corrupt::Record));
+        }
+        Ok(RowChange::Stale)
+    }
+
+    /// Whether the newest version of a row is still this one.
+    fn is_as_seen(&mut self, table: &Table, key: &[u8], seen: Option<&[u8]>) -> Result<bool> {
+        let mut again = std::mem::take(&mut self.again);
+        let is_there = self.get_newest(&table.rows().index, key, &mut again);
+        let is_same = seen == is_there.as_ref().is_ok_and(|&is_there| is_there).then_some(again.as_slice());
+        self.again = again;
+        is_there.map(|_| is_same)
+    }
+}
+
+/// Whether entries are to be written: an index whose build has failed is not kept.
+fn is_kept(index: &TableIndex) -> bool {
+    index.build.as_ref().is_none_or(|build| !build.has_failed())
+}
+
+/// In an index that is being built a duplicate is not the writer's fault.
+fn fails_build(index: &TableIndex) -> bool {
+    index.build.as_ref().inspect(|build| build.fail()).is_some()
+}
+
+fn corrupt(index: &Index, problem: Corrupt) -> EngineError {
+    EngineError::Corrupt { index: index.id(), problem }
+}
+
+fn conflict(table: &Table, position: usize, key: &[u8], seen: &Seen) -> Result<RowChange> {
+    let index = &table.indexes[position];
+    let corrupt = |problem| corrupt(&index.index, problem);
+    let (_, payload) = VersionHeader::split_off(&seen.value).map_err(corrupt)?;
+    let primary_key = index.layout.primary_key_of(key, payload).map_err(corrupt)?.to_vec();
+    Ok(RowChange::Conflict(Conflict { index: position, primary_key }))
+}

@@ -1,0 +1,367 @@
+//! A session: one who reads and changes rows, one transaction after the other.
+//!
+//! ```text
+//!   begin -> read, change, savepoint, roll back to -> commit | roll back
+//!              |      |
+//!       snapshot      id, undo records, locks: from the first change on
+//! ```
+//!
+//! # Isolation
+//! A consistent read sees a snapshot: READ COMMITTED takes one for each statement, REPEATABLE READ with the first read of
+//! the transaction, READ UNCOMMITTED looks at what is there. Locking reads and changes look at the newest committed row.
+//!
+//! # Invariants
+//! 1. A transaction that has changed nothing has no id, writes nothing, and ends with one store.
+//! 2. The order of a commit: its fate in undo, its time, its locks, purge, and last the wait until it is durable. Others
+//!    may see it before it is durable; but what they commit comes behind it in the log.
+//! 3. Whatever fails, the records that say how to undo what was done are there first. (`undo`)
+//!
+//! # When things fail
+//! A statement that fails is undone by its caller ([`Session::roll_back_to`]), a deadlock's victim whole. If undoing fails,
+//! for storage has stopped, the next start undoes.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use meseta_storage::{Durability, Lsn};
+
+use crate::catalog::{Schema, TableHandle};
+use crate::core::Core;
+use crate::error::{EngineError, Result};
+use crate::ids::{SlotNo, TableId, TransactionId};
+use crate::lock::{OnConflict, Owner, OwnerId, TableMode};
+use crate::purge::Ended;
+use crate::table::{Scratch, Table};
+use crate::time::{self, Snapshot};
+use crate::undo::{Fate, Remains, begin_record};
+
+/// As many transactions as each commit purges: one more than it adds.
+const PURGED_A_COMMIT: usize = 2;
+
+/// What a consistent read sees.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub enum Isolation {
+    /// Whatever is there.
+    ReadUncommitted,
+    /// What had been committed when the statement began.
+    ReadCommitted,
+    /// What had been committed at the transaction's first read.
+    #[default]
+    RepeatableRead,
+    /// As REPEATABLE READ; the layer above makes each read a locking one.
+    Serializable,
+}
+
+/// A place in a transaction to which it can be rolled back.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Savepoint {
+    /// The number that the next undo record had.
+    pub(crate) number: u64,
+}
+
+/// What a transaction that changes something has.
+pub(crate) struct Writing {
+    pub id: TransactionId,
+    /// The number of the next undo record.
+    pub next: u64,
+    /// Rows changed, for the choice of a deadlock's victim.
+    pub rows: u64,
+}
+
+/// One who reads and changes rows.
+pub struct Session {
+    pub(crate) core: Arc<Core>,
+    pub(crate) owner: Arc<Owner>,
+    pub(crate) slot: SlotNo,
+    pub(crate) writing: Option<Writing>,
+    /// An undo record under way.
+    pub(crate) record: Vec<u8>,
+    /// An entry's value under way.
+    pub(crate) value: Vec<u8>,
+    /// An entry's value, looked at again.
+    pub(crate) again: Vec<u8>,
+    pub(crate) scratch: Scratch,
+    /// Whether foreign keys are checked: foreign_key_checks.
+    pub(crate) checks_foreign_keys: bool,
+    /// How deep a change cascades now.
+    pub(crate) cascades: usize,
+    /// The schema as last seen, and its version.
+    schema: (u64, Arc<Schema>),
+    handles: HashMap<TableId, TableHandle>,
+    line: time::Session,
+    snapshot: Option<Snapshot>,
+    isolation: Isolation,
+    durability: Durability,
+    lock_wait: Duration,
+}
+
+impl Session {
+    pub(crate) fn new(core: &Arc<Core>) -> Result<Self> {
+        let line = core.time.session().ok_or(EngineError::TooManySessions)?;
+        let number = core.next_owner();
+        Ok(Self {
+            owner: Owner::new(OwnerId(number), number as usize),
+            slot: core.next_slot(),
+            core: Arc::clone(core),
+            line,
+            writing: None,
+            record: Vec::new(),
+            value: Vec::new(),
+            again: Vec::new(),
+            scratch: Scratch::default(),
+            checks_foreign_keys: true,
+            cascades: 0,
+            schema: core.catalog.schema(),
+            handles: HashMap::new(),
+            snapshot: None,
+            isolation: Isolation::default(),
+            durability: Durability::default(),
+            lock_wait: Duration::from_secs(50),
+        })
+    }
+
+    /// Sets what consistent reads see from the next statement on. Between transactions, or the snapshot stays.
+    pub fn set_isolation(&mut self, isolation: Isolation) {
+        self.isolation = isolation;
+        self.owner.set_keeps_gaps(isolation >= Isolation::RepeatableRead);
+    }
+
+    /// What consistent reads see.
+    pub fn isolation(&self) -> Isolation {
+        self.isolation
+    }
+
+    /// Sets how durable a commit is to be when it returns.
+    pub fn set_durability(&mut self, durability: Durability) {
+        self.durability = durability;
+    }
+
+    /// Sets how long this session waits for a lock.
+    pub fn set_lock_wait(&mut self, limit: Duration) {
+        self.lock_wait = limit;
+    }
+
+    /// Sets whether foreign keys are checked.
+    pub fn set_checks_foreign_keys(&mut self, checks: bool) {
+        self.checks_foreign_keys = checks;
+    }
+
+    pub(crate) fn on_conflict(&self) -> OnConflict {
+        OnConflict::Wait(self.lock_wait)
+    }
+
+    /// The transaction's id, once it has changed something.
+    pub fn transaction(&self) -> Option<TransactionId> {
+        self.writing.as_ref().map(|writing| writing.id)
+    }
+
+    // ---- snapshots --------------------------------------------------------------------------------------------------
+
+    /// A statement begins: READ COMMITTED reads anew.
+    pub fn begin_statement(&mut self) {
+        if self.isolation <= Isolation::ReadCommitted {
+            self.snapshot = None;
+        }
+    }
+
+    /// What a consistent read of this statement sees; taken now, if it has not been yet (WITH CONSISTENT SNAPSHOT).
+    pub fn snapshot(&mut self) -> Snapshot {
+        let own = self.transaction().unwrap_or(TransactionId::NOBODY);
+        if self.isolation == Isolation::ReadUncommitted {
+            return Snapshot::UNCOMMITTED.with_own(own);
+        }
+        let line = &mut self.line;
+        self.snapshot.get_or_insert_with(|| line.announce()).with_own(own)
+    }
+
+    /// For those who look at newest versions: from here on, an id that they meet and that is frozen has committed. (`time`;
+    /// this is not the transaction's snapshot, which is taken with its first consistent read, as in InnoDB.)
+    pub(crate) fn announce_now(&mut self) {
+        if self.snapshot.is_none() {
+            self.line.announce();
+        }
+    }
+
+    // ---- tables -----------------------------------------------------------------------------------------------------
+
+    /// All that there is now.
+    pub fn schema(&mut self) -> &Arc<Schema> {
+        if self.schema.0 != self.core.catalog.version() {
+            self.schema = self.core.catalog.schema();
+            let schema = &self.schema.1;
+            self.handles.retain(|&id, handle| schema.table(id).is_some_and(|table| handle.is(table)));
+        }
+        &self.schema.1
+    }
+
+    /// Enters a table: its definition stays what it is until the transaction ends. `None` if it is not there.
+    pub fn use_table(&mut self, id: TableId, mode: TableMode) -> Result<Option<TableHandle>> {
+        // The usual way: in no word that other sessions write.
+        if let Some(handle) = self.handles.get(&id).cloned() {
+            self.core.locks.lock_table(&self.owner, &handle.lock, mode, self.on_conflict())?;
+            if self.schema.0 == self.core.catalog.version() {
+                return Ok(Some(handle));
+            }
+        }
+        let Some(lock) = self.schema().table(id).map(|table| Arc::clone(&table.lock)) else { return Ok(None) };
+        self.core.locks.lock_table(&self.owner, &lock, mode, self.on_conflict())?;
+        let Some(table) = self.schema().table(id).cloned() else {
+            self.core.locks.release_table(&self.owner, &lock, None);
+            return Ok(None);
+        };
+        Ok(Some(self.handles.entry(id).or_insert_with(|| TableHandle::new(&table)).clone()))
+    }
+
+    /// Leaves a table before the transaction ends, or keeps of it what `mode` allows.
+    pub(crate) fn leave_table(&self, table: &Table, mode: Option<TableMode>) {
+        self.core.locks.release_table(&self.owner, &table.lock, mode);
+    }
+
+    // ---- savepoints -------------------------------------------------------------------------------------------------
+
+    /// A place to which the transaction can be rolled back.
+    pub fn savepoint(&self) -> Savepoint {
+        Savepoint { number: self.writing.as_ref().map_or(0, |writing| writing.next) }
+    }
+
+    /// Undoes all changes made since. Locks are kept, as in InnoDB.
+    pub fn roll_back_to(&mut self, savepoint: Savepoint) -> Result<()> {
+        let Some(writing) = &self.writing else { return Ok(()) };
+        let (id, numbers) = (writing.id, savepoint.number..writing.next);
+        self.owner.pardon();
+        self.undo_records(id, numbers, false)
+    }
+
+    // ---- ends -------------------------------------------------------------------------------------------------------
+
+    /// Commits. When this returns, the commit is as durable as was asked for.
+    ///
+    /// An error after the decision is the engine's stop: whether the commit survives is for the next start to see.
+    pub fn commit(&mut self) -> Result<()> {
+        let durable = match self.writing.take() {
+            None => None,
+            // It never came to write: nothing names its id.
+            Some(Writing { id, next: 0, .. }) => {
+                self.forget(id);
+                None
+            }
+            Some(writing) => Some(self.decide(writing)?),
+        };
+        self.end();
+        let Some(end) = durable else { return Ok(()) };
+        self.core.time.advance_when_due();
+        let core = &*self.core;
+        // What cannot be purged now is tried again; the commit does not fail for it.
+        let _ =
+            core.purge.purge(self.slot, PURGED_A_COMMIT, core.time.horizon(), &core.undo, &core.indexes, &core.locks);
+        Ok(core.store.commit(end, self.durability)?)
+    }
+
+    /// From here on the transaction is committed, for all to see. Returns what must be durable.
+    fn decide(&mut self, writing: Writing) -> Result<Lsn> {
+        let core = &*self.core;
+        let end = match core.undo.decide(self.slot, writing.id, Fate::Committed) {
+            Ok(end) => end,
+            Err(error) => {
+                self.writing = Some(writing);
+                return Err(error.into());
+            }
+        };
+        let time = core.time.commit(writing.id);
+        core.writers.remove(writing.id);
+        core.purge.add(self.slot, Ended { transaction: writing.id, time, last: writing.next - 1 });
+        Ok(end)
+    }
+
+    /// Undoes everything.
+    pub fn roll_back(&mut self) -> Result<()> {
+        if let Some(writing) = &self.writing {
+            let (id, numbers) = (writing.id, 0..writing.next);
+            self.undo_records(id, numbers, true)?;
+            self.forget(id);
+            self.writing = None;
+        }
+        self.end();
+        Ok(())
+    }
+
+    /// Nothing names this id any more.
+    fn forget(&self, id: TransactionId) {
+        self.core.time.rolled_back(id);
+        self.core.writers.remove(id);
+    }
+
+    /// Gives back what a transaction has, once it is not active any more.
+    fn end(&mut self) {
+        self.core.locks.release_all(&self.owner);
+        self.core.locks.release_tables(&self.owner);
+        self.owner.set_transaction(None);
+        self.owner.set_weight(0);
+        self.owner.pardon();
+        self.snapshot = None;
+        self.line.withdraw();
+    }
+
+    /// Hands the transaction over, with its locks: the session goes on as if it had ended. Returns whose the locks are.
+    pub(crate) fn give_away(&mut self) -> Arc<Owner> {
+        let number = self.core.next_owner();
+        let owner = std::mem::replace(&mut self.owner, Owner::new(OwnerId(number), number as usize));
+        self.owner.set_keeps_gaps(owner.keeps_gaps());
+        self.writing = None;
+        self.end();
+        owner
+    }
+
+    // ---- the first change -------------------------------------------------------------------------------------------
+
+    /// The transaction's id; it gets one if it has none.
+    pub(crate) fn begin_writing(&mut self) -> Result<TransactionId> {
+        if let Some(writing) = &self.writing {
+            return Ok(writing.id);
+        }
+        let id = self.core.begin_writer()?;
+        self.core.writers.add(id, Arc::clone(&self.owner));
+        self.owner.set_transaction(Some(id));
+        self.writing = Some(Writing { id, next: 0, rows: 0 });
+        Ok(id)
+    }
+
+    /// Writes `self.record` as the transaction's next undo record; returns its number.
+    pub(crate) fn append_record(&mut self) -> Result<u64> {
+        let Some(writing) = &mut self.writing else { unreachable!("a transaction that writes has begun to") };
+        let core = &*self.core;
+        if writing.next == 0 && !core.undo.may_be_first(self.slot, self.record.len()) {
+            let mut first = Vec::new();
+            begin_record(Fate::Active, &mut first);
+            core.undo.append(self.slot, writing.id, 0, &first)?;
+            writing.next = 1;
+        }
+        let number = writing.next;
+        core.undo.append(self.slot, writing.id, number, &self.record)?;
+        writing.next = number + 1;
+        Ok(number)
+    }
+}
+
+impl Drop for Session {
+    /// A session that goes in the middle of a transaction rolls it back; if that fails, the engine tries again.
+    fn drop(&mut self) {
+        if self.roll_back().is_ok() {
+            return;
+        }
+        let core = &self.core;
+        if let Some(Writing { id, next, .. }) = self.writing.take() {
+            let last = next.saturating_sub(1);
+            core.cut_off.add(Remains { slot: self.slot, transaction: id, fate: Fate::Active, last, name: None });
+            if core.store.health().is_ok() {
+                // Its rows are locked until then, and its tables.
+                return;
+            }
+            // Storage has stopped, and the next start undoes. Those who wait for it hear that from storage.
+            core.writers.remove(id);
+        }
+        core.locks.release_all(&self.owner);
+        core.locks.release_tables(&self.owner);
+    }
+}

@@ -1,0 +1,300 @@
+//! A row's entry in one index: its key, its payload, and which columns can be read from it.
+//!
+//! ```text
+//!   the rows themselves    key: primary key, or a hidden number     payload: the columns that the key cannot give back
+//!
+//!   secondary              key: parts | primary key                 payload: whole columns of which the key has weights
+//!   secondary, unique,     key: parts                               payload: length u16 | primary key | the same
+//!     and no part is NULL
+//! ```
+//!
+//! A unique index has one entry for each combination of values, whichever row has it: so whether there is another such row
+//! is seen under one leaf's latch, and its header says whether that row's transaction is still under way. NULLs repeat, so
+//! entries with a NULL have the primary key in their key as others do; NULL's tag keeps the two kinds apart.
+//!
+//! # Invariants
+//! 1. An entry's key and payload follow from its row's values alone.
+//! 2. A key is not longer than [`KEY_LEN_MAX`]: whoever exceeds it gets an error, and nothing is changed.
+
+use super::collation::Collations;
+use super::definition::{CollationId, IndexDefinition, PartDefinition, TableDefinition};
+use crate::row::{
+    Column, ColumnType, Corrupt, IntegerWidth, KeyError, KeyPart, KeyReader, RowError, RowLayout, RowRef, Value,
+    encode_row, primary_key_in,
+};
+
+/// Bytes of a key at most, the primary key in it included: InnoDB's limit for what an index's own columns have.
+pub const KEY_LEN_MAX: usize = 3072;
+
+/// The number of the hidden column that rows without a primary key have.
+pub const ROW_NUMBER: u16 = u16::MAX;
+
+/// How the entries of one index are made and read.
+#[derive(Clone, Debug)]
+pub struct EntryLayout {
+    /// The index's own columns; for the rows themselves, the primary key.
+    pub parts: Box<[KeyPart]>,
+    /// For each part, the beginning of the column that it has.
+    prefixes: Box<[Option<u32>]>,
+    /// For each part, how its column compares.
+    collations: Box<[Option<CollationId>]>,
+    /// Whether this is where the rows are.
+    pub is_clustered: bool,
+    /// Whether values do not repeat.
+    pub is_unique: bool,
+    /// Columns of the stored row.
+    stored_columns: Box<[u16]>,
+    stored: RowLayout,
+    /// For each column of the table, whether an entry tells it.
+    is_told: Box<[bool]>,
+    /// The primary key's parts, behind one's own.
+    primary_parts: Box<[KeyPart]>,
+}
+
+/// An entry of a row.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Entry {
+    /// Its key.
+    pub key: Vec<u8>,
+    /// What is behind the version header.
+    pub payload: Vec<u8>,
+}
+
+/// What can be wrong with a row's values.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum EntryError {
+    /// The key.
+    #[error(transparent)]
+    Key(#[from] KeyError),
+    /// The row.
+    #[error(transparent)]
+    Row(#[from] RowError),
+}
+
+fn key_part(table: &TableDefinition, part: &PartDefinition) -> KeyPart {
+    let column = &table.columns[usize::from(part.column)];
+    let mut made = KeyPart::new(part.column, column.content);
+    if column.collation.is_some() {
+        made = made.weights();
+    } else if let Some(len) = part.prefix {
+        made = made.prefix(len);
+    }
+    if part.descending { made.descending() } else { made }
+}
+
+fn parts_of(table: &TableDefinition, index: &IndexDefinition, is_clustered: bool) -> Box<[KeyPart]> {
+    if is_clustered && !table.has_primary_key {
+        return [KeyPart::new(ROW_NUMBER, Column::new(ColumnType::Unsigned(IntegerWidth::Eight)))].into();
+    }
+    index.parts.iter().map(|part| key_part(table, part)).collect()
+}
+
+impl EntryLayout {
+    /// The layout of a table's index. On entry: the definition has been checked. Errors: a column's value for rows that
+    /// are older than it does not suit it.
+    pub fn new(table: &TableDefinition, position: usize) -> Result<Self, RowError> {
+        let (index, is_clustered) = (&table.indexes[position], position == 0);
+        let parts = parts_of(table, index, is_clustered);
+        let primary_parts = if is_clustered { Box::default() } else { parts_of(table, &table.indexes[0], true) };
+        let mut is_told = vec![false; table.columns.len()];
+        for part in parts.iter().chain(&primary_parts).filter(|part| part.is_reversible()) {
+            if let Some(is_told) = is_told.get_mut(usize::from(part.column())) {
+                *is_told = true;
+            }
+        }
+        let is_whole_part = |column: u16| index.parts.iter().any(|part| part.column == column && part.prefix.is_none());
+        let is_stored = |column: u16| !is_told[usize::from(column)] && (is_clustered || is_whole_part(column));
+        let stored_columns: Vec<u16> = (0..table.columns.len() as u16).filter(|&column| is_stored(column)).collect();
+        stored_columns.iter().for_each(|&column| is_told[usize::from(column)] = true);
+        let contents: Vec<Column> =
+            stored_columns.iter().map(|&column| table.columns[usize::from(column)].content).collect();
+        let added: Vec<Value<'_>> = stored_columns
+            .iter()
+            .filter(|_| is_clustered)
+            .filter_map(|&column| table.columns[usize::from(column)].added_with.as_ref())
+            .map(|value| value.as_value())
+            .collect();
+        let definitions = index.parts.iter().filter(|_| !is_clustered || table.has_primary_key);
+        Ok(Self {
+            prefixes: definitions.clone().map(|part| part.prefix).collect(),
+            collations: definitions.map(|part| table.columns[usize::from(part.column)].collation).collect(),
+            parts,
+            is_clustered,
+            is_unique: index.unique,
+            stored: RowLayout::with_added(&contents, &added)?,
+            stored_columns: stored_columns.into(),
+            is_told: is_told.into(),
+            primary_parts,
+        })
+    }
+
+    /// Whether an entry tells all these columns.
+    pub fn covers(&self, mut columns: impl Iterator<Item = u16>) -> bool {
+        columns.all(|column| self.is_told[usize::from(column)])
+    }
+
+    /// Appends the index's own parts of a row's key. Returns whether one of them is NULL.
+    fn append_parts<'v>(
+        &self,
+        value_of: impl Fn(u16) -> Value<'v>,
+        collations: &dyn Collations,
+        out: &mut Vec<u8>,
+    ) -> Result<bool, KeyError> {
+        let mut has_null = false;
+        let mut weights = Vec::new();
+        for (at, part) in self.parts.iter().enumerate() {
+            let value = value_of(part.column());
+            has_null |= value == Value::Null;
+            let (prefix, collation) =
+                (self.prefixes.get(at).copied().flatten(), self.collations.get(at).copied().flatten());
+            let value = match (value, collation, prefix) {
+                (Value::Bytes(text), Some(collation), prefix) => {
+                    weights.clear();
+                    collations.append_weights(collation, prefix, text, &mut weights);
+                    Value::Bytes(&weights)
+                }
+                (Value::Bytes(bytes), None, Some(prefix)) => Value::Bytes(&bytes[..bytes.len().min(prefix as usize)]),
+                (value, ..) => value,
+            };
+            part.append(value, KEY_LEN_MAX, out)?;
+        }
+        Ok(has_null)
+    }
+
+    /// The key of the row itself: of its primary key, or of its hidden number. On entry: the layout is the clustered one.
+    pub fn primary_key(
+        &self,
+        values: &[Value<'_>],
+        row_number: u64,
+        collations: &dyn Collations,
+        out: &mut Vec<u8>,
+    ) -> Result<(), KeyError> {
+        debug_assert!(self.is_clustered);
+        out.clear();
+        self.append_parts(
+            |column| if column == ROW_NUMBER { Value::Unsigned(row_number) } else { values[usize::from(column)] },
+            collations,
+            out,
+        )
+        .map(|_| ())
+    }
+
+    /// Makes a row's entry. On entry: `primary_key` is the row's, and is the key if this is where the rows are.
+    pub fn entry(
+        &self,
+        values: &[Value<'_>],
+        primary_key: &[u8],
+        collations: &dyn Collations,
+        out: &mut Entry,
+    ) -> Result<(), EntryError> {
+        out.key.clear();
+        out.payload.clear();
+        if self.is_clustered {
+            out.key.extend_from_slice(primary_key);
+        } else {
+            let has_null = self.append_parts(|column| values[usize::from(column)], collations, &mut out.key)?;
+            if self.is_unique && !has_null {
+                let len = u16::try_from(primary_key.len()).expect("a key is not longer than KEY_LEN_MAX");
+                out.payload.extend_from_slice(&len.to_le_bytes());
+                out.payload.extend_from_slice(primary_key);
+            } else {
+                out.key.extend_from_slice(primary_key);
+                if out.key.len() > KEY_LEN_MAX {
+                    return Err(KeyError::TooLong { limit: KEY_LEN_MAX }.into());
+                }
+            }
+        }
+        let stored: Vec<Value<'_>> = self.stored_columns.iter().map(|&column| values[usize::from(column)]).collect();
+        Ok(encode_row(&self.stored, &stored, &mut out.payload)?)
+    }
+
+    /// The beginning of the keys of entries whose first parts have these values, which are whole columns.
+    pub fn beginning(
+        &self,
+        values: &[Value<'_>],
+        collations: &dyn Collations,
+        out: &mut Vec<u8>,
+    ) -> Result<(), KeyError> {
+        out.clear();
+        let mut weights = Vec::new();
+        for (at, (part, &value)) in self.parts.iter().zip(values).enumerate() {
+            let value = match (value, self.collations.get(at).copied().flatten()) {
+                (Value::Bytes(text), Some(collation)) => {
+                    weights.clear();
+                    collations.append_weights(collation, self.prefixes[at], text, &mut weights);
+                    Value::Bytes(&weights)
+                }
+                _ => value,
+            };
+            part.append(value, KEY_LEN_MAX, out)?;
+        }
+        Ok(())
+    }
+
+    /// Takes an entry apart.
+    fn split<'e>(&self, key: &'e [u8], payload: &'e [u8]) -> Result<Split<'e>, Corrupt> {
+        if self.is_clustered {
+            return Ok(Split { own: key, primary_key: key, stored: payload });
+        }
+        let behind = primary_key_in(&self.parts, key)?;
+        let own = &key[..key.len() - behind.len()];
+        if !behind.is_empty() || !self.is_unique {
+            return Ok(Split { own, primary_key: behind, stored: payload });
+        }
+        let (len, rest) = payload.split_first_chunk().ok_or(Corrupt::Truncated)?;
+        let (primary_key, stored) =
+            rest.split_at_checked(usize::from(u16::from_le_bytes(*len))).ok_or(Corrupt::Truncated)?;
+        Ok(Split { own, primary_key, stored })
+    }
+
+    /// The key of the row that an entry belongs to.
+    pub fn primary_key_of<'e>(&self, key: &'e [u8], payload: &'e [u8]) -> Result<&'e [u8], Corrupt> {
+        Ok(self.split(key, payload)?.primary_key)
+    }
+
+    /// Whether a key has a NULL in the index's own parts, or the index is not unique: then it is this row's alone.
+    pub fn is_rows_own(&self, key: &[u8]) -> Result<bool, Corrupt> {
+        Ok(!self.is_clustered && !primary_key_in(&self.parts, key)?.is_empty())
+    }
+
+    /// Reads an entry: the value of each column that it tells, NULL for those that it does not. What has to be put together
+    /// is kept in the buffers.
+    pub fn read<'e>(
+        &'e self,
+        key: &'e [u8],
+        payload: &'e [u8],
+        [own_buffer, primary_buffer]: &'e mut [Vec<u8>; 2],
+        out: &mut Vec<Value<'e>>,
+    ) -> Result<(), Corrupt> {
+        out.clear();
+        out.resize(self.is_told.len(), Value::Null);
+        let split = self.split(key, payload)?;
+        read_parts(&self.parts, KeyReader::new(split.own, own_buffer), out)?;
+        if !self.is_clustered {
+            read_parts(&self.primary_parts, KeyReader::new(split.primary_key, primary_buffer), out)?;
+        }
+        let stored = RowRef::new(&self.stored, split.stored)?;
+        for (at, &column) in self.stored_columns.iter().enumerate() {
+            out[usize::from(column)] = stored.value(at)?;
+        }
+        Ok(())
+    }
+}
+
+/// An entry, taken apart.
+struct Split<'e> {
+    /// The index's own parts.
+    own: &'e [u8],
+    primary_key: &'e [u8],
+    stored: &'e [u8],
+}
+
+fn read_parts<'e>(parts: &[KeyPart], mut reader: KeyReader<'e>, out: &mut [Value<'e>]) -> Result<(), Corrupt> {
+    for part in parts {
+        match out.get_mut(usize::from(part.column())) {
+            Some(value) if part.is_reversible() => *value = reader.read(part)?,
+            _ => reader.skip(part)?,
+        }
+    }
+    reader.finish()
+}

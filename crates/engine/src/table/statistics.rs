@@ -1,0 +1,106 @@
+//! Estimates for a planner: how many rows, how many different values.
+//!
+//! An index's entries are looked at in a few places, some neighbours in each. The share of neighbours that differ in their
+//! first parts, times the number of entries, is the number of different values of these parts. (InnoDB counts different
+//! values in whole leaves and multiplies by their number: the same share, taken by the page.)
+//!
+//! # Invariants
+//! 1. What is estimated costs as much whatever the table's size.
+
+use super::{Table, TableIndex};
+use crate::error::{EngineError, Result};
+use crate::row::{KeyPart, KeyRange, VersionHeader};
+
+/// Places in which an index is looked at: innodb_stats_persistent_sample_pages.
+pub const SAMPLES: usize = 20;
+/// Neighbours in each place.
+const NEIGHBOURS: usize = 100;
+
+/// What an index looks like.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct IndexStatistics {
+    /// Its entries, about.
+    pub entries: u64,
+    /// For its first part, its first two, and so on: different values, about.
+    pub distinct: Vec<u64>,
+}
+
+impl Table {
+    /// About how many rows there are.
+    pub fn estimate_rows(&self) -> Result<u64> {
+        self.estimate_range(0, &KeyRange::ALL)
+    }
+
+    /// About how many entries of an index are in a range; of few, exactly how many. Tombstones are counted too.
+    pub fn estimate_range(&self, index: usize, range: &KeyRange) -> Result<u64> {
+        Ok(self.indexes[index].index.tree.estimate_range(&range.from, range.to.as_deref())?)
+    }
+
+    /// Looks at an index in `samples` places that `random` picks: it is given a number and returns one below.
+    pub fn sample_index(
+        &self,
+        index: usize,
+        samples: usize,
+        mut random: impl FnMut(usize) -> usize,
+    ) -> Result<IndexStatistics> {
+        let entries = self.estimate_range(index, &KeyRange::ALL)?;
+        let index = &self.indexes[index];
+        let parts = index.layout.parts.len();
+        let mut seen = Neighbours { pairs: 0, different: vec![0; parts] };
+        for _ in 0..samples {
+            if let Some(from) = index.index.tree.key_at(&mut random)? {
+                seen.look(index, &from)?;
+            }
+        }
+        let share = |different: u64| match seen.pairs {
+            0 => entries.min(1),
+            pairs => (entries as f64 * different as f64 / pairs as f64).round().max(1.0) as u64,
+        };
+        Ok(IndexStatistics { entries, distinct: seen.different.iter().map(|&different| share(different)).collect() })
+    }
+}
+
+/// Neighbours that have been compared.
+struct Neighbours {
+    pairs: u64,
+    /// For the first part, the first two, ...: how many pairs differ in them.
+    different: Vec<u64>,
+}
+
+impl Neighbours {
+    /// Compares the entries from this key on, each with the one before.
+    fn look(&mut self, index: &TableIndex, from: &[u8]) -> Result<()> {
+        let corrupt = |problem| EngineError::Corrupt { index: index.index.id(), problem };
+        let mut cursor = index.index.tree.cursor();
+        let mut before: Option<Vec<u8>> = None;
+        let mut is_on_entry = cursor.seek(from)?;
+        for _ in 0..NEIGHBOURS {
+            if !is_on_entry {
+                break;
+            }
+            if !VersionHeader::split_off(cursor.value()).map_err(corrupt)?.0.deleted {
+                if let Some(before) = &before {
+                    self.pairs += 1;
+                    let same = same_parts(&index.layout.parts, before, cursor.key()).map_err(corrupt)?;
+                    self.different[same..].iter_mut().for_each(|different| *different += 1);
+                }
+                before = Some(cursor.key().to_vec());
+            }
+            is_on_entry = cursor.next()?;
+        }
+        Ok(())
+    }
+}
+
+/// In how many parts, from the first on, two keys are the same.
+fn same_parts(parts: &[KeyPart], one: &[u8], other: &[u8]) -> Result<usize, crate::row::Corrupt> {
+    let (mut one, mut other) = (one, other);
+    for (at, part) in parts.iter().enumerate() {
+        let (one_rest, other_rest) = (part.skip(one)?, part.skip(other)?);
+        if one[..one.len() - one_rest.len()] != other[..other.len() - other_rest.len()] {
+            return Ok(at);
+        }
+        (one, other) = (one_rest, other_rest);
+    }
+    Ok(parts.len())
+}

@@ -1,0 +1,111 @@
+//! Undoing: from a transaction's last record to its first, every entry gets back what was there before.
+//!
+//! Above: rollback of a statement, of a transaction, and at the start of those that a crash cut off. Below: `undo`, trees.
+//!
+//! # Invariants
+//! 1. An entry is changed back only if its header names the record: a crash may have come between the two.
+//! 2. A record is removed after its changes were undone, the last first; so a crash leaves the beginning of what is to be
+//!    undone. While the transaction goes on, its record 0 stays, emptied: it tells the fate.
+//! 3. A tombstone that everybody sees is not put back: nobody would remove it again. Its transaction may be purged while it
+//!    is put back; so one looks once more afterwards.
+//! 4. In a transaction that goes on, a row whose header names somebody else again is locked for its owner before.
+//! 5. A key that goes leaves its locks to the key that follows.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Duration;
+
+use meseta_storage::Change;
+
+use crate::core::Core;
+use crate::error::{EngineError, Result};
+use crate::ids::{SlotNo, TransactionId};
+use crate::index::Index;
+use crate::lock::{Key, Mode, OnConflict, Owner, Reach, Request};
+use crate::purge::remove_entry;
+use crate::row::VersionHeader;
+use crate::time::State;
+use crate::undo::{EntryChange, UndoError, read_record};
+
+/// As long as a machine may be paused in the middle of a few instructions, and longer.
+const SOON: Duration = Duration::from_secs(3600);
+
+/// Undoes what these records of a transaction describe. `goes_on` is its owner, if the transaction does not end with it.
+pub fn undo_records(
+    core: &Core,
+    slot: SlotNo,
+    id: TransactionId,
+    numbers: Range<u64>,
+    goes_on: Option<&Arc<Owner>>,
+) -> Result<()> {
+    let mut record = Vec::new();
+    for number in numbers.rev() {
+        if !core.undo.read(slot, id, number, &mut record)? {
+            continue;
+        }
+        let corrupt = |problem| UndoError::Corrupt { slot, transaction: id, number, problem };
+        let (_, changes) = read_record(&record).map_err(corrupt)?;
+        let changes = changes.collect::<Result<Vec<_>, _>>().map_err(corrupt)?;
+        for change in changes.iter().rev() {
+            if let Some(index) = core.indexes.get(change.index) {
+                undo_entry(core, &index, change, id, number, goes_on)?;
+            }
+        }
+        match (number, goes_on) {
+            (0, Some(_)) => core.undo.empty_first(slot, id)?,
+            _ => core.undo.remove(slot, id, number)?,
+        }
+    }
+    Ok(())
+}
+
+fn undo_entry(
+    core: &Core,
+    index: &Index,
+    change: &EntryChange<'_>,
+    id: TransactionId,
+    number: u64,
+    goes_on: Option<&Arc<Owner>>,
+) -> Result<()> {
+    let is_ours = |header: VersionHeader| (header.writer, header.number) == (id, number);
+    let corrupt = |problem| EngineError::Corrupt { index: index.id(), problem };
+    let before = match change.before.value() {
+        Some(value) => {
+            let (header, _) = VersionHeader::split_off(value).map_err(corrupt)?;
+            if header.deleted && is_seen_by_all(core, header.writer) { None } else { Some((header, value)) }
+        }
+        None => None,
+    };
+    if let Some(owner) = goes_on {
+        let request =
+            Request { index: &index.locks, key: Key::Row(change.key), mode: Mode::Exclusive, reach: Reach::Record };
+        // It has the row already, by its header. Whoever was granted a lock before looking gives it back, and soon.
+        core.locks.lock(owner, &request, OnConflict::Wait(SOON))?;
+    }
+    let Some((before_header, before)) = before else { return remove_entry(index, change.key, &core.locks, is_ours) };
+    let mut damaged = None;
+    index.tree.modify(change.key, &[], |value| {
+        let Some(value) = value else { return Ok(Change::Keep) };
+        Ok(match VersionHeader::split_off(value) {
+            Ok((header, _)) if is_ours(header) => Change::Put(before.to_vec().into()),
+            Ok(_) => Change::Keep,
+            Err(problem) => {
+                damaged = Some(corrupt(problem));
+                Change::Keep
+            }
+        })
+    })?;
+    if before_header.deleted && is_seen_by_all(core, before_header.writer) {
+        remove_entry(index, change.key, &core.locks, |header| header == before_header)?;
+    }
+    damaged.map_or(Ok(()), Err)
+}
+
+/// Whether what this writer did is in every snapshot in use or to come; then its own tombstones may have been purged.
+fn is_seen_by_all(core: &Core, writer: TransactionId) -> bool {
+    match core.time.state_of(writer) {
+        State::Frozen => true,
+        State::Committed(time) => time <= core.time.horizon(),
+        State::Active | State::RolledBack(_) => false,
+    }
+}

@@ -1,0 +1,702 @@
+//! Tables as a layer above sees them: unique indexes, foreign keys, numbers that count by themselves, definitions that
+//! come and go, and what all of that looks like after the power was lost.
+
+mod common;
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use common::*;
+use meseta_engine::catalog::{CatalogError, TableHandle};
+use meseta_engine::counter::Series;
+use meseta_engine::ids::TableId;
+use meseta_engine::lock::{Mode, OnConflict, TableMode};
+use meseta_engine::row::{Column, ColumnType, IntegerWidth, KeyRange, Value};
+use meseta_engine::rows::{FoundRow, RowChange, RowCursor};
+use meseta_engine::table::{
+    ColumnDefinition, ForeignKeyDefinition, IndexDefinition, OwnedValue, PartDefinition, ReferentialAction,
+    TableDefinition,
+};
+use meseta_engine::{Direction, Engine, EngineError, Isolation, Locking, Result, Session};
+use meseta_sim::{SeededRandom, SimDisk};
+
+const INT: Column = Column::new(ColumnType::Signed(IntegerWidth::Four));
+const TEXT: Column = Column::new(ColumnType::Variable { max_len: 200 });
+
+fn engine(disk: &SimDisk) -> (Engine, Session) {
+    let engine = open_engine(disk, options()).unwrap();
+    let mut session = engine.session().unwrap();
+    if !session.schema().databases.contains_key("d") {
+        session.create_database("d", &[]).unwrap();
+    }
+    (engine, session)
+}
+
+fn column(name: &str, content: Column) -> ColumnDefinition {
+    ColumnDefinition::new(name, content)
+}
+
+fn index(name: &str, unique: bool, columns: &[u16]) -> IndexDefinition {
+    IndexDefinition::new(name, unique, columns.iter().map(|&column| PartDefinition::new(column)).collect())
+}
+
+/// `t (id int primary key, u int null unique, s varchar(200))`
+fn t() -> TableDefinition {
+    let columns = vec![column("id", INT), column("u", INT.or_null()), column("s", TEXT)];
+    TableDefinition::new("d", "t", columns).with_primary_key(&[0]).with_index(index("u", true, &[1]))
+}
+
+fn used(session: &mut Session, id: TableId) -> TableHandle {
+    session.use_table(id, TableMode::Write).unwrap().unwrap()
+}
+
+fn number(value: impl Into<Option<i64>>) -> Value<'static> {
+    value.into().map_or(Value::Null, Value::Signed)
+}
+
+fn insert(session: &mut Session, table: TableId, row: &[Value<'_>]) -> Result<RowChange> {
+    let table = used(session, table);
+    session.insert_row(&table, row, Mode::Shared)
+}
+
+#[track_caller]
+fn inserts(session: &mut Session, table: TableId, row: &[Value<'_>]) {
+    assert_eq!(insert(session, table, row).unwrap(), RowChange::Done);
+}
+
+fn locking(session: &Session) -> Locking {
+    let gaps = session.isolation() >= Isolation::RepeatableRead;
+    Locking { mode: Mode::Exclusive, gaps, on_conflict: OnConflict::wait_seconds(10) }
+}
+
+/// All rows for which `matches` says so, locked.
+fn find(session: &mut Session, table: &TableHandle, matches: impl Fn(&[Value<'_>]) -> bool) -> Vec<FoundRow> {
+    let mut cursor = RowCursor::locking(table, 0, &KeyRange::ALL, Direction::Ascending, locking(session));
+    let mut found = Vec::new();
+    while cursor.next(session).unwrap() {
+        let (mut buffers, mut values) = (Default::default(), Vec::new());
+        cursor.read(&mut buffers, &mut values).unwrap();
+        if matches(&values) {
+            found.push(cursor.row().clone());
+        }
+    }
+    found
+}
+
+fn delete(session: &mut Session, table: TableId, id: i64) -> Result<()> {
+    let table = used(session, table);
+    for row in find(session, &table, |values| values[0] == number(id)) {
+        assert_eq!(session.delete_row(&table, &row)?, RowChange::Done);
+    }
+    Ok(())
+}
+
+fn update(session: &mut Session, table: TableId, id: i64, row: &[Value<'_>]) -> Result<RowChange> {
+    let table = used(session, table);
+    let found = find(session, &table, |values| values[0] == number(id));
+    session.update_row(&table, &found[0], row, Mode::Shared)
+}
+
+/// All rows in the order of an index, as text.
+fn rows_by(session: &mut Session, table: TableId, index: usize, direction: Direction) -> Vec<String> {
+    let table = session.use_table(table, TableMode::Read).unwrap().unwrap();
+    let columns = 0..table.definition.columns.len() as u16;
+    let mut cursor = RowCursor::consistent(&table, index, KeyRange::ALL, direction, columns);
+    let mut rows = Vec::new();
+    while cursor.next(session).unwrap() {
+        let (mut buffers, mut values) = (Default::default(), Vec::new());
+        cursor.read(&mut buffers, &mut values).unwrap();
+        let text = values.iter().map(|value| match value {
+            Value::Null => "-".to_owned(),
+            Value::Signed(number) => number.to_string(),
+            Value::Unsigned(number) => number.to_string(),
+            Value::Bytes(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+            other => format!("{other:?}"),
+        });
+        rows.push(text.collect::<Vec<_>>().join(" "));
+    }
+    rows
+}
+
+fn rows(session: &mut Session, table: TableId) -> Vec<String> {
+    rows_by(session, table, 0, Direction::Ascending)
+}
+
+/// Every index of every table has the same rows, and storage finds nothing wrong.
+#[track_caller]
+fn assert_sound(engine: &Engine) {
+    let mut session = engine.session().unwrap();
+    let tables: Vec<_> = session.schema().tables().cloned().collect();
+    for table in tables {
+        let mut all = rows(&mut session, table.id());
+        all.sort_unstable();
+        for index in 1..table.indexes.len() {
+            let through = rows_by(&mut session, table.id(), index, Direction::Ascending);
+            let mut backwards = rows_by(&mut session, table.id(), index, Direction::Descending);
+            backwards.reverse();
+            assert_eq!(through, backwards, "{} both ways", table.definition.indexes[index].name);
+            let mut through = through;
+            through.sort_unstable();
+            assert_eq!(through, all, "{}", table.definition.indexes[index].name);
+        }
+    }
+    session.commit().unwrap();
+    // Nobody may change the store meanwhile.
+    engine.keep_house().unwrap();
+    let report = engine.store().check().unwrap();
+    assert!(report.problems.is_empty(), "{:?}", report.problems);
+}
+
+#[test]
+fn a_unique_index_holds_a_value_once_and_null_any_number_of_times() {
+    let (engine, mut session) = engine(&SimDisk::new(1));
+    let t = session.create_table(t()).unwrap();
+    let text = Value::Bytes(b"x");
+    inserts(&mut session, t, &[number(1), number(10), text]);
+    inserts(&mut session, t, &[number(2), number(None), text]);
+    inserts(&mut session, t, &[number(3), number(None), text]);
+    for row in [[number(4), number(10), text], [number(1), number(11), text]] {
+        let Ok(RowChange::Conflict(conflict)) = insert(&mut session, t, &row) else { panic!("{row:?} was inserted") };
+        let index = if row[0] == number(1) { 0 } else { 1 };
+        assert_eq!(conflict.index, index);
+        assert_eq!(conflict.primary_key, [0x80, 0, 0, 1], "row 1 is in the way");
+    }
+    assert!(matches!(update(&mut session, t, 2, &[number(2), number(10), text]), Ok(RowChange::Conflict(_))));
+    assert_eq!(rows(&mut session, t), ["1 10 x", "2 - x", "3 - x"], "a conflict changes nothing");
+    // The value moves to another row, and back.
+    delete(&mut session, t, 1).unwrap();
+    inserts(&mut session, t, &[number(4), number(10), text]);
+    assert_eq!(update(&mut session, t, 4, &[number(4), number(12), text]).unwrap(), RowChange::Done);
+    inserts(&mut session, t, &[number(1), number(10), text]);
+    session.commit().unwrap();
+    assert_eq!(rows_by(&mut session, t, 1, Direction::Ascending), ["2 - x", "3 - x", "1 10 x", "4 12 x"]);
+    // Another primary key is another row.
+    assert_eq!(update(&mut session, t, 1, &[number(9), number(10), text]).unwrap(), RowChange::Done);
+    session.commit().unwrap();
+    engine.keep_house().unwrap();
+    assert_sound(&engine);
+    assert_eq!(rows(&mut session, t), ["2 - x", "3 - x", "4 12 x", "9 10 x"]);
+}
+
+#[test]
+fn a_unique_value_under_way_is_waited_for() {
+    let (engine, mut session) = engine(&SimDisk::new(1));
+    let t = session.create_table(t()).unwrap();
+    for (decides_to_commit, expected) in [(true, "1 10 first"), (false, "2 10 second")] {
+        inserts(&mut session, t, &[number(1), number(10), Value::Bytes(b"first")]);
+        let waiting = engine.waiting();
+        std::thread::scope(|scope| {
+            let second = scope.spawn(|| {
+                let mut session = engine.session().unwrap();
+                let change = insert(&mut session, t, &[number(2), number(10), Value::Bytes(b"second")]).unwrap();
+                session.commit().unwrap();
+                change
+            });
+            while engine.waiting() == waiting {
+                std::thread::yield_now();
+            }
+            if decides_to_commit {
+                session.commit().unwrap()
+            } else {
+                session.roll_back().unwrap()
+            }
+            assert_eq!(second.join().unwrap() == RowChange::Done, !decides_to_commit);
+        });
+        assert_eq!(rows(&mut session, t), [expected]);
+        session.commit().unwrap();
+        delete(&mut session, t, if decides_to_commit { 1 } else { 2 }).unwrap();
+        session.commit().unwrap();
+    }
+    engine.keep_house().unwrap();
+    assert_sound(&engine);
+}
+
+#[test]
+fn an_old_snapshot_sees_whose_a_unique_value_was() {
+    let (engine, mut session) = engine(&SimDisk::new(1));
+    let t = session.create_table(t()).unwrap();
+    inserts(&mut session, t, &[number(1), number(10), Value::Bytes(b"a")]);
+    session.commit().unwrap();
+    let mut old = engine.session().unwrap();
+    let by_u = |session: &mut Session| rows_by(session, t, 1, Direction::Ascending);
+    assert_eq!(by_u(&mut old), ["1 10 a"]);
+    delete(&mut session, t, 1).unwrap();
+    session.commit().unwrap();
+    inserts(&mut session, t, &[number(2), number(10), Value::Bytes(b"b")]);
+    session.commit().unwrap();
+    let mut middle = engine.session().unwrap();
+    assert_eq!(by_u(&mut middle), ["2 10 b"]);
+    delete(&mut session, t, 2).unwrap();
+    inserts(&mut session, t, &[number(3), number(10), Value::Bytes(b"c")]);
+    engine.keep_house().unwrap();
+    assert_eq!((by_u(&mut old), by_u(&mut middle)), (vec!["1 10 a".to_owned()], vec!["2 10 b".to_owned()]));
+    session.roll_back().unwrap();
+    assert_eq!(by_u(&mut middle), ["2 10 b"]);
+    old.commit().unwrap();
+    middle.commit().unwrap();
+    engine.keep_house().unwrap();
+    assert_sound(&engine);
+}
+
+#[test]
+fn rows_without_a_primary_key_come_in_the_order_of_their_insertion() {
+    let disk = SimDisk::new(1);
+    let (engine_1, mut session) = engine(&disk);
+    let heap = TableDefinition::new("d", "heap", vec![column("a", INT)]).with_index(index("a", false, &[0]));
+    let heap = session.create_table(heap).unwrap();
+    for a in [3, 1, 3] {
+        inserts(&mut session, heap, &[number(a)]);
+    }
+    session.commit().unwrap();
+    assert_eq!(rows(&mut session, heap), ["3", "1", "3"]);
+    assert_eq!(rows_by(&mut session, heap, 1, Direction::Descending), ["3", "3", "1"]);
+    drop((session, engine_1));
+    disk.power_cycle(1);
+    let (engine, mut session) = engine(&disk);
+    inserts(&mut session, heap, &[number(2)]);
+    session.commit().unwrap();
+    assert_eq!(rows(&mut session, heap), ["3", "1", "3", "2"], "numbers are not given again");
+    assert_sound(&engine);
+}
+
+#[test]
+fn a_column_counts_by_itself_and_never_gives_a_number_again() {
+    let disk = SimDisk::new(1);
+    let (engine_1, mut session) = engine(&disk);
+    let mut definition = t();
+    definition.auto_increment = Some(0);
+    let id = session.create_table(definition).unwrap();
+    let plain = Series { offset: 1, step: 1, max: i32::MAX as u64 };
+    let table = used(&mut session, id);
+    assert_eq!(session.take_auto_increment(&table, plain, 1).unwrap(), Some(1));
+    assert_eq!(session.take_auto_increment(&table, plain, 3).unwrap(), Some(2));
+    let every_tenth = Series { offset: 5, step: 10, ..plain };
+    assert_eq!(session.take_auto_increment(&table, every_tenth, 2).unwrap(), Some(5));
+    assert_eq!(session.take_auto_increment(&table, plain, 1).unwrap(), Some(16));
+    inserts(&mut session, id, &[number(100), number(1), Value::Bytes(b"")]);
+    assert_eq!(session.take_auto_increment(&table, plain, 1).unwrap(), Some(101));
+    session.roll_back().unwrap();
+    drop(table);
+    engine_1.settle().unwrap();
+    drop((session, engine_1));
+    disk.power_cycle(1);
+
+    let (engine_2, mut session) = engine(&disk);
+    let table = used(&mut session, id);
+    assert_eq!(session.take_auto_increment(&table, plain, 1).unwrap(), Some(102), "after an orderly end");
+    // What a number was given for is durable; so the number is.
+    inserts(&mut session, id, &[number(102), number(1), Value::Bytes(b"")]);
+    session.commit().unwrap();
+    drop(table);
+    drop((session, engine_2));
+    disk.power_cycle(2);
+
+    let (_engine, mut session) = engine(&disk);
+    let table = used(&mut session, id);
+    let after = session.take_auto_increment(&table, plain, 1).unwrap().unwrap();
+    assert!((103..103 + 1024).contains(&after), "{after} after a crash");
+    let tiny = Series { max: 127, ..plain };
+    assert_eq!(session.take_auto_increment(&table, tiny, 1).unwrap(), None, "a small type is used up");
+    drop(table);
+    session.commit().unwrap();
+    session.truncate_table(id).unwrap();
+    let table = used(&mut session, id);
+    assert_eq!(session.take_auto_increment(&table, plain, 1).unwrap(), Some(1), "an emptied table begins again");
+}
+
+/// `parent (id primary key)`, `child (id primary key, parent_id null -> parent)`
+fn family(session: &mut Session, on_delete: ReferentialAction, on_update: ReferentialAction) -> (TableId, TableId) {
+    let parent = TableDefinition::new("d", "parent", vec![column("id", INT)]).with_primary_key(&[0]);
+    let parent = session.create_table(parent).unwrap();
+    let columns = vec![column("id", INT), column("parent_id", INT.or_null())];
+    let mut child =
+        TableDefinition::new("d", "child", columns).with_primary_key(&[0]).with_index(index("p", false, &[1]));
+    child.foreign_keys.push(ForeignKeyDefinition {
+        name: "fk".to_owned(),
+        columns: vec![1],
+        parent,
+        parent_columns: vec![0],
+        on_delete,
+        on_update,
+    });
+    let child = session.create_table(child).unwrap();
+    (parent, child)
+}
+
+fn some_family(
+    session: &mut Session,
+    on_delete: ReferentialAction,
+    on_update: ReferentialAction,
+) -> (TableId, TableId) {
+    let (parent, child) = family(session, on_delete, on_update);
+    for id in [1, 2] {
+        inserts(session, parent, &[number(id)]);
+    }
+    for (id, of) in [(10, Some(1)), (11, Some(1)), (20, Some(2)), (30, None)] {
+        inserts(session, child, &[number(id), number(of)]);
+    }
+    session.commit().unwrap();
+    (parent, child)
+}
+
+#[test]
+fn a_child_has_a_parent_and_a_parent_with_children_stays() {
+    use ReferentialAction::Restrict;
+    let (engine, mut session) = engine(&SimDisk::new(1));
+    let (parent, child) = some_family(&mut session, Restrict, Restrict);
+    let orphan = insert(&mut session, child, &[number(40), number(3)]).unwrap_err();
+    assert!(matches!(orphan, EngineError::NoParent { table, .. } if table == child), "{orphan}");
+    let orphan = update(&mut session, child, 30, &[number(30), number(3)]).unwrap_err();
+    assert!(matches!(orphan, EngineError::NoParent { .. }), "{orphan}");
+    let refused = delete(&mut session, parent, 1).unwrap_err();
+    assert!(matches!(refused, EngineError::HasChildren { table, .. } if table == child), "{refused}");
+    let refused = update(&mut session, parent, 1, &[number(5)]).unwrap_err();
+    assert!(matches!(refused, EngineError::HasChildren { .. }), "{refused}");
+    delete(&mut session, child, 20).unwrap();
+    delete(&mut session, parent, 2).unwrap();
+    session.commit().unwrap();
+    assert_eq!(rows(&mut session, child), ["10 1", "11 1", "30 -"]);
+    assert_eq!(rows(&mut session, parent), ["1"]);
+    let refused = session.drop_tables(&[parent]).unwrap_err();
+    assert!(
+        matches!(&refused, EngineError::Catalog(CatalogError::Referenced { table, .. }) if table == "child"),
+        "{refused}"
+    );
+    let refused = session.truncate_table(parent).unwrap_err();
+    assert!(matches!(refused, EngineError::Catalog(CatalogError::Referenced { .. })), "{refused}");
+    session.set_checks_foreign_keys(false);
+    inserts(&mut session, child, &[number(50), number(77)]);
+    session.commit().unwrap();
+    session.set_checks_foreign_keys(true);
+    session.drop_tables(&[parent, child]).unwrap();
+    assert!(session.schema().tables().next().is_none());
+    assert_sound(&engine);
+}
+
+#[test]
+fn children_follow_their_parent() {
+    use ReferentialAction::{Cascade, SetNull};
+    for (on_delete, expected) in [(Cascade, ["20 9", "30 -"].as_slice()), (SetNull, &["10 -", "11 -", "20 9", "30 -"])]
+    {
+        let (engine, mut session) = engine(&SimDisk::new(1));
+        let (parent, child) = some_family(&mut session, on_delete, Cascade);
+        delete(&mut session, parent, 1).unwrap();
+        assert_eq!(update(&mut session, parent, 2, &[number(9)]).unwrap(), RowChange::Done);
+        assert_eq!(rows(&mut session, child), expected);
+        session.roll_back().unwrap();
+        assert_eq!(rows(&mut session, child), ["10 1", "11 1", "20 2", "30 -"]);
+        session.commit().unwrap();
+        engine.keep_house().unwrap();
+        assert_sound(&engine);
+    }
+}
+
+#[test]
+fn a_table_may_refer_to_itself() {
+    use ReferentialAction::Cascade;
+    let (engine, mut session) = engine(&SimDisk::new(1));
+    let columns = vec![column("id", INT), column("boss", INT.or_null())];
+    let mut staff =
+        TableDefinition::new("d", "staff", columns).with_primary_key(&[0]).with_index(index("b", false, &[1]));
+    staff.foreign_keys.push(ForeignKeyDefinition {
+        name: "boss".to_owned(),
+        columns: vec![1],
+        parent: TableId(0),
+        parent_columns: vec![0],
+        on_delete: Cascade,
+        on_update: Cascade,
+    });
+    let staff = session.create_table(staff).unwrap();
+    inserts(&mut session, staff, &[number(1), number(1)]);
+    for (id, boss) in [(2, 1), (3, 2), (4, 2), (5, 1)] {
+        inserts(&mut session, staff, &[number(id), number(boss)]);
+    }
+    assert!(insert(&mut session, staff, &[number(6), number(7)]).is_err());
+    delete(&mut session, staff, 2).unwrap();
+    assert_eq!(rows(&mut session, staff), ["1 1", "5 1"]);
+    delete(&mut session, staff, 1).unwrap();
+    assert_eq!(rows(&mut session, staff), [""; 0]);
+    // Sixteen levels are one too many.
+    for id in 1..=17 {
+        inserts(&mut session, staff, &[number(id), number((id > 1).then_some(id - 1))]);
+    }
+    session.commit().unwrap();
+    let start = session.savepoint();
+    let refused = delete(&mut session, staff, 1).unwrap_err();
+    assert!(matches!(refused, EngineError::CascadesTooDeep), "{refused}");
+    session.roll_back_to(start).unwrap();
+    delete(&mut session, staff, 3).unwrap();
+    session.commit().unwrap();
+    assert_eq!(rows(&mut session, staff), ["1 -", "2 1"]);
+    engine.keep_house().unwrap();
+    assert_sound(&engine);
+}
+
+#[test]
+fn a_column_is_added_without_touching_a_row() {
+    let disk = SimDisk::new(1);
+    let (engine_1, mut session) = engine(&disk);
+    let t = session.create_table(t()).unwrap();
+    inserts(&mut session, t, &[number(1), number(10), Value::Bytes(b"old")]);
+    session.commit().unwrap();
+    let mut old = engine_1.session().unwrap();
+    assert_eq!(rows(&mut old, t), ["1 10 old"]);
+    old.commit().unwrap();
+    let before = session.schema().table(t).unwrap().rows().index.tree.get(&[0x80, 0, 0, 1], <[u8]>::to_vec).unwrap();
+    let mut added = column("n", INT);
+    added.added_with = Some(OwnedValue::Signed(7));
+    session.add_column(t, added).unwrap();
+    inserts(&mut session, t, &[number(2), number(20), Value::Bytes(b"new"), number(8)]);
+    session.commit().unwrap();
+    for _ in 0..2 {
+        assert_eq!(rows(&mut session, t), ["1 10 old 7", "2 20 new 8"]);
+        session.commit().unwrap();
+    }
+    let after = session.schema().table(t).unwrap().rows().index.tree.get(&[0x80, 0, 0, 1], <[u8]>::to_vec).unwrap();
+    assert_eq!(before, after);
+    drop((session, old, engine_1));
+    disk.power_cycle(3);
+    let (engine, mut session) = engine(&disk);
+    assert_eq!(rows(&mut session, t), ["1 10 old 7", "2 20 new 8"]);
+    session.commit().unwrap();
+    assert_eq!(
+        update(&mut session, t, 1, &[number(1), number(10), Value::Bytes(b"old"), number(9)]).unwrap(),
+        RowChange::Done
+    );
+    session.commit().unwrap();
+    assert_eq!(rows(&mut session, t), ["1 10 old 9", "2 20 new 8"]);
+    session.commit().unwrap();
+    assert_sound(&engine);
+}
+
+#[test]
+fn definitions_come_back() {
+    let disk = SimDisk::new(1);
+    let (engine_1, mut session) = engine(&disk);
+    session.alter_database("d", b"utf8mb4").unwrap();
+    let mut definition = t();
+    definition.attributes = b"comment".to_vec();
+    definition.columns[2].attributes = b"VARCHAR(50)".to_vec();
+    let descending = PartDefinition { descending: true, ..PartDefinition::new(0) };
+    let prefix = PartDefinition { prefix: Some(3), ..PartDefinition::new(2) };
+    definition.indexes.push(IndexDefinition::new("both", false, vec![prefix, descending]));
+    let t = session.create_table(definition).unwrap();
+    let (_, child) = family(&mut session, ReferentialAction::SetNull, ReferentialAction::Cascade);
+    session.rename_table(child, "d", "renamed").unwrap();
+    let taken = session.rename_table(child, "d", "t").unwrap_err();
+    assert!(matches!(taken, EngineError::Catalog(CatalogError::TableExists(..))), "{taken}");
+    let before: Vec<_> = [t, child].map(|id| session.schema().table(id).unwrap().definition.clone()).into();
+    drop((session, engine_1));
+    disk.power_cycle(3);
+    let (engine, mut session) = engine(&disk);
+    let after: Vec<_> = [t, child].map(|id| session.schema().table(id).unwrap().definition.clone()).into();
+    assert_eq!(before, after);
+    assert_eq!(session.schema().databases["d"].attributes, b"utf8mb4");
+    for (id, s) in [(1, "bbbx"), (2, "bbby"), (3, "aaa")] {
+        inserts(&mut session, t, &[number(id), number(None), Value::Bytes(s.as_bytes())]);
+    }
+    session.commit().unwrap();
+    assert_eq!(rows_by(&mut session, t, 2, Direction::Ascending), ["3 - aaa", "2 - bbby", "1 - bbbx"]);
+    session.commit().unwrap();
+    session.drop_index(t, "both").unwrap();
+    session.drop_database("d").unwrap();
+    assert!(session.schema().databases.is_empty());
+    assert_sound(&engine);
+}
+
+#[test]
+fn ddl_waits_for_those_who_use_the_table() {
+    let (engine, mut session) = engine(&SimDisk::new(1));
+    let t = session.create_table(t()).unwrap();
+    inserts(&mut session, t, &[number(1), number(10), Value::Bytes(b"x")]);
+    let waiting = engine.waiting();
+    std::thread::scope(|scope| {
+        let dropping = scope.spawn(|| engine.session().unwrap().drop_tables(&[t]));
+        while engine.waiting() == waiting {
+            std::thread::yield_now();
+        }
+        assert_eq!(rows(&mut session, t), ["1 10 x"]);
+        session.commit().unwrap();
+        dropping.join().unwrap().unwrap();
+    });
+    assert!(session.use_table(t, TableMode::Read).unwrap().is_none());
+    assert_sound(&engine);
+}
+
+#[test]
+fn an_index_is_built_while_writers_write() {
+    const ROWS: i64 = 3000;
+    let (engine, mut session) = engine(&SimDisk::new(1));
+    let columns = vec![column("id", INT), column("a", INT), column("b", INT.or_null())];
+    let t = session.create_table(TableDefinition::new("d", "t", columns).with_primary_key(&[0])).unwrap();
+    for id in 0..ROWS {
+        inserts(&mut session, t, &[number(id), number(id % 7), number(id)]);
+    }
+    session.commit().unwrap();
+    let mut old = engine.session().unwrap();
+    rows(&mut old, t);
+    // An old reader would keep the DDL waiting.
+    old.commit().unwrap();
+    let (done, changes) = (AtomicBool::new(false), AtomicU64::new(0));
+    std::thread::scope(|scope| {
+        for writer in 0..2u64 {
+            let (engine, done, changes) = (&engine, &done, &changes);
+            scope.spawn(move || {
+                let mut random = SeededRandom::new(writer);
+                let mut session = engine.session().unwrap();
+                while !done.load(Ordering::Relaxed) {
+                    let id = (random.below(ROWS as u64) * 2 + writer) as i64;
+                    let table = used(&mut session, t);
+                    let key = (id as i32 ^ i32::MIN).to_be_bytes();
+                    let row =
+                        [number(id), number(random.below(7) as i64), number(id + ROWS * random.below(3) as i64 * 2)];
+                    let found = session.find_row(&table, &key, Mode::Exclusive).unwrap();
+                    let change = match found {
+                        None => session.insert_row(&table, &row, Mode::Shared),
+                        Some(found) if random.below(3) == 0 => session.delete_row(&table, &found),
+                        Some(found) => session.update_row(&table, &found, &row, Mode::Shared),
+                    };
+                    drop(table);
+                    match change.unwrap() {
+                        RowChange::Done if random.below(4) == 0 => session.roll_back().unwrap(),
+                        RowChange::Done => session.commit().unwrap(),
+                        _ => session.roll_back().unwrap(),
+                    }
+                    changes.fetch_add(1, Ordering::Relaxed);
+                }
+            });
+        }
+        for round in 0..10 {
+            let start = changes.load(Ordering::Relaxed);
+            session.create_index(t, index(&format!("a{round}"), false, &[1])).unwrap();
+            session.create_index(t, index(&format!("b{round}"), true, &[2, 0])).unwrap();
+            while changes.load(Ordering::Relaxed) == start {
+                std::thread::yield_now();
+            }
+            if round > 2 {
+                session.drop_index(t, &format!("a{}", round - 2)).unwrap();
+            }
+        }
+        done.store(true, Ordering::Relaxed);
+    });
+    engine.keep_house().unwrap();
+    assert_sound(&engine);
+}
+
+#[test]
+fn a_unique_index_over_duplicates_is_not_built_and_leaves_nothing() {
+    let (engine, mut session) = engine(&SimDisk::new(1));
+    let columns = vec![column("id", INT), column("a", INT)];
+    let t = session.create_table(TableDefinition::new("d", "t", columns).with_primary_key(&[0])).unwrap();
+    for (id, a) in [(1, 1), (2, 2), (3, 1)] {
+        inserts(&mut session, t, &[number(id), number(a)]);
+    }
+    session.commit().unwrap();
+    let trees = engine.store().trees().len();
+    let refused = session.create_index(t, index("a", true, &[1])).unwrap_err();
+    assert!(matches!(&refused, EngineError::Catalog(CatalogError::Duplicate(name)) if name == "a"), "{refused}");
+    assert_eq!(engine.store().trees().len(), trees);
+    assert_eq!(session.schema().table(t).unwrap().indexes.len(), 1);
+    delete(&mut session, t, 3).unwrap();
+    session.commit().unwrap();
+    session.create_index(t, index("a", true, &[1])).unwrap();
+    assert!(matches!(insert(&mut session, t, &[number(3), number(1)]), Ok(RowChange::Conflict(_))));
+    session.roll_back().unwrap();
+    assert_sound(&engine);
+}
+
+#[test]
+fn an_index_younger_than_the_snapshot_is_refused() {
+    let (engine, mut session) = engine(&SimDisk::new(1));
+    let (t, other) = (session.create_table(t()).unwrap(), {
+        let columns = vec![column("id", INT)];
+        session.create_table(TableDefinition::new("d", "other", columns).with_primary_key(&[0])).unwrap()
+    });
+    inserts(&mut session, t, &[number(1), number(10), Value::Bytes(b"x")]);
+    session.commit().unwrap();
+    let mut old = engine.session().unwrap();
+    rows(&mut old, other);
+    inserts(&mut session, t, &[number(2), number(20), Value::Bytes(b"y")]);
+    session.commit().unwrap();
+    session.create_index(t, index("s", false, &[2])).unwrap();
+    assert_eq!(rows(&mut old, t), ["1 10 x"], "its rows are what they were");
+    let table = old.use_table(t, TableMode::Read).unwrap().unwrap();
+    let mut cursor = RowCursor::consistent(&table, 2, KeyRange::ALL, Direction::Ascending, 0..3);
+    let refused = cursor.next(&mut old).unwrap_err();
+    assert!(matches!(refused, EngineError::TableChanged), "{refused}");
+    drop(cursor);
+    old.commit().unwrap();
+    assert_eq!(rows_by(&mut old, t, 2, Direction::Ascending), ["1 10 x", "2 20 y"]);
+}
+
+type DdlStep<'s> = &'s dyn Fn(&mut Session) -> Result<()>;
+
+#[test]
+fn ddl_is_there_whole_or_not_at_all_after_the_power_was_lost() {
+    let mut cut = 0;
+    for seed in 0..60u64 {
+        let disk = SimDisk::new(seed);
+        let (engine_1, mut session) = engine(&disk);
+        let table = session.create_table(t()).unwrap();
+        for id in 0..50 {
+            inserts(&mut session, table, &[number(id), number(id), Value::Bytes(b"row")]);
+        }
+        session.commit().unwrap();
+        disk.power_off_after(SeededRandom::new(seed).below(25));
+        let mut acknowledged = 0;
+        let steps: [DdlStep<'_>; 6] = [
+            &|session| session.create_index(table, index("s", false, &[2])),
+            &|session| session.drop_index(table, "u"),
+            &|session| {
+                let added = ColumnDefinition { added_with: Some(OwnedValue::Signed(1)), ..column("n", INT) };
+                session.add_column(table, added)
+            },
+            &|session| session.rename_table(table, "d", "renamed"),
+            &|session| session.truncate_table(table),
+            &|session| session.drop_tables(&[table]),
+        ];
+        for step in steps {
+            if step(&mut session).is_err() {
+                assert!(disk.is_off(), "seed {seed}");
+                break;
+            }
+            acknowledged += 1;
+        }
+        cut += u64::from(disk.is_off());
+        drop((session, engine_1));
+        disk.power_cycle(seed);
+        let (engine, mut session) = engine(&disk);
+        let found = session.schema().table(table).cloned();
+        let done = match &found {
+            None => 6,
+            Some(found) => {
+                let rows = rows(&mut session, table).len();
+                let definition = &found.definition;
+                let state = (
+                    definition.index_beginning_with(&[2]).is_some(),
+                    definition.indexes.iter().all(|index| index.name != "u"),
+                    definition.columns.len() == 4,
+                    definition.name == "renamed",
+                    rows == 0,
+                );
+                assert!(rows == 0 || rows == 50, "seed {seed}: {rows} rows");
+                match state {
+                    (false, false, false, false, false) => 0,
+                    (true, false, false, false, false) => 1,
+                    (true, true, false, false, false) => 2,
+                    (true, true, true, false, false) => 3,
+                    (true, true, true, true, false) => 4,
+                    (true, true, true, true, true) => 5,
+                    state => panic!("seed {seed}: {state:?}"),
+                }
+            }
+        };
+        assert!(
+            (acknowledged..=acknowledged + 1).contains(&done),
+            "seed {seed}: {acknowledged} acknowledged, {done} done"
+        );
+        let named = 1 + 4 + 7 + found.map_or(0, |found| found.indexes.len());
+        assert_eq!(engine.store().trees().len(), named, "seed {seed}: the root, slots, the system's, and the table's");
+        assert_sound(&engine);
+    }
+    assert!(cut >= 30, "the power went {cut} times only");
+}
