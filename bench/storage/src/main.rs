@@ -13,6 +13,7 @@ mod dataset;
 mod device;
 mod engine;
 mod engines;
+mod fresh_memory;
 mod neighbours;
 mod options;
 mod page_cache;

@@ -5,6 +5,7 @@ use std::fmt::{self, Display};
 use serde::Serialize;
 
 use crate::engine::Result;
+use crate::fresh_memory;
 use crate::options::Options;
 
 /// One start after a kill.
@@ -55,6 +56,7 @@ pub fn measure(options: &Options) -> Result<Recovery> {
     if said.trim() != READY {
         return Err("the process that writes the log failed".into());
     }
+    fresh_memory::bring_back();
     let (redone, took) = meseta::reopen(&dir, options.ample_bytes(), log_bytes)?;
     crate::session::remove(&dir)?;
     Ok(Recovery { log_bytes: redone.end.0 - redone.checkpoint.0, seconds: took.as_secs_f64() })

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use crate::device::Device;
 use crate::engine::{Engine, Result, Settings};
 use crate::engines::Kind;
+use crate::fresh_memory;
 use crate::neighbours::{DISTURBED, Neighbours, Patience};
 use crate::options::Options;
 use crate::page_cache::{self, PageCacheLimit};
@@ -269,6 +270,9 @@ impl<'a> Session<'a> {
         let (measured, others) = loop {
             write_back(&self.options.dir)?;
             self.patience.wait();
+            if section == Section::InMemory && workload.writes() {
+                fresh_memory::bring_back();
+            }
             let (start, neighbours) = (Instant::now(), Neighbours::watch());
             let measured = self.measure(subject, workload, threads, self.options.duration())?;
             let others = neighbours.cores_used();

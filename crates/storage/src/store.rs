@@ -165,12 +165,12 @@ impl Store {
         self.core().cleaner.flush_all(false)
     }
 
-    /// One round of the cleaner, for [`Background::Inline`].
+    /// One round of the cleaner, for [`Background::Inline`](crate::Background::Inline).
     pub fn clean(&self) -> Result<()> {
         self.core().cleaner.round().map(|_| ())
     }
 
-    /// One turn of the log's writer, for [`Background::Inline`]; with `flush`, one of those that come once a second.
+    /// One turn of the log's writer, for [`Background::Inline`](crate::Background::Inline); with `flush`, one of those that come once a second.
     pub fn write_log(&self, flush: bool) -> Result<()> {
         self.core().log.step(flush).map(|_| ())
     }

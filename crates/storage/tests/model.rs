@@ -294,7 +294,7 @@ impl Twin {
                     assert_eq!(estimate, exact);
                 }
                 // Nodes that were emptied beside others that are full mislead it. But this is more than the tree can hold.
-                let limit = 320u64.pow(u32::from(tree.height().unwrap()) + 1);
+                let limit = 320u64.saturating_pow(u32::from(tree.height().unwrap()) + 1);
                 assert!(estimate < limit, "{estimate} entries estimated, of {}", self.model().len());
             }
             Step::BulkLoad(count, value, unsorted) => self.bulk_load(&tree, *count, *value, *unsorted),
