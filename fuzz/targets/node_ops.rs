@@ -17,6 +17,8 @@ use meseta_storage::{PageNo, TreeId};
 
 const PAGE: PageNo = PageNo(8);
 const TREE: TreeId = TreeId(8);
+/// What the entry takes for which a leaf is split.
+const NEEDED: usize = 40;
 
 /// A leaf, and what it should hold: value and overflow flag by key.
 struct Leaf {
@@ -139,14 +141,14 @@ impl Leaf {
     }
 
     fn split_towards(&mut self, key: &[u8]) {
-        let separator = split_point(self.node(), key).separator;
+        let separator = split_point(self.node(), key, NEEDED).separator;
         self.split(key, key >= separator.as_slice());
     }
 
     /// As `btree::structure` splits: goes on with one side, after a look at the other.
     fn split(&mut self, key: &[u8], go_right: bool) {
         // Where keys arrive at the end, the cut may lie beyond all entries, for a key that is not there yet.
-        let point = split_point(self.node(), key);
+        let point = split_point(self.node(), key, NEEDED);
         let node = self.node();
         let upper = node.upper_fence();
         let mut right = NodeBuilder::new(0, node.capacity(), &point.separator, upper.as_deref());

@@ -89,12 +89,12 @@ fn key() -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![
         20 => (0u32..400).prop_map(|n| n.to_be_bytes().to_vec()),
         8 => (0u8..150).prop_map(|n| [vec![b'p'; 200], vec![n]].concat()),
-        4 => (0u8..60).prop_map(|n| [vec![b'p'; 239], vec![n]].concat()),
-        3 => (0u8..60).prop_map(|n| [vec![n / 8], vec![b'q'; 238], vec![n % 8]].concat()),
-        2 => (0usize..=240).prop_map(|len| vec![0x00; len]),
-        2 => (0usize..=240).prop_map(|len| vec![0xFF; len]),
+        4 => (0u8..60).prop_map(|n| [vec![b'p'; 224], vec![n]].concat()),
+        3 => (0u8..60).prop_map(|n| [vec![n / 8], vec![b'q'; 223], vec![n % 8]].concat()),
+        2 => (0usize..=225).prop_map(|len| vec![0x00; len]),
+        2 => (0usize..=225).prop_map(|len| vec![0xFF; len]),
         4 => vec(prop_oneof![Just(0x00u8), Just(0xFF), Just(b'p'), any::<u8>()], 0..6),
-        1 => vec(any::<u8>(), 0..=240),
+        1 => vec(any::<u8>(), 0..=225),
         1 => Just(Vec::new()),
     ]
 }

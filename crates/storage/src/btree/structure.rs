@@ -83,7 +83,7 @@ impl Tree {
         if node.free_len() >= needed {
             return Ok(Done::Yes);
         }
-        let point = split_point(node, key);
+        let point = split_point(node, key, needed);
         let upper = node.upper_fence();
         let mut right = NodeBuilder::new(level, node.capacity(), &point.separator, upper.as_deref());
         right.append_from(node, point.keep..node.count());

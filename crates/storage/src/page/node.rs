@@ -33,7 +33,7 @@
 //! # Sources
 //! Graefe, "Modern B-Tree Techniques" (2011), for fences and prefix truncation; Leis et al. for heads and hints.
 
-use std::cmp::Ordering;
+use std::cmp::{Ordering, Reverse};
 
 use super::bytes::{PageBuffer, PageMut, PageRef};
 use super::{HEADER_LEN, PAGE_SIZE, PageKind};
@@ -62,7 +62,11 @@ const OVERFLOW_FLAG: u16 = 1 << 15;
 
 /// Bytes of the longest key in a store whose nodes have this capacity: 3 KiB in a page of 16 KiB.
 pub const fn key_len_max(capacity: usize) -> usize {
-    capacity / 16 * 3
+    let share = capacity / 16 * 3;
+    // Three children fit beside two of the longest fences. So a full inner node and the child that it has no room for are
+    // four at least, a split leaves two on either side, and a tree is never higher than one of two children a node.
+    let for_three_children = (capacity - SLOTS - 3 * (SLOT_LEN + VALUE_HEADER_LEN + CHILD_LEN)) / 5;
+    if share < for_three_children { share } else { for_three_children }
 }
 
 /// Key and value beyond this together: the value moves to overflow pages.
@@ -410,9 +414,9 @@ pub struct SplitPoint {
     pub separator: Vec<u8>,
 }
 
-/// Chooses where to split so that `key` finds room: at the end when keys keep arriving there, so that ascending
-/// keys fill their pages, and otherwise near the middle of the bytes.
-pub fn split_point(node: Node<'_>, key: &[u8]) -> SplitPoint {
+/// Chooses where to split so that `key`, whose entry takes `needed` bytes, finds room: at the end when keys keep arriving
+/// there, so that ascending keys fill their pages, and otherwise near the middle of the bytes, its own among them.
+pub fn split_point(node: Node<'_>, key: &[u8], needed: usize) -> SplitPoint {
     const RUN: usize = 8;
     let count = node.count();
     assert!(count >= 2, "a node of {count} entries cannot be full");
@@ -432,15 +436,19 @@ pub fn split_point(node: Node<'_>, key: &[u8]) -> SplitPoint {
     // Both sides must fit beside their new fences. One of the two cuts next to the middle always does: were both
     // too large, one entry would be larger than the page less two fences, against the assertion on
     // `largest_entry` above.
-    let used = node.used_len();
+    let used = node.used_len() + needed;
     let mut left = 0;
     let mut cuts: Vec<(usize, usize)> = (1..count)
         .map(|keep| {
             left += node.entry_len_at(keep - 1);
-            ((2 * left).abs_diff(used), keep)
+            // Without it, keys that ascend in the middle of a tree of large keys would leave nodes of one entry behind.
+            let is_left = position.index < keep || position.index == keep && key < separator_at(keep).as_slice();
+            let with_key = if is_left { left + needed } else { left };
+            ((2 * with_key).abs_diff(used), keep)
         })
         .collect();
-    cuts.sort_unstable();
+    // Of two cuts that are as good, the one that leaves more on the left: the next key may be above this one.
+    cuts.sort_unstable_by_key(|&(unevenness, keep)| (unevenness, Reverse(keep)));
     for (_, keep) in cuts {
         let separator = separator_at(keep);
         if left_fits(node, keep, &separator) && right_fits(node, keep, &separator) {
@@ -829,7 +837,7 @@ mod tests {
         }
         let mut image = builder.finish();
         checked(&image);
-        let point = split_point(Node(PageRef::of(&image)), &50u32.to_be_bytes());
+        let point = split_point(Node(PageRef::of(&image)), &50u32.to_be_bytes(), 20);
         assert!((40..60).contains(&point.keep), "{point:?}");
         assert_eq!(point.separator, (point.keep as u32).to_be_bytes());
         NodeMut(&mut PageMut::of(&mut image)).truncate(point.keep, &point.separator);
@@ -847,7 +855,26 @@ mod tests {
             builder.push(&n.to_be_bytes(), b"v", false);
         }
         let image = builder.finish();
-        assert_eq!(split_point(Node(PageRef::of(&image)), &10u32.to_be_bytes()).keep, 10);
+        assert_eq!(split_point(Node(PageRef::of(&image)), &10u32.to_be_bytes(), 20).keep, 10);
+    }
+
+    /// Three large keys between two fences that share no beginning: whoever has the fourth has two on either side. (Else
+    /// keys that ascend there leave nodes of one child behind, and the tree grows a level for every few of them.)
+    #[test]
+    fn a_split_counts_the_key_for_which_it_is_made() {
+        let key = |letter: u8| vec![letter; key_len_max(PAGE_SIZE)];
+        for (level, value) in [(0, vec![7; 30]), (1, vec![0; CHILD_LEN])] {
+            let mut builder = NodeBuilder::new(level, PAGE_SIZE, &key(b'a'), Some(&key(b'z')));
+            for letter in [b'a', b'h', b'p'] {
+                builder.push(&key(letter), &value, false);
+            }
+            let image = builder.finish();
+            let node = Node(PageRef::of(&image));
+            let needed = node.entry_len(key_len_max(PAGE_SIZE), value.len());
+            assert!(node.free_len() < needed, "it is full");
+            let keeps = [b"c", b"k", b"t"].map(|between| split_point(node, between, needed).keep);
+            assert_eq!(keeps, [1, 2, 2], "level {level}");
+        }
     }
 
     #[derive(Clone, Debug)]

@@ -18,7 +18,7 @@ pub type Model = BTreeMap<Vec<u8>, Vec<u8>>;
 pub const PAGE: u64 = 16 << 10;
 
 /// Options for a store in which everything happens all the time: splits, merges, eviction, write-back, checkpoints.
-/// Keys up to 240 bytes; key and value beyond 320 bytes go to pages of their own.
+/// Keys up to 225 bytes; key and value beyond 320 bytes go to pages of their own.
 pub fn tiny() -> StoreOptions {
     StoreOptions {
         memory_bytes: 64 << 14,
