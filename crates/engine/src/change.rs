@@ -30,7 +30,7 @@ use crate::lock::{Key, Mode, OnConflict, Outcome, Reach, Request};
 use crate::row::{Corrupt, VERSION_HEADER_LEN, VersionHeader};
 use crate::session::Session;
 use crate::time::State;
-use crate::undo::{Before, EntryChange, Fate, append_change, begin_record};
+use crate::undo::{EntryChange, Fate, append_change, begin_record};
 
 /// What an entry is to be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -96,12 +96,9 @@ impl Session {
         let id = self.begin_writing()?;
         begin_record(Fate::Active, &mut self.record);
         for write in row {
-            let before = match (write.before, write.new) {
-                (None, _) => Before::Nothing,
-                (Some(value), New::Payload(_)) => Before::Replaced(value),
-                (Some(value), New::Deleted) => Before::Deleted(value),
-            };
-            append_change(&EntryChange { index: write.index.id(), key: write.key, before }, &mut self.record);
+            let Write { index, key, before, new } = *write;
+            let change = EntryChange { index: index.id(), key, before, deletes: new == New::Deleted };
+            append_change(&change, &mut self.record);
         }
         let number = self.append_record()?;
         for (position, write) in row.iter().enumerate() {

@@ -35,6 +35,7 @@ use crate::purge::Ended;
 use crate::root::Root;
 use crate::session::Session;
 use crate::table::{BytesOnly, Collations};
+use crate::thin::thin_transaction;
 use crate::time::Time;
 use crate::undo::{Fate, Remains, Slots, UndoError, read_record};
 use crate::undoing::undo_records;
@@ -44,6 +45,9 @@ use crate::xa::Prepared;
 const REST: Duration = Duration::from_millis(100);
 /// As many transactions of a slot as it purges before it looks whether the engine closes.
 const PURGED_A_TURN: usize = 256;
+
+/// So many of a slot's transactions wait to be purged before it is worth thinning them.
+const THINNED_ABOVE: usize = 64;
 
 /// How to open an engine.
 #[derive(Clone)]
@@ -263,8 +267,8 @@ struct Housekeeper {
 
 #[derive(Default)]
 struct House {
-    /// Held during a turn: two would undo the same.
-    turn: Mutex<()>,
+    /// The horizon of the last turn. Held during a turn: two would undo the same.
+    turn: Mutex<CommitTime>,
     closing: AtomicBool,
     bell: Condvar,
     rest: Mutex<()>,
@@ -293,7 +297,7 @@ impl Housekeeper {
 impl House {
     /// Undoes what was cut off, then purges so many transactions of each slot at the most. Returns how many.
     fn turn(&self, core: &Core, most: usize) -> Result<usize> {
-        let _turn = self.turn.lock();
+        let mut turn = self.turn.lock();
         while let Some(left) = core.cut_off.one() {
             undo_records(core, left.slot, left.transaction, 0..left.last + 1, None)?;
             if left.name.is_some() {
@@ -308,12 +312,37 @@ impl House {
             core.cut_off.done(&left);
         }
         let horizon = core.time.advance();
+        let behind = std::mem::replace(&mut *turn, horizon) < horizon;
         let mut purged = 0;
         for slot in (0..core.undo.count()).map(SlotNo) {
             purged += core.purge.purge(slot, most, horizon, &core.undo, &core.indexes, &core.locks)?;
+            if behind {
+                purged += core.purge.purge_kept(slot, horizon, &core.undo, &core.indexes, &core.locks)?;
+            }
         }
-        Ok(purged)
+        Ok(purged + thin(core, most)?)
     }
+}
+
+/// Thins so many transactions of each slot at the most, where old snapshots keep many from being purged. Returns how many.
+fn thin(core: &Core, most: usize) -> Result<usize> {
+    let waits = |slot| core.purge.oldest_of(slot, THINNED_ABOVE).is_some();
+    if !(0..core.undo.count()).map(SlotNo).any(waits) {
+        return Ok(0);
+    }
+    let Some(in_use) = core.time.snapshots_in_use() else { return Ok(0) };
+    let mut thinned = 0;
+    for slot in (0..core.undo.count()).map(SlotNo) {
+        for _ in 0..most {
+            let oldest = core.purge.oldest_of(slot, THINNED_ABOVE).filter(|oldest| oldest.time <= in_use.below);
+            let Some(oldest) = oldest.filter(|oldest| oldest.time > core.time.horizon()) else { break };
+            if !core.purge.thin_oldest(slot, &oldest, || thin_transaction(core, slot, &oldest, &in_use))? {
+                break;
+            }
+            thinned += 1;
+        }
+    }
+    Ok(thinned)
 }
 
 impl Drop for Housekeeper {

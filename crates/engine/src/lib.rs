@@ -12,7 +12,7 @@
 //!   change       a row's entries, changed as one undo record says;  undoing: and back
 //!   locking      reading the newest rows, and locking them;
 //!   read         entries as a snapshot sees them;  version: which of an entry's versions that is
-//!   purge        what nobody can see any more goes
+//!   purge        what nobody can see any more goes;  thin: what lies between two versions that somebody sees
 //!   lock         who waits for whom, and for which key;  writers: from a header's id to whom to wait for
 //!   undo         what was there before
 //!   time         ids, commit times, snapshots: which version does one see?
@@ -40,6 +40,7 @@ pub mod rows;
 mod session;
 mod sync;
 pub mod table;
+mod thin;
 pub mod time;
 pub mod undo;
 mod undoing;

@@ -7,7 +7,8 @@
 //! ```
 //!
 //! Above: whoever commits takes a few from its slot's queue, so that writers never produce faster than they clean; and a
-//! thread of the engine's own takes what is left. Below: `undo`, and the trees.
+//! thread of the engine's own takes what is left. What a snapshot keeps in the queue for long is thinned (`thin`), and what
+//! is left of it then is *kept* beside the queue until the snapshot goes. Below: `undo`, and the trees.
 //!
 //! # Invariants
 //! 1. A transaction is purged when its commit is at or below the horizon: no snapshot needs what was before it.
@@ -18,7 +19,7 @@
 //! # When things fail
 //! The transaction stays at the head of its queue, and is tried again.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 
 use crossbeam_utils::CachePadded;
 use meseta_storage::Change;
@@ -29,7 +30,7 @@ use crate::ids::{CommitTime, SlotNo, TransactionId};
 use crate::index::{Index, Indexes};
 use crate::lock::{Key, LockTable};
 use crate::row::VersionHeader;
-use crate::undo::{Before, Slots, UndoError, read_record};
+use crate::undo::{Slots, UndoError, read_record};
 
 /// A transaction whose undo records are still there.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -47,10 +48,20 @@ pub struct Purge {
     queues: Box<[CachePadded<Queue>]>,
 }
 
+/// A transaction that has been thinned.
+#[derive(Clone, Copy)]
+struct Kept {
+    ended: Ended,
+    /// Records that are left.
+    records: u64,
+}
+
 #[derive(Default)]
 struct Queue {
     /// The oldest first.
     ended: Mutex<VecDeque<Ended>>,
+    /// What thinning has left.
+    kept: Mutex<BTreeMap<TransactionId, Kept>>,
     /// Held by whoever purges; nobody waits for it.
     purging: Mutex<()>,
 }
@@ -68,7 +79,64 @@ impl Purge {
 
     /// How many transactions wait.
     pub fn waiting(&self) -> usize {
-        self.queues.iter().map(|queue| queue.ended.lock().len()).sum()
+        self.queues.iter().map(|queue| queue.ended.lock().len() + queue.kept.lock().len()).sum()
+    }
+
+    /// The oldest of a slot's queue, if so many wait there.
+    pub fn oldest_of(&self, slot: SlotNo, many: usize) -> Option<Ended> {
+        let ended = self.queues[usize::from(slot.0)].ended.lock();
+        if ended.len() < many { None } else { ended.front().copied() }
+    }
+
+    /// Takes the oldest of a slot's queue, if it is still this one, and does not let others purge there meanwhile: `thin` says
+    /// how many of its records are left. False if others are purging there, or have taken it.
+    pub fn thin_oldest(&self, slot: SlotNo, oldest: &Ended, thin: impl FnOnce() -> Result<u64>) -> Result<bool> {
+        let queue = &self.queues[usize::from(slot.0)];
+        let Some(_purging) = queue.purging.try_lock() else { return Ok(false) };
+        if queue.ended.lock().front() != Some(oldest) {
+            return Ok(false);
+        }
+        let records = thin()?;
+        queue.ended.lock().pop_front();
+        if records > 0 {
+            queue.kept.lock().insert(oldest.transaction, Kept { ended: *oldest, records });
+        }
+        Ok(true)
+    }
+
+    /// Thinning has taken a record of a transaction's.
+    pub fn one_record_less(&self, slot: SlotNo, id: TransactionId) {
+        let mut kept = self.queues[usize::from(slot.0)].kept.lock();
+        if let Some(transaction) = kept.get_mut(&id) {
+            transaction.records -= 1;
+            if transaction.records == 0 {
+                kept.remove(&id);
+            }
+        }
+    }
+
+    /// Purges what was kept of transactions at or below the horizon. Returns how many.
+    pub fn purge_kept(
+        &self,
+        slot: SlotNo,
+        horizon: CommitTime,
+        undo: &Slots,
+        indexes: &Indexes,
+        locks: &LockTable,
+    ) -> Result<usize> {
+        let queue = &self.queues[usize::from(slot.0)];
+        let behind: Vec<Ended> = {
+            let kept = queue.kept.lock();
+            kept.values().map(|kept| kept.ended).filter(|ended| ended.time <= horizon).collect()
+        };
+        let mut record = Vec::new();
+        for ended in &behind {
+            for number in 0..=ended.last {
+                purge_record(slot, ended.transaction, number, undo, indexes, locks, &mut record)?;
+            }
+            queue.kept.lock().remove(&ended.transaction);
+        }
+        Ok(behind.len())
     }
 
     /// Purges at most so many transactions of a slot. Returns how many; none if somebody else is at it.
@@ -113,7 +181,7 @@ fn purge_record(
     let corrupt = |problem| UndoError::Corrupt { slot, transaction: id, number, problem };
     for change in read_record(record).map_err(corrupt)?.1 {
         let change = change.map_err(corrupt)?;
-        if let Before::Deleted(_) = change.before
+        if change.deletes
             && let Some(index) = indexes.get(change.index)
         {
             remove_entry(&index, change.key, locks, |header| {

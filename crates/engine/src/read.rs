@@ -9,8 +9,9 @@
 
 use meseta_storage::Cursor;
 
-use crate::error::Result;
+use crate::error::{EngineError, Result};
 use crate::index::Index;
+use crate::row::Corrupt;
 use crate::session::Session;
 use crate::time::Snapshot;
 use crate::version::{Seen, VersionReader};
@@ -61,6 +62,9 @@ impl Session {
     }
 }
 
+/// So often an entry that changes is read again.
+const ATTEMPTS: usize = 100_000;
+
 /// Reads an entry, and reads it again as often as it has changed meanwhile.
 pub(crate) fn seen_at(
     versions: &mut VersionReader<'_>,
@@ -70,7 +74,7 @@ pub(crate) fn seen_at(
     out: &mut Vec<u8>,
 ) -> Result<bool> {
     let mut value = Vec::new();
-    loop {
+    for _ in 0..ATTEMPTS {
         if !index.tree.get_into(key, &mut value)? {
             return Ok(false);
         }
@@ -84,4 +88,6 @@ pub(crate) fn seen_at(
             Seen::Changed => {}
         }
     }
+    // Whatever changes does not change that often under one reader's eyes: the record is missing.
+    Err(EngineError::Corrupt { index: index.id(), problem: Corrupt::Record })
 }

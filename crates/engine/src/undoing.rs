@@ -69,7 +69,7 @@ fn undo_entry(
 ) -> Result<()> {
     let is_ours = |header: VersionHeader| (header.writer, header.number) == (id, number);
     let corrupt = |problem| EngineError::Corrupt { index: index.id(), problem };
-    let before = match change.before.value() {
+    let before = match change.before {
         Some(value) => {
             let (header, _) = VersionHeader::split_off(value).map_err(corrupt)?;
             if header.deleted && is_seen_by_all(core, header.writer) { None } else { Some((header, value)) }

@@ -10,8 +10,9 @@
 //!
 //! # Invariants
 //! 1. The snapshot is announced for as long as this looks: what it needs is not purged meanwhile.
-//! 2. A record that is not there, or empty, was undone: the entry has changed since it was read, and the caller reads it
-//!    again. ([`Seen::Changed`]; it ends, since a rollback undoes each change once.)
+//! 2. A record that is not there, or does not speak of the entry, was undone or thinned: the entry has changed since it was
+//!    read, or its records have, and the caller reads it again ([`Seen::Changed`]). It ends, since a rollback undoes each
+//!    change once, and a version that a snapshot sees is not thinned.
 //!
 //! # What it costs
 //! An entry whose newest version is seen costs a comparison, or a look at the commit table. Each step back costs a descent
@@ -90,19 +91,17 @@ impl<'e> VersionReader<'e> {
                 return Ok(Seen::Changed);
             }
             std::mem::swap(record, spare);
-            if is_empty(record).map_err(corrupt)? {
-                return Ok(Seen::Changed);
-            }
             match value_before(record, index, key).map_err(corrupt)? {
-                None => return Ok(Seen::Nothing),
-                Some(before) => header = VersionHeader::split_off(before).map_err(corrupt)?.0,
+                None => return Ok(Seen::Changed),
+                Some(None) => return Ok(Seen::Nothing),
+                Some(Some(before)) => header = VersionHeader::split_off(before).map_err(corrupt)?.0,
             }
             if self.time.is_visible(header.writer, snapshot) {
                 break;
             }
         }
         // Found again, now that nothing is written to the memory any more.
-        let before = value_before(record, index, key).map_err(corrupt)?;
+        let before = value_before(record, index, key).map_err(corrupt)?.flatten();
         let (header, payload) = VersionHeader::split_off(before.unwrap_or_default()).map_err(corrupt)?;
         Ok(shown(header, payload))
     }
@@ -112,19 +111,14 @@ fn shown(header: VersionHeader, payload: &[u8]) -> Seen<'_> {
     if header.deleted { Seen::Nothing } else { Seen::Payload(payload) }
 }
 
-/// Whether a record speaks of no change: the first of a transaction that has been rolled back to its beginning.
-fn is_empty(record: &[u8]) -> Result<bool, Corrupt> {
-    Ok(read_record(record)?.1.next().is_none())
-}
-
-/// What a record says was there before it in an entry; `None` if nothing was.
-fn value_before<'r>(record: &'r [u8], index: IndexId, key: &[u8]) -> Result<Option<&'r [u8]>, Corrupt> {
+/// What a record says was there before it in an entry: `Some(None)` if nothing was, `None` if it does not speak of it.
+fn value_before<'r>(record: &'r [u8], index: IndexId, key: &[u8]) -> Result<Option<Option<&'r [u8]>>, Corrupt> {
     let (_, changes) = read_record(record)?;
     for change in changes {
-        let EntryChange { index: of, key: at, before } = change?;
+        let EntryChange { index: of, key: at, before, .. } = change?;
         if of == index && at == key {
-            return Ok(before.value());
+            return Ok(Some(before));
         }
     }
-    Err(Corrupt::Record)
+    Ok(None)
 }

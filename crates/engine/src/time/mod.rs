@@ -79,7 +79,7 @@ use crossbeam_utils::CachePadded;
 use self::commit_table::CommitTable;
 pub use self::commit_table::State;
 use self::snapshots::Snapshots;
-pub use self::snapshots::{Session, Snapshot};
+pub use self::snapshots::{InUse, Session, Snapshot};
 use crate::ids::{CommitTime, TransactionId};
 use crate::sync::{AtomicU64, Ordering, Waiter};
 
@@ -283,17 +283,30 @@ impl Time {
         }
     }
 
+    /// Which snapshots are in use now; `None` if somebody else is just looking.
+    pub fn snapshots_in_use(&self) -> Option<InUse> {
+        let mut listed = Vec::new();
+        let below = self.try_advance_showing(|snapshot| listed.push(snapshot))?;
+        listed.sort_unstable();
+        Some(InUse { below, listed })
+    }
+
     /// False if somebody else was at it.
     fn try_advance(&self) -> bool {
+        self.try_advance_showing(|_| {}).is_some()
+    }
+
+    /// Returns what the clock said; `None` if somebody else was at it.
+    fn try_advance_showing(&self, show: impl FnMut(CommitTime)) -> Option<CommitTime> {
         if self.advancing.compare_exchange(0, 1, Ordering::Acquire, Ordering::Relaxed).is_err() {
-            return false;
+            return None;
         }
         let now = self.now();
         self.advanced_at.store(now.0, Ordering::Relaxed);
-        let horizon = self.snapshots.advance(now);
+        let horizon = self.snapshots.advance(now, show);
         self.table.freeze(horizon, self.next());
         self.advancing.store(0, Ordering::Release);
-        true
+        Some(now)
     }
 }
 

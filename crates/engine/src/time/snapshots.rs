@@ -174,17 +174,38 @@ impl Snapshots {
 
     /// Looks at all lines, and moves the horizon as far as `limit` at most, which the clock has said. On entry: nobody
     /// else is in here.
-    pub fn advance(&self, CommitTime(limit): CommitTime) -> CommitTime {
+    ///
+    /// Shows each snapshot that is announced. Every snapshot in use or to come is one of these, or at or above `limit`: the
+    /// third invariant's two cases hold for each of them.
+    pub fn advance(&self, CommitTime(limit): CommitTime, mut show: impl FnMut(CommitTime)) -> CommitTime {
         debug_assert!(limit >= self.edges.limit.load(Ordering::Relaxed), "the clock does not go back");
         self.edges.limit.store(limit, Ordering::Release);
         fence(Ordering::SeqCst);
         let announced = (0..self.used() as usize).map(|line| self.line(line).load(Ordering::Acquire));
-        let oldest = announced.filter(|&time| time != NONE).min().unwrap_or(limit).min(limit);
+        let announced = announced.filter(|&time| time != NONE).inspect(|&time| show(CommitTime(time)));
+        let oldest = announced.min().unwrap_or(limit).min(limit);
         let before = self.edges.horizon.load(Ordering::Relaxed);
         if oldest > before {
             self.edges.horizon.store(oldest, Ordering::Release);
         }
         CommitTime(oldest.max(before))
+    }
+}
+
+/// Which snapshots are in use.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct InUse {
+    /// Those that are not listed are at or above this, now and later.
+    pub below: CommitTime,
+    /// The others, ascending.
+    pub listed: Vec<CommitTime>,
+}
+
+impl InUse {
+    /// Whether a snapshot may see what was committed at one time and replaced by a commit at another.
+    pub fn is_seen(&self, from: CommitTime, until: CommitTime) -> bool {
+        let first = self.listed.partition_point(|&snapshot| snapshot < from);
+        until > self.below || self.listed.get(first).is_some_and(|&snapshot| snapshot < until)
     }
 }
 
@@ -262,6 +283,15 @@ mod tests {
         drop(second);
         let last = commit_one(&time);
         assert_eq!((time.advance(), time.horizon()), (last, last));
+    }
+
+    #[test]
+    fn a_version_is_seen_by_a_snapshot_between_its_commit_and_the_next() {
+        let in_use = InUse { below: CommitTime(90), listed: [17, 40, 40].map(CommitTime).into() };
+        let is_seen = |from, until| in_use.is_seen(CommitTime(from), CommitTime(until));
+        assert!(is_seen(9, 30) && is_seen(17, 18) && is_seen(30, 41) && is_seen(40, 88));
+        assert!(!is_seen(18, 40) && !is_seen(41, 90) && !is_seen(9, 17));
+        assert!(is_seen(88, 91), "a snapshot to come may be at 90");
     }
 
     #[test]

@@ -42,7 +42,7 @@ mod slots;
 mod tests;
 
 pub use cut_off::CutOff;
-pub use record::{Before, Changes, EntryChange, Fate, append_change, begin_record, read_record};
+pub use record::{Changes, EntryChange, Fate, append_change, begin_record, read_record};
 pub use slots::{Remains, Slots};
 
 use crate::ids::{SlotNo, TransactionId};

@@ -4,8 +4,8 @@
 //!   fate u8 | change | change | ...                          little-endian
 //!
 //!   change:  kind u8 | index u32 | key length u16 | key | value length u32 | value before
-//!                                                       \______ kinds 1 and 2 only _____/
-//!   kind:    0 nothing was there   1 an entry was there, and another is   2 an entry was there, and a tombstone is
+//!                                                       \______ with bit 0 only ________/
+//!   kind:    bit 0: an entry was there before      bit 1: a tombstone is there now
 //! ```
 //!
 //! The fate counts in a transaction's record 0 only, where it is patched; elsewhere it is 0.
@@ -46,30 +46,14 @@ pub struct EntryChange<'a> {
     pub index: IndexId,
     /// Its key.
     pub key: &'a [u8],
-    /// What was there before.
-    pub before: Before<'a>,
+    /// The entry's value before, header and all; `None` if there was no entry.
+    pub before: Option<&'a [u8]>,
+    /// Whether the change left a tombstone.
+    pub deletes: bool,
 }
 
-/// What was there before a change of an entry.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Before<'a> {
-    /// Nothing: the change inserted the entry.
-    Nothing,
-    /// An entry with this value, in place of which there is another now.
-    Replaced(&'a [u8]),
-    /// An entry with this value, of which there is a tombstone now.
-    Deleted(&'a [u8]),
-}
-
-impl<'a> Before<'a> {
-    /// The entry's value, header and all.
-    pub fn value(self) -> Option<&'a [u8]> {
-        match self {
-            Before::Nothing => None,
-            Before::Replaced(value) | Before::Deleted(value) => Some(value),
-        }
-    }
-}
+const HAD_VALUE: u8 = 1;
+const DELETES: u8 = 2;
 
 /// Begins a record.
 pub fn begin_record(fate: Fate, out: &mut Vec<u8>) {
@@ -79,17 +63,14 @@ pub fn begin_record(fate: Fate, out: &mut Vec<u8>) {
 
 /// Appends a change to a record.
 pub fn append_change(change: &EntryChange<'_>, out: &mut Vec<u8>) {
-    let (kind, value) = match change.before {
-        Before::Nothing => (0, None),
-        Before::Replaced(value) => (1, Some(value)),
-        Before::Deleted(value) => (2, Some(value)),
-    };
-    out.push(kind);
+    let had_value = if change.before.is_some() { HAD_VALUE } else { 0 };
+    let deletes = if change.deletes { DELETES } else { 0 };
+    out.push(had_value | deletes);
     out.extend_from_slice(&change.index.0.to_le_bytes());
     let key_len = u16::try_from(change.key.len()).expect("the tree refuses keys this long");
     out.extend_from_slice(&key_len.to_le_bytes());
     out.extend_from_slice(change.key);
-    if let Some(value) = value {
+    if let Some(value) = change.before {
         let len = u32::try_from(value.len()).expect("the tree refuses values this long");
         out.extend_from_slice(&len.to_le_bytes());
         out.extend_from_slice(value);
@@ -124,17 +105,17 @@ impl<'a> Changes<'a> {
         let index = IndexId(u32::from_le_bytes(self.take_array()?));
         let key_len = u16::from_le_bytes(self.take_array()?);
         let key = self.take(usize::from(key_len))?;
-        let mut value = || {
-            let len = u32::from_le_bytes(self.take_array()?);
-            self.take(len as usize)
+        if kind & !(HAD_VALUE | DELETES) != 0 {
+            return Err(Corrupt::Flags);
+        }
+        let before = match kind & HAD_VALUE {
+            0 => None,
+            _ => {
+                let len = u32::from_le_bytes(self.take_array()?);
+                Some(self.take(len as usize)?)
+            }
         };
-        let before = match kind {
-            0 => Before::Nothing,
-            1 => Before::Replaced(value()?),
-            2 => Before::Deleted(value()?),
-            _ => return Err(Corrupt::Flags),
-        };
-        Ok(EntryChange { index, key, before })
+        Ok(EntryChange { index, key, before, deletes: kind & DELETES != 0 })
     }
 }
 
@@ -169,18 +150,14 @@ mod tests {
 
     impl Owned {
         fn as_change(&self) -> EntryChange<'_> {
-            let before = match self.kind {
-                0 => Before::Nothing,
-                1 => Before::Replaced(&self.value),
-                _ => Before::Deleted(&self.value),
-            };
-            EntryChange { index: IndexId(self.index), key: &self.key, before }
+            let before = (self.kind & HAD_VALUE != 0).then_some(self.value.as_slice());
+            EntryChange { index: IndexId(self.index), key: &self.key, before, deletes: self.kind & DELETES != 0 }
         }
     }
 
     fn owned() -> impl Strategy<Value = Owned> {
         let bytes = || proptest::collection::vec(any::<u8>(), 0..40);
-        (any::<u32>(), bytes(), 0u8..3, bytes()).prop_map(|(index, key, kind, value)| Owned { index, key, kind, value })
+        (any::<u32>(), bytes(), 0u8..4, bytes()).prop_map(|(index, key, kind, value)| Owned { index, key, kind, value })
     }
 
     fn encoded(fate: Fate, changes: &[Owned]) -> Vec<u8> {
@@ -232,7 +209,7 @@ mod tests {
     #[test]
     fn a_fate_or_a_kind_that_means_nothing_is_refused() {
         assert_eq!(read_record(&[3]).map(|_| ()), Err(Corrupt::Flags));
-        let kind = [0, 3, 0, 0, 0, 0, 0, 0];
+        let kind = [0, 4, 0, 0, 0, 0, 0, 0];
         assert_eq!(read_record(&kind).unwrap().1.next(), Some(Err(Corrupt::Flags)));
     }
 }

@@ -8,7 +8,7 @@
 //! A slot's tree grows at its right edge and is removed from its left edge. What a session writes lies together, and
 //! sessions of different slots never meet.
 
-use meseta_storage::{Lsn, Tree};
+use meseta_storage::{Change, Lsn, Tree};
 
 use super::UndoError;
 use super::record::{Fate, read_record};
@@ -119,6 +119,31 @@ impl Slots {
     pub fn empty_first(&self, slot: SlotNo, id: TransactionId) -> Result<(), UndoError> {
         self.tree_of(slot, id, 0)?.update(&key(id, 0), &[Fate::Active as u8])?;
         Ok(())
+    }
+
+    /// Writes a record of a committed transaction anew: `make` is shown it, and appends what it is to be; it returns false
+    /// if the record is to go. `None` if it is not there.
+    pub fn edit(
+        &self,
+        slot: SlotNo,
+        id: TransactionId,
+        number: u64,
+        make: impl Fn(&[u8], &mut Vec<u8>) -> Result<bool, Corrupt>,
+    ) -> Result<Option<bool>, UndoError> {
+        let mut made = None;
+        self.tree_of(slot, id, number)?.modify(&key(id, number), &[], |record| {
+            let Some(record) = record else { return Ok(Change::Keep) };
+            let mut out = Vec::new();
+            let outcome = make(record, &mut out);
+            let change = match outcome {
+                Ok(true) => Change::Put(out.into()),
+                Ok(false) => Change::Remove,
+                Err(_) => Change::Keep,
+            };
+            made = Some(outcome);
+            Ok(change)
+        })?;
+        made.transpose().map_err(|problem| UndoError::Corrupt { slot, transaction: id, number, problem })
     }
 
     /// What transactions left in all slots, by slot and then by age. For the start, when nobody writes. It looks at a few

@@ -26,10 +26,10 @@ fn slots(store: &Store) -> (Slots, Vec<meseta_storage::TreeId>) {
     (Slots::new(trees), ids)
 }
 
-fn record(fate: Fate, key: &[u8], before: Before<'_>) -> Vec<u8> {
+fn record(fate: Fate, key: &[u8], before: Option<&[u8]>) -> Vec<u8> {
     let mut record = Vec::new();
     begin_record(fate, &mut record);
-    append_change(&EntryChange { index: IndexId(5), key, before }, &mut record);
+    append_change(&EntryChange { index: IndexId(5), key, before, deletes: before.is_some() }, &mut record);
     record
 }
 
@@ -45,11 +45,11 @@ fn what_was_appended_is_read_until_it_is_removed() {
     for id in [one, two] {
         for number in 0..3 {
             let key = format!("{id:?} {number}");
-            slots.append(FIRST, id, number, &record(Fate::Active, key.as_bytes(), Before::Nothing)).unwrap();
+            slots.append(FIRST, id, number, &record(Fate::Active, key.as_bytes(), None)).unwrap();
         }
     }
     assert!(slots.read(FIRST, two, 1, &mut out).unwrap());
-    assert_eq!(out, record(Fate::Active, b"TransactionId(2) 1", Before::Nothing));
+    assert_eq!(out, record(Fate::Active, b"TransactionId(2) 1", None));
     assert!(!slots.read(SECOND, two, 1, &mut out).unwrap());
     slots.remove(FIRST, two, 1).unwrap();
     assert!(!slots.read(FIRST, two, 1, &mut out).unwrap());
@@ -62,7 +62,7 @@ fn what_remains_after_a_crash_is_found_with_its_fate() {
     let trees = {
         let store = store(&disk);
         let (slots, trees) = slots(&store);
-        let some = |fate| record(fate, b"key", Before::Deleted(&[7; 40]));
+        let some = |fate| record(fate, b"key", Some(&[7; 40]));
         for (slot, id, last) in [(FIRST, 10, 0), (FIRST, 11, 300), (SECOND, 12, 2), (SECOND, 13, 1)] {
             for number in 0..=last {
                 slots.append(slot, TransactionId(id), number, &some(Fate::Active)).unwrap();
