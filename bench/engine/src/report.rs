@@ -18,6 +18,8 @@ use crate::workload::{Retries, Workload};
 const WAITS_SHOWN: usize = 5;
 /// The smallest part of a cell's time that the last table shows.
 const SHARE_SHOWN: f64 = 0.01;
+/// The smallest part that is shown when a cell has been measured.
+const SHARE_TOLD: f64 = 0.001;
 
 /// One number of the table, and what is behind it.
 #[derive(Clone, Debug, Serialize)]
@@ -67,9 +69,9 @@ impl Cell {
         }
     }
 
-    /// Its longest waits.
-    fn top_waits(&self) -> impl Iterator<Item = &Wait> {
-        self.waits.iter().take(WAITS_SHOWN)
+    /// Its longest waits, as far as they are worth showing.
+    fn top_waits(&self, share: f64) -> impl Iterator<Item = &Wait> {
+        self.waits.iter().take(WAITS_SHOWN).filter(move |wait| wait.share >= share)
     }
 
     /// Waits that there should not be.
@@ -91,7 +93,7 @@ impl Display for Cell {
             self.voluntary_switches,
             self.involuntary_switches
         )?;
-        for wait in self.top_waits() {
+        for wait in self.top_waits(SHARE_TOLD) {
             let mark = if wait.is_too_much(self.workload) { "  <-- too much" } else { "" };
             writeln!(f, "    {:>6.2}% {} ({} times){mark}", 100.0 * wait.share, name(wait), wait.count)?;
         }
@@ -237,7 +239,7 @@ impl Report {
     fn contention(&self) -> Table {
         let mut table = Table::new(["wait", "workload", "threads", "share", "waits a transaction", "mean"]);
         for cell in &self.cells {
-            for wait in cell.top_waits().filter(|wait| wait.share >= SHARE_SHOWN) {
+            for wait in cell.top_waits(SHARE_SHOWN) {
                 let mark = if wait.is_too_much(cell.workload) { " \\*" } else { "" };
                 table.push([
                     name(wait),

@@ -96,7 +96,9 @@ impl Waits {
 fn side(event: WaitEvent) -> Side {
     match event {
         WaitEvent::LogWritten | WaitEvent::LogDurable => Side::Log,
-        WaitEvent::LogWrite
+        // (A page cleaner's latch is another turn of the cleaner's, or a checkpoint.)
+        WaitEvent::LatchCleaner
+        | WaitEvent::LogWrite
         | WaitEvent::LogSync
         | WaitEvent::DataWrite
         | WaitEvent::DataSync
