@@ -2,6 +2,8 @@
 //!
 //! The engine counts a wait when it ends. A cell's waits are therefore read when all its threads have ended, and compared
 //! with the time that these threads were at work, until each ended.
+//!
+//! What is not seen here: short mutexes without a name, and threads that yield in turns. They show as context switches.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -21,7 +23,7 @@ pub const TOO_MUCH: f64 = 0.05;
 pub enum Side {
     /// A worker's.
     Worker,
-    /// A worker's, for the log.
+    /// For the log to be written or flushed: a worker's, or of the log's own thread.
     Log,
     /// A worker's, for a lock.
     Lock,
@@ -95,11 +97,10 @@ impl Waits {
 
 fn side(event: WaitEvent) -> Side {
     match event {
-        WaitEvent::LogWritten | WaitEvent::LogDurable => Side::Log,
+        // Who commits may write and flush the log itself, for others too.
+        WaitEvent::LogWritten | WaitEvent::LogDurable | WaitEvent::LogWrite | WaitEvent::LogSync => Side::Log,
         // (A page cleaner's latch is another turn of the cleaner's, or a checkpoint.)
         WaitEvent::LatchCleaner
-        | WaitEvent::LogWrite
-        | WaitEvent::LogSync
         | WaitEvent::DataWrite
         | WaitEvent::DataSync
         | WaitEvent::DoublewriteWrite
