@@ -1,12 +1,12 @@
 # The few commands that a person needs. Each is a script in tools/, which says in its head what it does.
 
-.PHONY: help run test torture sanitize bench-storage
+.PHONY: help run test torture sanitize bench-storage bench-engine
 .DEFAULT_GOAL := help
 
 # Minutes of `make torture`, and where its chance begins (a failure prints the seed that repeats it).
 MINUTES ?= 30
 SEED ?= $(shell date +%s)
-# For `make bench-storage`; see `make bench-storage BENCH_ARGS=--help`.
+# For the benchmarks; see `make bench-storage BENCH_ARGS=--help`, `make bench-engine BENCH_ARGS=--help`.
 BENCH_ARGS ?=
 
 help: ## this list
@@ -27,3 +27,7 @@ sanitize: ## unit tests under Miri and ThreadSanitizer, where a nightly compiler
 bench-storage: ## the storage engine beside four others, with BENCH_ARGS="..."
 	tools/setup bench
 	cd bench/storage && cargo run --release -- $(BENCH_ARGS)
+
+bench-engine: ## transactions from one thread to a thousand, with BENCH_ARGS="..."
+	tools/setup
+	cd bench/engine && cargo run --release -- $(BENCH_ARGS)
