@@ -214,6 +214,12 @@ impl Session {
         Ok(self.core.locks.lock(&self.owner, &request, self.on_conflict())?)
     }
 
+    /// Whether somebody else has a lock on a row, or stands in line for one.
+    pub fn would_wait(&self, index: &Index, key: &[u8]) -> bool {
+        let (key, mode, reach) = (Key::Row(key), Mode::Exclusive, Reach::Record);
+        self.core.locks.would_wait(&self.owner, &Request { index: &index.locks, key, mode, reach })
+    }
+
     /// The writer of a row that the caller has just read ([`Session::get_newest`]), if it is another transaction and active,
     /// has the row locked. Waits for its end, as `on_conflict` says.
     pub fn wait_for_writer(

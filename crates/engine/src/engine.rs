@@ -54,7 +54,8 @@ const THINNED_ABOVE: usize = 64;
 pub struct EngineOptions {
     /// How text compares.
     pub collations: Arc<dyn Collations>,
-    /// Undo trees of a new engine: twice the cores.
+    /// Undo trees of a new engine: several times the cores, since whoever is interrupted at a tree's right edge keeps the
+    /// others of its slot waiting; each takes an extent.
     pub slots: u16,
     /// Shards of the lock table: a few times the cores.
     pub lock_shards: usize,
@@ -63,7 +64,8 @@ pub struct EngineOptions {
 impl Default for EngineOptions {
     fn default() -> Self {
         let cores = std::thread::available_parallelism().map_or(1, usize::from).clamp(1, 1024);
-        Self { collations: Arc::new(BytesOnly), slots: 2 * cores as u16, lock_shards: 16 * cores }
+        let slots = (16 * cores).clamp(64, 1024) as u16;
+        Self { collations: Arc::new(BytesOnly), slots, lock_shards: 16 * cores }
     }
 }
 

@@ -1,4 +1,4 @@
-//! Reading: one entry or a range of an index, as a snapshot sees it.
+//! Reading: one entry of an index, as a snapshot sees it, or the newest.
 //!
 //! # Invariants
 //! 1. The session's snapshot is announced while this reads. (`time`)
@@ -7,11 +7,9 @@
 //! # What it costs
 //! An entry whose newest version is seen costs a copy out of its leaf and a comparison. A long entry costs its pages.
 
-use meseta_storage::Cursor;
-
 use crate::error::{EngineError, Result};
 use crate::index::Index;
-use crate::row::Corrupt;
+use crate::row::{Corrupt, VERSION_HEADER_LEN};
 use crate::session::Session;
 use crate::time::Snapshot;
 use crate::version::{Seen, VersionReader};
@@ -22,35 +20,6 @@ impl Session {
         let snapshot = self.snapshot();
         let mut versions = VersionReader::new(&self.core.time, &self.core.undo);
         seen_at(&mut versions, &snapshot, index, key, out)
-    }
-
-    /// Shows what this statement's snapshot sees of a range, in ascending order from `from` on: each entry's key and
-    /// payload, until `visit` returns false. `visit` may do what it likes: nothing is latched.
-    pub fn scan(
-        &mut self,
-        index: &Index,
-        from: &[u8],
-        mut visit: impl FnMut(&[u8], &[u8]) -> Result<bool>,
-    ) -> Result<()> {
-        let snapshot = self.snapshot();
-        let mut versions = VersionReader::new(&self.core.time, &self.core.undo);
-        let mut cursor: Cursor = index.tree.cursor();
-        let mut again = Vec::new();
-        let mut is_on_entry = cursor.seek(from)?;
-        while is_on_entry {
-            let goes_on = match versions.seen(&snapshot, index.id(), cursor.key(), cursor.value())? {
-                Seen::Nothing => true,
-                Seen::Payload(payload) => visit(cursor.key(), payload)?,
-                Seen::Changed => {
-                    !seen_at(&mut versions, &snapshot, index, cursor.key(), &mut again)? || visit(cursor.key(), &again)?
-                }
-            };
-            if !goes_on {
-                return Ok(());
-            }
-            is_on_entry = cursor.next()?;
-        }
-        Ok(())
     }
 
     /// The newest version of an entry, header and all, whoever wrote it: for those who lock and change. False if there is
@@ -73,20 +42,22 @@ pub(crate) fn seen_at(
     key: &[u8],
     out: &mut Vec<u8>,
 ) -> Result<bool> {
-    let mut value = Vec::new();
     for _ in 0..ATTEMPTS {
-        if !index.tree.get_into(key, &mut value)? {
+        if !index.tree.get_into(key, out)? {
             return Ok(false);
         }
-        match versions.seen(snapshot, index.id(), key, &value)? {
+        let older = match versions.seen(snapshot, index.id(), key, out)? {
             Seen::Nothing => return Ok(false),
-            Seen::Payload(payload) => {
-                out.clear();
-                out.extend_from_slice(payload);
-                return Ok(true);
-            }
-            Seen::Changed => {}
+            Seen::Changed => continue,
+            // The newest version is what has just been read.
+            Seen::Payload(payload) if payload.as_ptr_range().end == out.as_ptr_range().end => None,
+            Seen::Payload(payload) => Some(payload.to_vec()),
+        };
+        match older {
+            Some(older) => *out = older,
+            None => drop(out.drain(..VERSION_HEADER_LEN)),
         }
+        return Ok(true);
     }
     // Whatever changes does not change that often under one reader's eyes: the record is missing.
     Err(EngineError::Corrupt { index: index.id(), problem: Corrupt::Record })

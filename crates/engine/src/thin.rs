@@ -60,11 +60,9 @@ pub fn thin_transaction(core: &Core, slot: SlotNo, ended: &Ended, in_use: &InUse
         for change in read_record(&record).map_err(corrupt)?.1 {
             let change = change.map_err(corrupt)?;
             match core.indexes.get(change.index) {
-                Some(index) => thin_entry(core, &index, change.key, in_use)?,
-                // Nobody looks at what has been dropped.
-                None => {
-                    forget(core, slot, ended.transaction, number, change.index, change.key)?;
-                }
+                Some(index) if thin_entry(core, &index, change.key, in_use, (ended.transaction, number))? => {}
+                // Nobody looks at what has been dropped, or at a record whose change was never made.
+                _ => forget(core, slot, ended.transaction, number, change.index, change.key)?,
             }
         }
         left += u64::from(core.undo.read(slot, ended.transaction, number, &mut record)?);
@@ -72,9 +70,16 @@ pub fn thin_transaction(core: &Core, slot: SlotNo, ended: &Ended, in_use: &InUse
     Ok(left)
 }
 
-/// Thins the versions of one entry.
-fn thin_entry(core: &Core, index: &Index, key: &[u8], in_use: &InUse) -> Result<()> {
-    let mut links = chain(core, index, key)?;
+/// Thins the versions of one entry. False if none of them names this record.
+fn thin_entry(
+    core: &Core,
+    index: &Index,
+    key: &[u8],
+    in_use: &InUse,
+    (id, number): (TransactionId, u64),
+) -> Result<bool> {
+    let Chain { mut links, is_whole } = chain(core, index, key)?;
+    let is_named = links.iter().any(|link| (link.header.writer, link.header.number) == (id, number));
     // The lowest version that somebody sees so far.
     let mut upper = 0;
     let mut cut_out = Vec::new();
@@ -106,36 +111,45 @@ fn thin_entry(core: &Core, index: &Index, key: &[u8], in_use: &InUse) -> Result<
         remove_entry(index, key, &core.locks, |found| found == *header)?;
         forget(core, header.slot, header.writer, header.number, index.id(), key)?;
     }
-    Ok(())
+    Ok(is_named || !is_whole)
 }
 
-/// The versions of an entry that have records, from the newest down to the first that everybody sees.
-fn chain(core: &Core, index: &Index, key: &[u8]) -> Result<Vec<Link>> {
+/// The versions of an entry that have records, from the newest down.
+struct Chain {
+    links: Vec<Link>,
+    /// Down to the first that everybody sees, or to where there was nothing; else somebody is changing it.
+    is_whole: bool,
+}
+
+fn chain(core: &Core, index: &Index, key: &[u8]) -> Result<Chain> {
     let corrupt = |problem| crate::version::VersionError::Corrupt { index: index.id(), problem };
     let mut links = Vec::new();
     let mut record = Vec::new();
     let mut value = Vec::new();
     if !index.tree.get_into(key, &mut value)? {
-        return Ok(links);
+        return Ok(Chain { links, is_whole: true });
     }
     let (mut header, _) = VersionHeader::split_off(&value).map_err(corrupt)?;
     loop {
         let time = match core.time.state_of(header.writer) {
             State::Committed(time) => Some(time),
             State::Active => None,
-            State::Frozen | State::RolledBack(_) => return Ok(links),
+            State::Frozen => return Ok(Chain { links, is_whole: true }),
+            State::RolledBack(_) => return Ok(Chain { links, is_whole: false }),
         };
         if !core.undo.read(header.slot, header.writer, header.number, &mut record)? {
-            return Ok(links);
+            return Ok(Chain { links, is_whole: false });
         }
-        let Some(change) = change_of(&record, index.id(), key).map_err(corrupt)? else { return Ok(links) };
+        let Some(change) = change_of(&record, index.id(), key).map_err(corrupt)? else {
+            return Ok(Chain { links, is_whole: false });
+        };
         let before = change.before.map(<[u8]>::to_vec);
         let next = before.as_deref().map(VersionHeader::split_off).transpose().map_err(corrupt)?;
         let next = next.map(|(header, _)| header);
         links.push(Link { header, time, before, changed: false });
         match next {
             Some(next) => header = next,
-            None => return Ok(links),
+            None => return Ok(Chain { links, is_whole: true }),
         }
     }
 }

@@ -211,7 +211,7 @@ fn one_loss(seed: u64) -> (bool, bool) {
         assert!(is_prepared || !acknowledged, "seed {seed}, worker {worker}: what was prepared is not");
         if is_prepared {
             decided = true;
-            let commits = seed % 2 == 0;
+            let commits = seed.is_multiple_of(2);
             if commits { engine.commit_prepared(&name) } else { engine.roll_back_prepared(&name) }.unwrap();
             let expected = if commits { &instead } else { &knows.rows };
             assert_eq!(&found(&mut session, table, worker), expected, "seed {seed}, worker {worker}: decided");

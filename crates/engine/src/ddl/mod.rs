@@ -61,8 +61,9 @@ pub(crate) fn open_table(
     let (lock, auto_increment) = match old {
         Some(old) => (Arc::clone(&old.lock), Arc::clone(&old.auto_increment)),
         None => {
-            let stripes = std::thread::available_parallelism().map_or(1, usize::from);
-            (TableLock::new(id, stripes), Arc::new(Counter::open(root, &counter_name(id), 1)?))
+            let cores = std::thread::available_parallelism().map_or(1, usize::from);
+            // More than cores: whoever is interrupted in a stripe keeps all others of that stripe waiting.
+            (TableLock::new(id, (4 * cores).clamp(32, 256)), Arc::new(Counter::open(root, &counter_name(id), 1)?))
         }
     };
     Ok(Table { definition, indexes, referrers: Box::default(), lock, auto_increment })

@@ -17,7 +17,7 @@ use meseta_storage::Cursor;
 use crate::change::Writer;
 use crate::error::{EngineError, Result};
 use crate::index::Index;
-use crate::lock::Mode;
+use crate::lock::{Key, Mode, Reach};
 use crate::locking::{Direction, Locking, LockingCursor};
 use crate::read::seen_at;
 use crate::row::{Corrupt, KeyRange, VERSION_HEADER_LEN, Value, VersionHeader};
@@ -63,9 +63,15 @@ impl Session {
             }
             let corrupt = |problem| EngineError::Corrupt { index: rows.id(), problem };
             let (header, _) = VersionHeader::split_off(&row.value).map_err(corrupt)?;
-            if self.wait_for_writer(rows, key, header.writer, mode, self.on_conflict())? == Writer::Gone {
-                return Ok((!header.deleted).then_some(row));
+            if self.wait_for_writer(rows, key, header.writer, mode, self.on_conflict())? == Writer::LookAgain {
+                continue;
             }
+            if mode == Mode::Exclusive && self.would_wait(rows, key) {
+                // Others stand in line for it: behind them, rather than to find out when it is to be changed.
+                self.lock(rows, Key::Row(key), mode, Reach::Record)?;
+                continue;
+            }
+            return Ok((!header.deleted).then_some(row));
         }
     }
 }

@@ -127,8 +127,11 @@ impl Session {
         for (index, entry) in table.indexes.iter().zip(&mut scratch.new) {
             index.layout.entry(values, &scratch.primary_key, collations, entry)?;
         }
+        // Nearly always nothing is where a new row is to be: so that is what is tried first, and looked for only if it is not so.
+        scratch.seen_new.iter_mut().for_each(|seen| seen.is_there = false);
+        let mut looks = false;
         'again: loop {
-            for (position, index) in table.indexes.iter().enumerate() {
+            for (position, index) in table.indexes.iter().enumerate().filter(|_| looks) {
                 let (entry, seen) = (&scratch.new[position], &mut scratch.seen_new[position]);
                 match self.find_room(index, entry, seen, conflict_mode)? {
                     Room::Free => {}
@@ -155,6 +158,7 @@ impl Session {
                 self.count_on(table, values)?;
                 return Ok(RowChange::Done);
             }
+            looks = true;
         }
     }
 
