@@ -80,6 +80,8 @@ fn thin_entry(
 ) -> Result<bool> {
     let Chain { mut links, is_whole } = chain(core, index, key)?;
     let is_named = links.iter().any(|link| (link.header.writer, link.header.number) == (id, number));
+    // If everybody sees the transaction by now, the chain may have ended before it, and purge takes it.
+    let is_orphan = is_whole && !is_named && core.time.state_of(id) != State::Frozen;
     // The lowest version that somebody sees so far.
     let mut upper = 0;
     let mut cut_out = Vec::new();
@@ -111,7 +113,7 @@ fn thin_entry(
         remove_entry(index, key, &core.locks, |found| found == *header)?;
         forget(core, header.slot, header.writer, header.number, index.id(), key)?;
     }
-    Ok(is_named || !is_whole)
+    Ok(!is_orphan)
 }
 
 /// The versions of an entry that have records, from the newest down.
