@@ -18,7 +18,7 @@ run: ## the demonstration: load, update, commit, crash, recover (about ten secon
 test: ## everything that must pass before a change is merged; installs what it needs
 	tools/test
 
-torture: ## power losses, models, fuzzing and interleavings for MINUTES=30 with SEED=...
+torture: ## power losses, models, histories, fuzzing and interleavings for MINUTES=30 with SEED=...
 	tools/torture $(MINUTES) $(SEED)
 
 sanitize: ## unit tests under Miri and ThreadSanitizer, where a nightly compiler is installed
