@@ -40,6 +40,8 @@ fn good_histories_show_nothing() {
         "w1(x=1) a1 r2(x=) w2(x=2) c2 r3(x=2) c3",
         // What was undone had replaced what was undone with it.
         "w1(x=1) w1(x=2) u1 w1(y=3) c1 r2(x=) r2(y=3) c2",
+        // Of an insert that was undone no lock is left: 2 may insert before 1 commits, and 3 look in between.
+        "w1(x=1) r1(x=1) u1 w2(x=2) c2 r3(x=2) r3(y=) c3 w1(y=5) c1 r4(y=5) c4",
     ] {
         assert_shows(Lists, text, &[]);
     }

@@ -225,8 +225,10 @@ impl<'h> Orders<'h> {
         };
         let (over, possible): (Vec<usize>, Vec<usize>) = candidates.into_iter().partition(is_over);
         match possible[..] {
+            // It put a row where there was none, and saw that. If it is undone, nothing is left to be locked.
+            [0] if has_written => {}
             [version] => {
-                // Who has written a key has locked it.
+                // Who has written a row has locked it.
                 let view = read.view.filter(|_| !has_written);
                 self.seen.push(Seen { reader, key: read.key, version, view });
             }
