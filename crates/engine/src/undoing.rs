@@ -8,7 +8,8 @@
 //!    undone. While the transaction goes on, its record 0 stays, emptied: it tells the fate.
 //! 3. A tombstone that everybody sees is not put back: nobody would remove it again. Its transaction may be purged while it
 //!    is put back; so one looks once more afterwards.
-//! 4. In a transaction that goes on, a row whose header names somebody else again is locked for its owner before.
+//! 4. In a transaction that goes on, an entry whose header will name somebody else again is locked for its owner before. If
+//!    its header does not name the record, there is nothing to undo and nothing to lock.
 //! 5. A key that goes leaves its locks to the key that follows.
 
 use std::ops::Range;
@@ -77,6 +78,12 @@ fn undo_entry(
         None => None,
     };
     if let Some(owner) = goes_on {
+        // A change that was never made may be one of an entry that somebody else has: that is not waited for.
+        let is_made =
+            index.tree.get(change.key, |value| VersionHeader::split_off(value).map(|(header, _)| is_ours(header)))?;
+        if !is_made.transpose().map_err(corrupt)?.unwrap_or(false) {
+            return Ok(());
+        }
         let request =
             Request { index: &index.locks, key: Key::Row(change.key), mode: Mode::Exclusive, reach: Reach::Record };
         // It has the row already, by its header. Whoever was granted a lock before looking gives it back, and soon.

@@ -186,6 +186,8 @@ impl LockTable {
                 // The ledger first: its answer says whether there is anything to grant. See there.
                 if writer.rows.add_while(Arc::clone(&row.place), is_still_active) {
                     row.queue.grant(writer, RowClaim::writer());
+                    // It may stand in this line itself, for what it has now.
+                    row.queue.serve();
                 } else {
                     return shard.tidy(spot);
                 }

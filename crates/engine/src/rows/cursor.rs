@@ -6,7 +6,9 @@
 //! ```
 //!
 //! # Invariants
-//! 1. What a consistent read shows of an entry and of its row is of one version: they were changed together.
+//! 1. What a consistent read shows of an entry and of its row is of one version: they were changed together. Where a
+//!    transaction has changed a row that was newer than its snapshot, it sees its own version of the row, and the entry that
+//!    this has; an older version of another entry of the row is passed over, as in InnoDB.
 //! 2. A locking read locks the entry, then the row; both are then what they are until the transaction ends.
 //!
 //! # What it costs
@@ -16,13 +18,15 @@ use meseta_storage::Cursor;
 
 use crate::change::Writer;
 use crate::error::{EngineError, Result};
+use crate::ids::TransactionId;
 use crate::index::Index;
 use crate::lock::{Key, Mode, Reach};
 use crate::locking::{Direction, Locking, LockingCursor};
 use crate::read::seen_at;
 use crate::row::{Corrupt, KeyRange, VERSION_HEADER_LEN, Value, VersionHeader};
 use crate::session::{Isolation, Session};
-use crate::table::{Table, TableIndex};
+use crate::table::{Entry, Table, TableIndex};
+use crate::time::Snapshot;
 use crate::version::{Seen, VersionReader};
 
 /// A row in its newest version, as it was found: by a locking read, or by [`Session::find_row`].
@@ -207,6 +211,13 @@ fn next_consistent(
                 }
             }
         }
+        if older.is_some() && snapshot.own != TransactionId::NOBODY && !index.layout.is_clustered {
+            // The row may have a version of this transaction's own, made from a newer one than the entry's: the row decides.
+            match entry_of_row(table, index, &snapshot, &mut versions, cursor.key(), older.as_deref(), session)? {
+                Some(entry) if entry.key == cursor.key() => *older = Some(entry.payload),
+                _ => continue,
+            }
+        }
         if !fetches {
             return Ok(true);
         }
@@ -225,6 +236,29 @@ fn next_consistent(
         }
     }
     Ok(false)
+}
+
+/// The entry of an index that a row has as the snapshot sees it; `None` if it does not see the row. `key` and `payload` are
+/// those of some version of its entry.
+fn entry_of_row(
+    table: &Table,
+    index: &TableIndex,
+    snapshot: &Snapshot,
+    versions: &mut VersionReader<'_>,
+    key: &[u8],
+    payload: Option<&[u8]>,
+    session: &Session,
+) -> Result<Option<Entry>> {
+    let corrupt = |problem| EngineError::Corrupt { index: index.index.id(), problem };
+    let primary_key = index.layout.primary_key_of(key, payload.unwrap_or_default()).map_err(corrupt)?;
+    let (rows, mut row) = (table.rows(), Vec::new());
+    if !seen_at(versions, snapshot, &rows.index, primary_key, &mut row)? {
+        return Ok(None);
+    }
+    let (mut buffers, mut values, mut entry) = (Default::default(), Vec::new(), Entry::default());
+    rows.layout.read(primary_key, &row, &mut buffers, &mut values).map_err(corrupt)?;
+    index.layout.entry(&values, primary_key, &*session.core.collations, &mut entry)?;
+    Ok(Some(entry))
 }
 
 impl Consistent {

@@ -27,9 +27,13 @@ use crate::lock::{Key, Mode, Outcome, Reach};
 use crate::row::{ColumnType, Corrupt, Value, VersionHeader};
 use crate::session::Session;
 use crate::table::{Entry, Scratch, Seen, Table, TableIndex};
+use crate::time::State;
 
 /// Ids of rows without a primary key are reserved so many at a time.
 const ROW_NUMBERS_AHEAD: u64 = 1 << 16;
+
+/// So often an entry of a row that is not there is looked at again before it is called damaged.
+const ODDITIES_MAX: u32 = 1000;
 
 /// Another row has the same values in a unique index.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -130,6 +134,7 @@ impl Session {
         // Nearly always nothing is where a new row is to be: so that is what is tried first, and looked for only if it is not so.
         scratch.seen_new.iter_mut().for_each(|seen| seen.is_there = false);
         let mut looks = false;
+        let mut oddities = 0;
         'again: loop {
             for (position, index) in table.indexes.iter().enumerate().filter(|_| looks) {
                 let (entry, seen) = (&scratch.new[position], &mut scratch.seen_new[position]);
@@ -138,10 +143,12 @@ impl Session {
                     Room::LookAgain => continue 'again,
                     Room::Taken if fails_build(index) => {}
                     Room::Taken => return conflict(table, position, &entry.key, seen),
-                    Room::Odd if self.is_as_seen(table, &scratch.primary_key, scratch.seen_new[0].before())? => {
-                        return Err(corrupt(&index.index, Corrupt::Record));
+                    // Inserted by somebody meanwhile; and if the row is not there now, deleted and purged since, or damaged.
+                    Room::Odd if oddities == ODDITIES_MAX => return Err(corrupt(&index.index, Corrupt::Record)),
+                    Room::Odd => {
+                        oddities += 1;
+                        continue 'again;
                     }
-                    Room::Odd => continue 'again,
                 }
             }
             let entries = table.indexes.iter().zip(&scratch.new).zip(&scratch.seen_new);
@@ -227,7 +234,7 @@ impl Session {
                     continue;
                 }
                 if !self.find_own(index, old, &mut scratch.seen_old[position])? {
-                    return self.stale(table, row, index);
+                    return self.stale(table, row, index, old);
                 }
                 if old.key == new.key {
                     continue;
@@ -237,7 +244,10 @@ impl Session {
                     Room::LookAgain => continue 'again,
                     Room::Taken if fails_build(index) => {}
                     Room::Taken => return conflict(table, position, &new.key, &scratch.seen_new[position]),
-                    Room::Odd => return self.stale(table, row, index),
+                    Room::Odd if self.is_as_seen(table, &row.key, Some(&row.value))? => {
+                        return Err(corrupt(&index.index, Corrupt::Record));
+                    }
+                    Room::Odd => return Ok(RowChange::Stale),
                 }
             }
             let mut writes = Writes::new();
@@ -295,8 +305,9 @@ impl Session {
         loop {
             let kept = table.indexes.iter().enumerate().filter(|(_, index)| is_kept(index));
             for (position, index) in kept.clone().skip(1) {
-                if !self.find_own(index, &scratch.old[position], &mut scratch.seen_old[position])? {
-                    return self.stale(table, row, index);
+                let entry = &scratch.old[position];
+                if !self.find_own(index, entry, &mut scratch.seen_old[position])? {
+                    return self.stale(table, row, index, entry);
                 }
             }
             let mut writes = Writes::new();
@@ -363,9 +374,17 @@ impl Session {
         Ok(seen.is_there)
     }
 
-    /// The row has not the entry that it should have: it has been changed since it was found, or the index is damaged.
-    fn stale(&mut self, table: &Table, row: &FoundRow, index: &TableIndex) -> Result<RowChange> {
-        if self.is_as_seen(table, &row.key, Some(&row.value))? {
+    /// The row has not the entry that it should have: it has been changed since it was found, or is being changed, or the
+    /// index is damaged.
+    fn stale(&mut self, table: &Table, row: &FoundRow, index: &TableIndex, entry: &Entry) -> Result<RowChange> {
+        let mut seen = Seen::default();
+        let is_there = self.find_own(index, entry, &mut seen)?;
+        let is_under_way = seen.is_there && {
+            let header = VersionHeader::split_off(&seen.value).map_err(|problem| corrupt(&index.index, problem))?.0;
+            matches!(self.core.time.state_of(header.writer), State::Active | State::RolledBack(_))
+        };
+        // A committed change of the entry is one of the row too.
+        if !is_there && !is_under_way && self.is_as_seen(table, &row.key, Some(&row.value))? {
             return Err(corrupt(&index.index, Corrupt::Record));
         }
         Ok(RowChange::Stale)

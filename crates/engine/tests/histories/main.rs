@@ -150,10 +150,9 @@ fn most_transactions_commit() {
     }
 }
 
-/// A mistake of the engine's that histories found, told in a few lines: in a snapshot, an entry of a secondary index shows
-/// the version from before another's commit, while the row has a version of the transaction's own. In InnoDB the row decides.
+/// A mistake of the engine's that histories found, told in a few lines: in a snapshot, an entry of a secondary index showed
+/// the version from before another's commit, while the row had a version of the transaction's own. The row decides.
 #[test]
-#[ignore = "a known mistake: a row that its own transaction moved is read where it was, too"]
 fn a_row_that_its_own_transaction_moved_is_read_once_in_a_secondary_index() {
     let bank = Bank::open(&SimDisk::new(1), options());
     let mut session = bank.engine.session().unwrap();
