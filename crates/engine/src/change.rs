@@ -23,7 +23,7 @@
 
 use meseta_storage::Change;
 
-use crate::error::{EngineError, Result};
+use crate::error::Result;
 use crate::ids::TransactionId;
 use crate::index::Index;
 use crate::lock::{Key, Mode, OnConflict, Outcome, Reach, Request};
@@ -140,7 +140,7 @@ impl Session {
                     self.lock(write.index, key, Mode::Exclusive, Reach::InsertIntention)?;
                 }
                 Found::NeedsSuccessor => unreachable!("write_entry looks for it"),
-                Found::Damaged(problem) => return Err(EngineError::Corrupt { index: write.index.id(), problem }),
+                Found::Damaged(problem) => return Err(write.index.damaged(problem)),
             }
             if is_clustered {
                 return Ok(Changed::LookAgain);

@@ -121,7 +121,7 @@ impl Core {
     /// A new transaction's id, which no transaction had, not even before a crash.
     pub fn begin_writer(&self) -> Result<TransactionId> {
         let id = self.time.begin_writer()?;
-        if let Err(error) = self.transactions.cover(&self.root, id.0, IDS_RESERVED) {
+        if let Err(error) = self.transactions.reserve(&self.root, id.0, IDS_RESERVED) {
             // It did nothing, so there is nothing to undo.
             self.time.rolled_back(id);
             return Err(error);

@@ -70,11 +70,6 @@ impl Counter {
         }
     }
 
-    /// A number is given by somebody else, who has seen to it that nobody else gets it: reserves it.
-    pub fn cover(&self, root: &Root, number: u64, ahead: u64) -> Result<()> {
-        self.reserve(root, number, ahead)
-    }
-
     /// A number was given by somebody else: this counter goes on above it.
     pub fn raise(&self, root: &Root, number: u64, ahead: u64) -> Result<()> {
         if number < self.next.load(Ordering::Relaxed) {
@@ -99,8 +94,8 @@ impl Counter {
         if next < bound { self.restart(root, next) } else { Ok(()) }
     }
 
-    /// Sees to it that this number is below the bound.
-    fn reserve(&self, root: &Root, number: u64, ahead: u64) -> Result<()> {
+    /// Sees to it that this number is below the bound: for whoever gives it, and has seen to it that nobody else does.
+    pub fn reserve(&self, root: &Root, number: u64, ahead: u64) -> Result<()> {
         if number < self.bound.load(Ordering::Acquire) {
             return Ok(());
         }

@@ -6,8 +6,10 @@ use std::sync::Arc;
 use meseta_storage::Tree;
 use parking_lot::RwLock;
 
+use crate::error::EngineError;
 use crate::ids::IndexId;
 use crate::lock::IndexLocks;
+use crate::row::Corrupt;
 
 /// An index.
 pub struct Index {
@@ -21,6 +23,11 @@ impl Index {
     /// Its name.
     pub fn id(&self) -> IndexId {
         self.locks.id()
+    }
+
+    /// An entry of it is damaged.
+    pub fn damaged(&self, problem: Corrupt) -> EngineError {
+        EngineError::Corrupt { index: self.id(), problem }
     }
 }
 

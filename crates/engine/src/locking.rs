@@ -21,7 +21,7 @@
 //! lock on the first key beyond in some cases, we always lock the gap alone.
 
 use crate::change::Writer;
-use crate::error::{EngineError, Result};
+use crate::error::Result;
 use crate::index::Index;
 use crate::lock::{Key, Mode, OnConflict, Outcome, Reach, Request};
 use crate::row::VersionHeader;
@@ -214,8 +214,7 @@ impl<'i> LockingCursor<'i> {
             return Ok(Attempt::Again);
         }
         let Some((key, value)) = found.filter(|_| inside) else { return Ok(Attempt::End) };
-        let (header, _) = VersionHeader::split_off(&value)
-            .map_err(|problem| EngineError::Corrupt { index: self.index.id(), problem })?;
+        let (header, _) = VersionHeader::split_off(&value).map_err(|problem| self.index.damaged(problem))?;
         let Locking { mode, on_conflict, .. } = self.locking;
         match session.wait_for_writer(self.index, &key, header.writer, mode, on_conflict)? {
             Writer::Gone => {}

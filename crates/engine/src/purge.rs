@@ -25,7 +25,7 @@ use crossbeam_utils::CachePadded;
 use meseta_storage::Change;
 use parking_lot::Mutex;
 
-use crate::error::{EngineError, Result};
+use crate::error::Result;
 use crate::ids::{CommitTime, SlotNo, TransactionId};
 use crate::index::{Index, Indexes};
 use crate::lock::{Key, LockTable};
@@ -131,9 +131,7 @@ impl Purge {
         };
         let mut record = Vec::new();
         for ended in &behind {
-            for number in 0..=ended.last {
-                purge_record(slot, ended.transaction, number, undo, indexes, locks, &mut record)?;
-            }
+            purge_transaction(slot, ended, undo, indexes, locks, &mut record)?;
             queue.kept.lock().remove(&ended.transaction);
         }
         Ok(behind.len())
@@ -155,14 +153,24 @@ impl Purge {
         while purged < most {
             let oldest = queue.ended.lock().front().copied();
             let Some(ended) = oldest.filter(|ended| ended.time <= horizon) else { break };
-            for number in 0..=ended.last {
-                purge_record(slot, ended.transaction, number, undo, indexes, locks, &mut record)?;
-            }
+            purge_transaction(slot, &ended, undo, indexes, locks, &mut record)?;
             queue.ended.lock().pop_front();
             purged += 1;
         }
         Ok(purged)
     }
+}
+
+/// Purges a transaction's records, from the first to the last.
+fn purge_transaction(
+    slot: SlotNo,
+    ended: &Ended,
+    undo: &Slots,
+    indexes: &Indexes,
+    locks: &LockTable,
+    record: &mut Vec<u8>,
+) -> Result<()> {
+    (0..=ended.last).try_for_each(|number| purge_record(slot, ended.transaction, number, undo, indexes, locks, record))
 }
 
 /// Removes a record's tombstones, then the record.
@@ -206,7 +214,7 @@ pub fn remove_entry(
             Ok((header, _)) if is_wanted(header) => Change::Remove,
             Ok(_) => Change::Keep,
             Err(problem) => {
-                damaged = Some(EngineError::Corrupt { index: index.id(), problem });
+                damaged = Some(index.damaged(problem));
                 Change::Keep
             }
         }

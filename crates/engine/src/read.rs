@@ -7,7 +7,7 @@
 //! # What it costs
 //! An entry whose newest version is seen costs a copy out of its leaf and a comparison. A long entry costs its pages.
 
-use crate::error::{EngineError, Result};
+use crate::error::Result;
 use crate::index::Index;
 use crate::row::{Corrupt, VERSION_HEADER_LEN};
 use crate::session::Session;
@@ -60,5 +60,5 @@ pub(crate) fn seen_at(
         return Ok(true);
     }
     // Whatever changes does not change that often under one reader's eyes: the record is missing.
-    Err(EngineError::Corrupt { index: index.id(), problem: Corrupt::Record })
+    Err(index.damaged(Corrupt::Record))
 }

@@ -19,7 +19,7 @@ use std::time::Duration;
 use meseta_storage::Change;
 
 use crate::core::Core;
-use crate::error::{EngineError, Result};
+use crate::error::Result;
 use crate::ids::{SlotNo, TransactionId};
 use crate::index::Index;
 use crate::lock::{Key, Mode, OnConflict, Owner, Reach, Request};
@@ -69,7 +69,7 @@ fn undo_entry(
     goes_on: Option<&Arc<Owner>>,
 ) -> Result<()> {
     let is_ours = |header: VersionHeader| (header.writer, header.number) == (id, number);
-    let corrupt = |problem| EngineError::Corrupt { index: index.id(), problem };
+    let corrupt = |problem| index.damaged(problem);
     let before = match change.before {
         Some(value) => {
             let (header, _) = VersionHeader::split_off(value).map_err(corrupt)?;

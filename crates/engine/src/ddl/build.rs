@@ -158,7 +158,7 @@ impl Session {
     /// There is an entry already: it is this row's, or of one that has these values now, or a duplicate.
     fn check_found(&mut self, table: &Table, at: usize, entry: &Entry, found: &[u8]) -> Result<()> {
         let index = &table.indexes[at];
-        let corrupt = |problem| EngineError::Corrupt { index: index.index.id(), problem };
+        let corrupt = |problem| index.index.damaged(problem);
         let (header, payload) = VersionHeader::split_off(found).map_err(corrupt)?;
         let own = index.layout.primary_key_of(&entry.key, &entry.payload).map_err(corrupt)?;
         let other = index.layout.primary_key_of(&entry.key, payload).map_err(corrupt)?;

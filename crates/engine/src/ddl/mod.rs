@@ -279,12 +279,7 @@ impl Session {
         let mut trees = Vec::new();
         let created = self.create_indexes_of(&mut definition, &mut trees).and_then(|()| {
             self.change_catalog(|change| {
-                let (database, name) = (&definition.database, &definition.name);
-                match change.schema.table_named(database, name) {
-                    Ok(_) => return Err(CatalogError::TableExists(database.clone(), name.clone()).into()),
-                    Err(CatalogError::NoSuchTable(..)) => {}
-                    Err(error) => return Err(error.into()),
-                }
+                check_name(&change.schema, &definition)?;
                 check_foreign_keys(&change.schema, &definition)?;
                 change.redefine(definition)
             })
@@ -420,13 +415,7 @@ impl Session {
             }
         }
         self.change_catalog(|change| {
-            let (database, name) = (&definition.database, &definition.name);
-            match change.schema.table_named(database, name) {
-                Ok(found) if found.id() == id => {}
-                Ok(_) => return Err(CatalogError::TableExists(database.clone(), name.clone()).into()),
-                Err(CatalogError::NoSuchTable(..)) => {}
-                Err(error) => return Err(error.into()),
-            }
+            check_name(&change.schema, &definition)?;
             check_foreign_keys(&change.schema, &definition)?;
             change.redefine(definition).map(|_| ())
         })
@@ -460,6 +449,16 @@ impl Session {
             Ok(())
         })?;
         self.drop_indexes([&old.indexes[position].index].into_iter())
+    }
+}
+
+/// The database has to be there, and no other table of this name in it.
+fn check_name(schema: &Schema, definition: &TableDefinition) -> Result<(), CatalogError> {
+    match schema.table_named(&definition.database, &definition.name) {
+        Ok(found) if found.id() == definition.id => Ok(()),
+        Ok(_) => Err(CatalogError::TableExists(definition.database.clone(), definition.name.clone())),
+        Err(CatalogError::NoSuchTable(..)) => Ok(()),
+        Err(error) => Err(error),
     }
 }
 

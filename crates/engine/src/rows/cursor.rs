@@ -19,7 +19,6 @@ use meseta_storage::Cursor;
 use crate::change::Writer;
 use crate::error::{EngineError, Result};
 use crate::ids::TransactionId;
-use crate::index::Index;
 use crate::lock::{Key, Mode, Reach};
 use crate::locking::{Direction, Locking, LockingCursor};
 use crate::read::seen_at;
@@ -41,14 +40,14 @@ pub struct FoundRow {
 impl FoundRow {
     /// Whether it is a tombstone.
     pub(crate) fn is_deleted(&self, table: &Table) -> Result<bool> {
-        let corrupt = |problem| EngineError::Corrupt { index: table.rows().index.id(), problem };
+        let corrupt = |problem| table.rows().index.damaged(problem);
         Ok(VersionHeader::split_off(&self.value).map_err(corrupt)?.0.deleted)
     }
 
     /// Reads its values. What has to be put together is kept in the buffers.
     pub fn read<'r>(&'r self, table: &'r Table, buffers: &'r mut [Vec<u8>; 2], out: &mut Vec<Value<'r>>) -> Result<()> {
         let rows = table.rows();
-        let corrupt = |problem| EngineError::Corrupt { index: rows.index.id(), problem };
+        let corrupt = |problem| rows.index.damaged(problem);
         let (_, payload) = VersionHeader::split_off(&self.value).map_err(corrupt)?;
         rows.layout.read(&self.key, payload, buffers, out).map_err(corrupt)
     }
@@ -65,7 +64,7 @@ impl Session {
             if !self.get_newest(rows, key, &mut row.value)? {
                 return Ok(None);
             }
-            let corrupt = |problem| EngineError::Corrupt { index: rows.id(), problem };
+            let corrupt = |problem| rows.damaged(problem);
             let (header, _) = VersionHeader::split_off(&row.value).map_err(corrupt)?;
             if self.wait_for_writer(rows, key, header.writer, mode, self.on_conflict())? == Writer::LookAgain {
                 continue;
@@ -176,7 +175,7 @@ impl<'t> RowCursor<'t> {
             Source::Consistent(_) => (self.table.rows(), &*self.row.key, &*self.row.value),
             Source::Locking(_) => return self.row.read(self.table, buffers, out),
         };
-        let corrupt = |problem| EngineError::Corrupt { index: index.index.id(), problem };
+        let corrupt = |problem| index.index.damaged(problem);
         index.layout.read(key, payload, buffers, out).map_err(corrupt)
     }
 }
@@ -222,17 +221,16 @@ fn next_consistent(
             return Ok(true);
         }
         let payload = older.as_deref().unwrap_or_else(|| &cursor.value()[VERSION_HEADER_LEN..]);
-        let corrupt = |index: &Index, problem| EngineError::Corrupt { index: index.id(), problem };
         let primary_key = index.layout.primary_key_of(cursor.key(), payload);
         row.key.clear();
-        row.key.extend_from_slice(primary_key.map_err(|problem| corrupt(&index.index, problem))?);
+        row.key.extend_from_slice(primary_key.map_err(|problem| index.index.damaged(problem))?);
         let rows = &table.rows().index;
         if seen_at(&mut versions, &snapshot, rows, &row.key, &mut row.value)? {
             return Ok(true);
         }
         // Only who looks at what is there now may see one without the other.
         if !is_uncommitted {
-            return Err(corrupt(rows, Corrupt::Record));
+            return Err(rows.damaged(Corrupt::Record));
         }
     }
     Ok(false)
@@ -249,7 +247,7 @@ fn entry_of_row(
     payload: Option<&[u8]>,
     session: &Session,
 ) -> Result<Option<Entry>> {
-    let corrupt = |problem| EngineError::Corrupt { index: index.index.id(), problem };
+    let corrupt = |problem| index.index.damaged(problem);
     let primary_key = index.layout.primary_key_of(key, payload.unwrap_or_default()).map_err(corrupt)?;
     let (rows, mut row) = (table.rows(), Vec::new());
     if !seen_at(versions, snapshot, &rows.index, primary_key, &mut row)? {
@@ -295,7 +293,7 @@ fn next_locking(
             row.set(cursor.key(), cursor.value());
             return Ok(true);
         }
-        let corrupt = |problem| EngineError::Corrupt { index: index.index.id(), problem };
+        let corrupt = |problem| index.index.damaged(problem);
         let (_, payload) = VersionHeader::split_off(cursor.value()).map_err(corrupt)?;
         let primary_key = index.layout.primary_key_of(cursor.key(), payload).map_err(corrupt)?;
         let mut at_row = LockingCursor::at(&table.rows().index, primary_key, cursor.locking().without_gaps());

@@ -21,9 +21,9 @@ use super::FoundRow;
 use super::foreign_key::Pass;
 use crate::change::{Changed, New, Write, Writer};
 use crate::counter::Series;
-use crate::error::{EngineError, Result};
+use crate::error::Result;
 use crate::index::Index;
-use crate::lock::{Key, Mode, Outcome, Reach};
+use crate::lock::{Key, Mode, Reach};
 use crate::row::{ColumnType, Corrupt, Value, VersionHeader};
 use crate::session::Session;
 use crate::table::{Entry, Scratch, Seen, Table, TableIndex};
@@ -111,11 +111,9 @@ impl Session {
         row_number: u64,
         conflict_mode: Mode,
     ) -> Result<RowChange> {
-        let mut scratch = std::mem::take(&mut self.scratch);
-        scratch.make_room(table.indexes.len());
-        let change = self.insert_with(table, values, row_number, conflict_mode, &mut scratch);
-        self.scratch = scratch;
-        change
+        self.with_scratch(table, |session, scratch| {
+            session.insert_with(table, values, row_number, conflict_mode, scratch)
+        })
     }
 
     fn insert_with(
@@ -127,7 +125,7 @@ impl Session {
         scratch: &mut Scratch,
     ) -> Result<RowChange> {
         let collations = &*self.core.collations;
-        table.primary_key(values, row_number, collations, &mut scratch.primary_key)?;
+        table.rows().layout.primary_key(values, row_number, collations, &mut scratch.primary_key)?;
         for (index, entry) in table.indexes.iter().zip(&mut scratch.new) {
             index.layout.entry(values, &scratch.primary_key, collations, entry)?;
         }
@@ -144,7 +142,7 @@ impl Session {
                     Room::Taken if fails_build(index) => {}
                     Room::Taken => return conflict(table, position, &entry.key, seen),
                     // Inserted by somebody meanwhile; and if the row is not there now, deleted and purged since, or damaged.
-                    Room::Odd if oddities == ODDITIES_MAX => return Err(corrupt(&index.index, Corrupt::Record)),
+                    Room::Odd if oddities == ODDITIES_MAX => return Err(index.index.damaged(Corrupt::Record)),
                     Room::Odd => {
                         oddities += 1;
                         continue 'again;
@@ -199,7 +197,7 @@ impl Session {
     ) -> Result<RowChange> {
         let mut primary_key = Vec::new();
         if table.definition.has_primary_key {
-            table.primary_key(values, 0, &*self.core.collations, &mut primary_key)?;
+            table.rows().layout.primary_key(values, 0, &*self.core.collations, &mut primary_key)?;
             if primary_key != row.key {
                 return match self.delete_entries(table, row, before)? {
                     RowChange::Done => self.insert_entries(table, values, 0, conflict_mode),
@@ -207,11 +205,9 @@ impl Session {
                 };
             }
         }
-        let mut scratch = std::mem::take(&mut self.scratch);
-        scratch.make_room(table.indexes.len());
-        let change = self.update_with(table, row, [before, values], conflict_mode, &mut scratch);
-        self.scratch = scratch;
-        change
+        self.with_scratch(table, |session, scratch| {
+            session.update_with(table, row, [before, values], conflict_mode, scratch)
+        })
     }
 
     fn update_with(
@@ -244,8 +240,8 @@ impl Session {
                     Room::LookAgain => continue 'again,
                     Room::Taken if fails_build(index) => {}
                     Room::Taken => return conflict(table, position, &new.key, &scratch.seen_new[position]),
-                    Room::Odd if self.is_as_seen(table, &row.key, Some(&row.value))? => {
-                        return Err(corrupt(&index.index, Corrupt::Record));
+                    Room::Odd if self.is_as_seen(&table.rows().index, &row.key, &row.value)? => {
+                        return Err(index.index.damaged(Corrupt::Record));
                     }
                     Room::Odd => return Ok(RowChange::Stale),
                 }
@@ -267,7 +263,7 @@ impl Session {
                 self.count_on(table, after)?;
                 return Ok(RowChange::Done);
             }
-            if !self.is_as_seen(table, &row.key, Some(&row.value))? {
+            if !self.is_as_seen(&table.rows().index, &row.key, &row.value)? {
                 return Ok(RowChange::Stale);
             }
         }
@@ -284,11 +280,7 @@ impl Session {
     }
 
     fn delete_entries(&mut self, table: &Table, row: &FoundRow, values: &[Value<'_>]) -> Result<RowChange> {
-        let mut scratch = std::mem::take(&mut self.scratch);
-        scratch.make_room(table.indexes.len());
-        let change = self.delete_with(table, row, values, &mut scratch);
-        self.scratch = scratch;
-        change
+        self.with_scratch(table, |session, scratch| session.delete_with(table, row, values, scratch))
     }
 
     fn delete_with(
@@ -319,7 +311,7 @@ impl Session {
             if self.change_row(&writes)? == Changed::Yes {
                 return Ok(RowChange::Done);
             }
-            if !self.is_as_seen(table, &row.key, Some(&row.value))? {
+            if !self.is_as_seen(&table.rows().index, &row.key, &row.value)? {
                 return Ok(RowChange::Stale);
             }
         }
@@ -327,7 +319,7 @@ impl Session {
 
     /// Looks where a new entry is to be.
     fn find_room(&mut self, index: &TableIndex, entry: &Entry, seen: &mut Seen, conflict_mode: Mode) -> Result<Room> {
-        let corrupt = |problem| corrupt(&index.index, problem);
+        let corrupt = |problem| index.index.damaged(problem);
         seen.is_there = self.get_newest(&index.index, &entry.key, &mut seen.value)?;
         if !seen.is_there {
             return Ok(Room::Free);
@@ -346,22 +338,15 @@ impl Session {
         }
         // Lock, then look: it is to stay. In READ COMMITTED too the gap is locked, as in InnoDB.
         let outcome = self.lock(&index.index, Key::Row(&entry.key), conflict_mode, Reach::NextKey)?;
-        let mut again = std::mem::take(&mut self.again);
-        let is_there = self.get_newest(&index.index, &entry.key, &mut again);
-        let is_same = again == seen.value;
-        self.again = again;
-        match outcome {
-            Outcome::Granted { .. } if is_there? && is_same => Ok(Room::Taken),
-            _ => Ok(Room::LookAgain),
-        }
+        let is_same = self.is_as_seen(&index.index, &entry.key, &seen.value)?;
+        Ok(if outcome.is_granted() && is_same { Room::Taken } else { Room::LookAgain })
     }
 
     /// Looks at an entry that the row has. False if it has not.
     fn find_own(&mut self, index: &TableIndex, entry: &Entry, seen: &mut Seen) -> Result<bool> {
         seen.is_there = self.get_newest(&index.index, &entry.key, &mut seen.value)?;
         if seen.is_there {
-            let (header, _) =
-                VersionHeader::split_off(&seen.value).map_err(|problem| corrupt(&index.index, problem))?;
+            let (header, _) = VersionHeader::split_off(&seen.value).map_err(|problem| index.index.damaged(problem))?;
             return Ok(!header.deleted);
         }
         if index.build.is_some() {
@@ -380,23 +365,32 @@ impl Session {
         let mut seen = Seen::default();
         let is_there = self.find_own(index, entry, &mut seen)?;
         let is_under_way = seen.is_there && {
-            let header = VersionHeader::split_off(&seen.value).map_err(|problem| corrupt(&index.index, problem))?.0;
+            let header = VersionHeader::split_off(&seen.value).map_err(|problem| index.index.damaged(problem))?.0;
             matches!(self.core.time.state_of(header.writer), State::Active | State::RolledBack(_))
         };
         // A committed change of the entry is one of the row too.
-        if !is_there && !is_under_way && self.is_as_seen(table, &row.key, Some(&row.value))? {
-            return Err(corrupt(&index.index, Corrupt::Record));
+        if !is_there && !is_under_way && self.is_as_seen(&table.rows().index, &row.key, &row.value)? {
+            return Err(index.index.damaged(Corrupt::Record));
         }
         Ok(RowChange::Stale)
     }
 
-    /// Whether the newest version of a row is still this one.
-    fn is_as_seen(&mut self, table: &Table, key: &[u8], seen: Option<&[u8]>) -> Result<bool> {
+    /// Whether the newest version of an entry is still this one.
+    fn is_as_seen(&mut self, index: &Index, key: &[u8], seen: &[u8]) -> Result<bool> {
         let mut again = std::mem::take(&mut self.again);
-        let is_there = self.get_newest(&table.rows().index, key, &mut again);
-        let is_same = seen == is_there.as_ref().is_ok_and(|&is_there| is_there).then_some(again.as_slice());
+        let is_there = self.get_newest(index, key, &mut again);
+        let is_same = again == seen;
         self.again = again;
-        is_there.map(|_| is_same)
+        Ok(is_there? && is_same)
+    }
+
+    /// Does something with the memory that is used for one row after the other.
+    fn with_scratch<T>(&mut self, table: &Table, act: impl FnOnce(&mut Self, &mut Scratch) -> T) -> T {
+        let mut scratch = std::mem::take(&mut self.scratch);
+        scratch.make_room(table.indexes.len());
+        let done = act(self, &mut scratch);
+        self.scratch = scratch;
+        done
     }
 }
 
@@ -410,13 +404,9 @@ fn fails_build(index: &TableIndex) -> bool {
     index.build.as_ref().inspect(|build| build.fail()).is_some()
 }
 
-fn corrupt(index: &Index, problem: Corrupt) -> EngineError {
-    EngineError::Corrupt { index: index.id(), problem }
-}
-
 fn conflict(table: &Table, position: usize, key: &[u8], seen: &Seen) -> Result<RowChange> {
     let index = &table.indexes[position];
-    let corrupt = |problem| corrupt(&index.index, problem);
+    let corrupt = |problem| index.index.damaged(problem);
     let (_, payload) = VersionHeader::split_off(&seen.value).map_err(corrupt)?;
     let primary_key = index.layout.primary_key_of(key, payload).map_err(corrupt)?.to_vec();
     Ok(RowChange::Conflict(Conflict { index: position, primary_key }))

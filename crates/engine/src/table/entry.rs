@@ -133,17 +133,17 @@ impl EntryLayout {
         columns.all(|column| self.is_told[usize::from(column)])
     }
 
-    /// Appends the index's own parts of a row's key. Returns whether one of them is NULL.
+    /// Appends the first parts of a key, as many as there are values: of whole columns, of which the parts take what they
+    /// have. Returns whether one of them is NULL.
     fn append_parts<'v>(
         &self,
-        value_of: impl Fn(u16) -> Value<'v>,
+        values: impl Iterator<Item = Value<'v>>,
         collations: &dyn Collations,
         out: &mut Vec<u8>,
     ) -> Result<bool, KeyError> {
         let mut has_null = false;
         let mut weights = Vec::new();
-        for (at, part) in self.parts.iter().enumerate() {
-            let value = value_of(part.column());
+        for (at, (part, value)) in self.parts.iter().zip(values).enumerate() {
             has_null |= value == Value::Null;
             let (prefix, collation) =
                 (self.prefixes.get(at).copied().flatten(), self.collations.get(at).copied().flatten());
@@ -171,12 +171,11 @@ impl EntryLayout {
     ) -> Result<(), KeyError> {
         debug_assert!(self.is_clustered);
         out.clear();
-        self.append_parts(
-            |column| if column == ROW_NUMBER { Value::Unsigned(row_number) } else { values[usize::from(column)] },
-            collations,
-            out,
-        )
-        .map(|_| ())
+        let value_of = |part: &KeyPart| match part.column() {
+            ROW_NUMBER => Value::Unsigned(row_number),
+            column => values[usize::from(column)],
+        };
+        self.append_parts(self.parts.iter().map(value_of), collations, out).map(|_| ())
     }
 
     /// Makes a row's entry. On entry: `primary_key` is the row's, and is the key if this is where the rows are.
@@ -192,7 +191,8 @@ impl EntryLayout {
         if self.is_clustered {
             out.key.extend_from_slice(primary_key);
         } else {
-            let has_null = self.append_parts(|column| values[usize::from(column)], collations, &mut out.key)?;
+            let own = self.parts.iter().map(|part| values[usize::from(part.column())]);
+            let has_null = self.append_parts(own, collations, &mut out.key)?;
             if self.is_unique && !has_null {
                 let len = u16::try_from(primary_key.len()).expect("a key is not longer than KEY_LEN_MAX");
                 out.payload.extend_from_slice(&len.to_le_bytes());
@@ -216,19 +216,7 @@ impl EntryLayout {
         out: &mut Vec<u8>,
     ) -> Result<(), KeyError> {
         out.clear();
-        let mut weights = Vec::new();
-        for (at, (part, &value)) in self.parts.iter().zip(values).enumerate() {
-            let value = match (value, self.collations.get(at).copied().flatten()) {
-                (Value::Bytes(text), Some(collation)) => {
-                    weights.clear();
-                    collations.append_weights(collation, self.prefixes[at], text, &mut weights);
-                    Value::Bytes(&weights)
-                }
-                _ => value,
-            };
-            part.append(value, KEY_LEN_MAX, out)?;
-        }
-        Ok(())
+        self.append_parts(values.iter().copied(), collations, out).map(|_| ())
     }
 
     /// Takes an entry apart.

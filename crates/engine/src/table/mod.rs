@@ -35,7 +35,6 @@ use crate::counter::Counter;
 use crate::ids::{CommitTime, TableId};
 use crate::index::Index;
 use crate::lock::TableLock;
-use crate::row::{KeyError, Value};
 
 /// An index of a table.
 #[derive(Clone)]
@@ -111,16 +110,5 @@ impl Table {
     /// The number of the index of this name. Names are compared without regard to ASCII case.
     pub fn index_named(&self, name: &str) -> Option<usize> {
         self.definition.indexes.iter().position(|index| index.name.eq_ignore_ascii_case(name))
-    }
-
-    /// The key of the row with these values.
-    pub fn primary_key(
-        &self,
-        values: &[Value<'_>],
-        row_number: u64,
-        collations: &dyn Collations,
-        out: &mut Vec<u8>,
-    ) -> Result<(), KeyError> {
-        self.rows().layout.primary_key(values, row_number, collations, out)
     }
 }

@@ -8,7 +8,7 @@
 //! 1. What is estimated costs as much whatever the table's size.
 
 use super::{Table, TableIndex};
-use crate::error::{EngineError, Result};
+use crate::error::Result;
 use crate::row::{KeyPart, KeyRange, VersionHeader};
 
 /// Places in which an index is looked at: innodb_stats_persistent_sample_pages.
@@ -70,7 +70,7 @@ struct Neighbours {
 impl Neighbours {
     /// Compares the entries from this key on, each with the one before.
     fn look(&mut self, index: &TableIndex, from: &[u8]) -> Result<()> {
-        let corrupt = |problem| EngineError::Corrupt { index: index.index.id(), problem };
+        let corrupt = |problem| index.index.damaged(problem);
         let mut cursor = index.index.tree.cursor();
         let mut before: Option<Vec<u8>> = None;
         let mut is_on_entry = cursor.seek(from)?;
