@@ -237,6 +237,40 @@ fn an_old_snapshot_sees_whose_a_unique_value_was() {
     assert_sound(&engine);
 }
 
+/// The row has moved to another place in the index since the snapshot, and this transaction has changed it there: it sees
+/// its own version of the row, and through the index too, once, where the row is now.
+#[test]
+fn a_row_that_was_moved_and_then_changed_by_oneself_is_seen_where_it_is() {
+    let (engine, mut other) = engine(&SimDisk::new(1));
+    for unique in [false, true] {
+        let columns = vec![column("id", INT), column("k", INT), column("s", TEXT)];
+        let name = if unique { "unique" } else { "plain" };
+        let t = TableDefinition::new("d", name, columns).with_primary_key(&[0]).with_index(index("k", unique, &[1]));
+        let t = other.create_table(t).unwrap();
+        inserts(&mut other, t, &[number(1), number(10), Value::Bytes(b"first")]);
+        other.commit().unwrap();
+        let mut session = engine.session().unwrap();
+        assert_eq!(rows(&mut session, t), ["1 10 first"]);
+        assert_eq!(
+            update(&mut other, t, 1, &[number(1), number(20), Value::Bytes(b"moved")]).unwrap(),
+            RowChange::Done
+        );
+        other.commit().unwrap();
+        assert_eq!(rows_by(&mut session, t, 1, Direction::Ascending), ["1 10 first"]);
+        // Its entry in the index stays as the other transaction wrote it.
+        assert_eq!(
+            update(&mut session, t, 1, &[number(1), number(20), Value::Bytes(b"own")]).unwrap(),
+            RowChange::Done
+        );
+        assert_eq!(rows(&mut session, t), ["1 20 own"]);
+        for direction in [Direction::Ascending, Direction::Descending] {
+            assert_eq!(rows_by(&mut session, t, 1, direction), ["1 20 own"], "{name}");
+        }
+        session.roll_back().unwrap();
+    }
+    assert_sound(&engine);
+}
+
 #[test]
 fn rows_without_a_primary_key_come_in_the_order_of_their_insertion() {
     let disk = SimDisk::new(1);

@@ -7,8 +7,8 @@
 //!
 //! # Invariants
 //! 1. What a consistent read shows of an entry and of its row is of one version: they were changed together. Where a
-//!    transaction has changed a row that was newer than its snapshot, it sees its own version of the row, and the entry that
-//!    this has; an older version of another entry of the row is passed over, as in InnoDB.
+//!    transaction has changed a row that was newer than its snapshot, it sees its own version of the row, and of the entries
+//!    the one that this has, whoever wrote that: where an entry's newest version is not seen, the row decides, as in InnoDB.
 //! 2. A locking read locks the entry, then the row; both are then what they are until the transaction ends.
 //!
 //! # What it costs
@@ -198,23 +198,35 @@ fn next_consistent(
     while read.step()? {
         let Consistent { cursor, older, .. } = read;
         *older = None;
-        match versions.seen(&snapshot, index.index.id(), cursor.key(), cursor.value())? {
-            Seen::Nothing => continue,
+        let is_newest = match versions.seen(&snapshot, index.index.id(), cursor.key(), cursor.value())? {
+            Seen::Nothing => false,
             // The newest version is the cursor's own.
-            Seen::Payload(payload) if payload.as_ptr_range().end == cursor.value().as_ptr_range().end => {}
-            Seen::Payload(payload) => *older = Some(payload.to_vec()),
-            Seen::Changed => {
-                let again = older.insert(Vec::new());
-                if !seen_at(&mut versions, &snapshot, &index.index, cursor.key(), again)? {
-                    continue;
-                }
+            Seen::Payload(payload) if payload.as_ptr_range().end == cursor.value().as_ptr_range().end => true,
+            Seen::Payload(payload) => {
+                *older = Some(payload.to_vec());
+                false
             }
-        }
-        if older.is_some() && snapshot.own != TransactionId::NOBODY && !index.layout.is_clustered {
-            // The row may have a version of this transaction's own, made from a newer one than the entry's: the row decides.
-            match entry_of_row(table, index, &snapshot, &mut versions, cursor.key(), older.as_deref(), session)? {
-                Some(entry) if entry.key == cursor.key() => *older = Some(entry.payload),
-                _ => continue,
+            Seen::Changed => {
+                let mut again = Vec::new();
+                if seen_at(&mut versions, &snapshot, &index.index, cursor.key(), &mut again)? {
+                    *older = Some(again);
+                }
+                false
+            }
+        };
+        if !is_newest {
+            if snapshot.own != TransactionId::NOBODY && !index.layout.is_clustered {
+                // The row may have a version of this transaction's own, made from a newer one than the entry's: it decides.
+                let newest = &cursor.value()[VERSION_HEADER_LEN..];
+                let key = cursor.key();
+                let mut payload = payload_of_row(table, index, &snapshot, &mut versions, key, newest, session)?;
+                if let (None, Some(older)) = (&payload, &*older) {
+                    payload = payload_of_row(table, index, &snapshot, &mut versions, key, older, session)?;
+                }
+                *older = payload;
+            }
+            if older.is_none() {
+                continue;
             }
         }
         if !fetches {
@@ -236,27 +248,28 @@ fn next_consistent(
     Ok(false)
 }
 
-/// The entry of an index that a row has as the snapshot sees it; `None` if it does not see the row. `key` and `payload` are
-/// those of some version of its entry.
-fn entry_of_row(
+/// Asks the row, as the snapshot sees it, whether this is its entry: its payload, if so. `payload` is that of some version of
+/// the entry, and names the row.
+fn payload_of_row(
     table: &Table,
     index: &TableIndex,
     snapshot: &Snapshot,
     versions: &mut VersionReader<'_>,
     key: &[u8],
-    payload: Option<&[u8]>,
+    payload: &[u8],
     session: &Session,
-) -> Result<Option<Entry>> {
+) -> Result<Option<Vec<u8>>> {
     let corrupt = |problem| index.index.damaged(problem);
-    let primary_key = index.layout.primary_key_of(key, payload.unwrap_or_default()).map_err(corrupt)?;
+    let primary_key = index.layout.primary_key_of(key, payload).map_err(corrupt)?;
     let (rows, mut row) = (table.rows(), Vec::new());
     if !seen_at(versions, snapshot, &rows.index, primary_key, &mut row)? {
         return Ok(None);
     }
     let (mut buffers, mut values, mut entry) = (Default::default(), Vec::new(), Entry::default());
-    rows.layout.read(primary_key, &row, &mut buffers, &mut values).map_err(corrupt)?;
+    let damaged = |problem| rows.index.damaged(problem);
+    rows.layout.read(primary_key, &row, &mut buffers, &mut values).map_err(damaged)?;
     index.layout.entry(&values, primary_key, &*session.core.collations, &mut entry)?;
-    Ok(Some(entry))
+    Ok((entry.key == key).then_some(entry.payload))
 }
 
 impl Consistent {
