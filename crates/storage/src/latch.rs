@@ -3,10 +3,10 @@
 //! One 64-bit word a page. Above: `buffer` keeps an array of them beside the pages. Below: `sync`.
 //!
 //! ```text
-//!   63      56 55       54                                    0
-//!  +----------+---------+--------------------------------------+
-//!  |  state   | waiters |               version                |
-//!  +----------+---------+--------------------------------------+
+//!   63      56 55       54     53                              0
+//!  +----------+---------+-------+-------------------------------+
+//!  |  state   | waiters | woken |            version            |
+//!  +----------+---------+-------+-------------------------------+
 //!
 //!   0 evicted --begin_load--> loading --finish_load--> unlocked
 //!   ^                            |                      |  ^
@@ -23,8 +23,12 @@
 //! 1. The version grows whenever an exclusive latch is given back and whenever a page is evicted, before anybody
 //!    else can see the page; so whoever finds the version unchanged saw one consistent page.
 //! 2. At most one thread is in exclusive or loading; no thread is while others are in shared.
-//! 3. A thread that sleeps has set the waiters bit first, and the word it saw is still there when it falls
-//!    asleep; whoever leaves exclusive, loading or the last shared clears the bit and wakes all sleepers.
+//! 3. A thread that sleeps has set the waiters bit first, and the bit is still there when it falls asleep. It goes with
+//!    the last sleeper.
+//! 4. While somebody sleeps and nobody is on the way from sleep (woken), somebody holds the latch who wakes a sleeper
+//!    when he leaves: whoever leaves exclusive, loading or the last shared wakes one, unless one is on the way; and who
+//!    is woken wakes the next one if the latch is free, and else clears the bit. So sleepers leave one by one, as fast
+//!    as the latch is free, and not all at once to find it held.
 //!
 //! # Memory order
 //! A reader loads the word (acquire), reads the page with relaxed loads, fences (acquire), and loads the word
@@ -35,13 +39,15 @@
 //!
 //! # Source and tests
 //! Leis et al., "Virtual-Memory Assisted Buffer Management" (SIGMOD 2023). We differ: sleepers instead of endless
-//! spinning, a state of its own for pages being loaded, and evicted as zero. Model-checked in `tests/loom.rs`.
+//! spinning, a state of its own for pages being loaded, and evicted as zero. One sleeper on the way at a time is the
+//! rule of Go's `sync.Mutex`. Model-checked in `tests/loom.rs`.
 
-use crate::sync::{AtomicU64, Ordering, fence, give_way, park, spin_hint, unpark_all};
+use crate::sync::{AtomicU64, Left, Ordering, fence, give_way, park, spin_hint, unpark_one};
 
 const STATE_SHIFT: u32 = 56;
 const WAITERS: u64 = 1 << 55;
-const VERSION: u64 = WAITERS - 1;
+const WOKEN: u64 = 1 << 54;
+const VERSION: u64 = WOKEN - 1;
 
 const EVICTED: u64 = 0;
 const UNLOCKED: u64 = 1;
@@ -65,6 +71,11 @@ fn state_of(word: u64) -> u64 {
 
 fn with_state(word: u64, state: u64) -> u64 {
     (word & !(0xFF << STATE_SHIFT)) | (state << STATE_SHIFT)
+}
+
+/// Whether somebody sleeps and nobody is on the way from there.
+fn wakes(word: u64) -> bool {
+    word & (WAITERS | WOKEN) == WAITERS
 }
 
 /// A page's version at the moment when an optimistic read began.
@@ -172,17 +183,14 @@ impl Latch {
         loop {
             let state = state_of(word);
             debug_assert!((SHARED_FIRST..=SHARED_LAST).contains(&state), "unlock_shared in state {state}");
-            // The last sharer wakes the sleepers; so does one that makes room below the limit of sharers.
+            // The last sharer wakes a sleeper; so does one that makes room below the limit of sharers.
             let after = if state == SHARED_FIRST { UNLOCKED } else { state - 1 };
-            let wakes = word & WAITERS != 0 && (state == SHARED_FIRST || state == SHARED_LAST);
-            let mut new = with_state(word, after);
-            if wakes {
-                new &= !WAITERS;
-            }
+            let wakes = wakes(word) && (state == SHARED_FIRST || state == SHARED_LAST);
+            let new = with_state(word, after) | if wakes { WOKEN } else { 0 };
             match self.0.compare_exchange_weak(word, new, Ordering::Release, Ordering::Relaxed) {
                 Ok(_) => {
                     if wakes {
-                        unpark_all(self.address());
+                        self.wake_one();
                     }
                     return;
                 }
@@ -266,14 +274,47 @@ impl Latch {
         let mut word = self.0.load(Ordering::Relaxed);
         loop {
             debug_assert!(state_of(word) >= LOADING, "leave in state {}", state_of(word));
-            let new = (state << STATE_SHIFT) | (word.wrapping_add(step) & VERSION);
+            let bits = (word & (WAITERS | WOKEN)) | if wakes(word) { WOKEN } else { 0 };
+            let new = (state << STATE_SHIFT) | bits | (word.wrapping_add(step) & VERSION);
             match self.0.compare_exchange_weak(word, new, Ordering::Release, Ordering::Relaxed) {
                 Ok(_) => {
-                    if word & WAITERS != 0 {
-                        unpark_all(self.address());
+                    if wakes(word) {
+                        self.wake_one();
                     }
                     return;
                 }
+                Err(now) => word = now,
+            }
+        }
+    }
+
+    /// Wakes the sleeper that has slept longest. The caller has set [`WOKEN`], or was woken and passes it on.
+    #[cold]
+    fn wake_one(&self) {
+        // Who is about to sleep looks at the bits under the same lock.
+        unpark_one(self.address(), |left| {
+            let gone = match left {
+                Left::Some => 0,
+                Left::None => WAITERS,
+                Left::NobodyWoken => WAITERS | WOKEN,
+            };
+            if gone != 0 {
+                self.0.fetch_and(!gone, Ordering::Relaxed);
+            }
+        });
+    }
+
+    /// The first thing that a woken thread does: lets the next one come if there is nothing to wait for, and else says
+    /// that nobody is on the way, so that whoever holds the latch wakes somebody.
+    fn arrive(&self) {
+        let mut word = self.0.load(Ordering::Relaxed);
+        loop {
+            let passes_on = word & WAITERS != 0 && matches!(state_of(word), EVICTED | UNLOCKED | MARKED);
+            if passes_on {
+                return self.wake_one();
+            }
+            match self.0.compare_exchange_weak(word, word & !WOKEN, Ordering::Relaxed, Ordering::Relaxed) {
+                Ok(_) => return,
                 Err(now) => word = now,
             }
         }
@@ -309,10 +350,13 @@ impl Latch {
             {
                 continue;
             }
-            park(self.address(), || {
+            let slept = park(self.address(), || {
                 let word = self.0.load(Ordering::Relaxed);
                 word & WAITERS != 0 && busy(word)
             });
+            if slept {
+                self.arrive();
+            }
         }
     }
 
