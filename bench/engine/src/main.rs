@@ -17,6 +17,7 @@ use session::Session;
 
 #[path = "../../storage/src/fresh_memory.rs"]
 mod fresh_memory;
+mod long_reader;
 #[path = "../../storage/src/neighbours.rs"]
 mod neighbours;
 mod options;
@@ -54,7 +55,12 @@ fn run(options: &Options) -> Result<()> {
     // Two runs in one directory would remove each other's data.
     let lock = File::create(options.dir.join("lock"))?;
     lock.try_lock().map_err(|error| format!("another run uses {}: {error}", options.dir.display()))?;
-    let report = Session::load(options)?.measure()?;
+    let session = Session::load(options)?;
+    if let Some(updates) = options.long_reader {
+        print!("{}", session.measure_long_reader(updates)?);
+        return Ok(());
+    }
+    let report = session.measure()?;
 
     let markdown = report.markdown();
     print!("{markdown}");

@@ -25,6 +25,9 @@ pub struct Options {
     /// Rows of the table; all if none is named
     #[arg(long, value_delimiter = ',')]
     pub workloads: Vec<Workload>,
+    /// Instead: hold a snapshot while the first number of threads make so many updates
+    #[arg(long, value_name = "UPDATES")]
+    pub long_reader: Option<u64>,
     /// How durable a commit is when it returns
     #[arg(long, default_value = "write")]
     pub durability: CommitDurability,

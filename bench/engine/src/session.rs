@@ -9,6 +9,7 @@ use meseta_storage::StoreOptions;
 
 use crate::Result;
 use crate::fresh_memory;
+use crate::long_reader::{self, LongReader};
 use crate::neighbours::{Neighbours, Patience};
 use crate::options::Options;
 use crate::report::{Cell, Report};
@@ -63,6 +64,15 @@ impl<'a> Session<'a> {
         self.sbtest.close()?;
         remove(&self.data)?;
         Ok(self.report)
+    }
+
+    /// Measures what a snapshot costs that is held while others make so many updates.
+    pub fn measure_long_reader(self, updates: u64) -> Result<LongReader> {
+        fresh_memory::bring_back();
+        let measured = long_reader::run(&self.sbtest, self.options, updates)?;
+        self.sbtest.close()?;
+        remove(&self.data)?;
+        Ok(measured)
     }
 
     fn cell(&mut self, workload: Workload, threads: usize) -> Result<()> {

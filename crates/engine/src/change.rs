@@ -11,7 +11,7 @@
 //! 1. The clustered entry is changed first: whoever changes other entries of a row has the row's lock. (The entry of a
 //!    unique index may be another row's, deleted; then that entry's header is what one waits for.)
 //! 2. What steps 3 and 4 find is what the record says, down to the header, or nothing is changed: a header is never the
-//!    same twice. A record that describes no change is harmless: no entry names it.
+//!    same twice. Then the record goes: those of a committed transaction tell changes that were made. (`thin`)
 //! 3. Nothing is latched while anybody waits for a lock. After a wait the caller looks again.
 //! 4. An inserter asks for the gap under the latch of the leaf, and of the next if the next key is there.
 //!
@@ -113,8 +113,9 @@ impl Session {
             let changed = self.change_entry(write, &value, position == 0);
             self.value = value;
             if changed? == Changed::LookAgain {
-                if position > 0 {
-                    self.undo_records(id, number..number + 1, false)?;
+                match position {
+                    0 => self.core.undo.discard(self.slot, id, number)?,
+                    _ => self.undo_records(id, number..number + 1, false)?,
                 }
                 return Ok(Changed::LookAgain);
             }

@@ -20,7 +20,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use meseta_storage::{Durability, ErrorKind, Store};
 use parking_lot::{Condvar, Mutex};
@@ -35,7 +35,7 @@ use crate::purge::Ended;
 use crate::root::Root;
 use crate::session::Session;
 use crate::table::{BytesOnly, Collations};
-use crate::thin::thin_transaction;
+use crate::thin::{thin_slot, thin_slot_again};
 use crate::time::Time;
 use crate::undo::{Fate, Remains, Slots, UndoError, read_record};
 use crate::undoing::undo_records;
@@ -46,8 +46,9 @@ const REST: Duration = Duration::from_millis(100);
 /// As many transactions of a slot as it purges before it looks whether the engine closes.
 const PURGED_A_TURN: usize = 256;
 
-/// So many of a slot's transactions wait to be purged before it is worth thinning them.
-const THINNED_ABOVE: usize = 64;
+/// A snapshot is old when it has been held for so long: what it keeps is thinned. What younger ones keep is purged soon, and
+/// then to have thinned it is work done twice.
+const OLD_AFTER: Duration = Duration::from_millis(500);
 
 /// How to open an engine.
 #[derive(Clone)]
@@ -203,7 +204,7 @@ impl Engine {
 
     /// Rolls back what a crash cut off and purges what can be: now, and not at leisure.
     pub fn keep_house(&self) -> Result<()> {
-        self.housekeeper.shared.turn(&self.core, usize::MAX).map(|_| ())
+        self.housekeeper.shared.turn(&self.core, usize::MAX, Duration::ZERO).map(|_| ())
     }
 }
 
@@ -267,10 +268,23 @@ struct Housekeeper {
     thread: Option<JoinHandle<()>>,
 }
 
+/// What one turn leaves to the next.
+#[derive(Default)]
+struct Turn {
+    /// What the horizon was.
+    horizon: CommitTime,
+    /// What the clock said when it was last noted, and when that was.
+    noted: Option<(CommitTime, Instant)>,
+    /// What the clock said the time before: a snapshot from before that is old.
+    old: CommitTime,
+    /// Whether what waits is thinned.
+    thins: bool,
+}
+
 #[derive(Default)]
 struct House {
-    /// The horizon of the last turn. Held during a turn: two would undo the same.
-    turn: Mutex<CommitTime>,
+    /// Held during a turn: two would undo the same.
+    turn: Mutex<Turn>,
     closing: AtomicBool,
     bell: Condvar,
     rest: Mutex<()>,
@@ -283,7 +297,7 @@ impl Housekeeper {
         let run = move || {
             while !house.closing.load(Ordering::Acquire) {
                 // A failure is tried again; if storage has stopped, sessions hear of it from storage.
-                if matches!(house.turn(&core, PURGED_A_TURN), Ok(0) | Err(_)) {
+                if matches!(house.turn(&core, PURGED_A_TURN, OLD_AFTER), Ok(0) | Err(_)) {
                     let mut rest = house.rest.lock();
                     if !house.closing.load(Ordering::Acquire) {
                         house.bell.wait_for(&mut rest, REST);
@@ -297,8 +311,8 @@ impl Housekeeper {
 }
 
 impl House {
-    /// Undoes what was cut off, then purges so many transactions of each slot at the most. Returns how many.
-    fn turn(&self, core: &Core, most: usize) -> Result<usize> {
+    /// Undoes what was cut off, then purges, or thins, so many transactions of each slot at the most. Returns how many.
+    fn turn(&self, core: &Core, most: usize, old_after: Duration) -> Result<usize> {
         let mut turn = self.turn.lock();
         while let Some(left) = core.cut_off.one() {
             undo_records(core, left.slot, left.transaction, 0..left.last + 1, None)?;
@@ -314,7 +328,7 @@ impl House {
             core.cut_off.done(&left);
         }
         let horizon = core.time.advance();
-        let behind = std::mem::replace(&mut *turn, horizon) < horizon;
+        let behind = std::mem::replace(&mut turn.horizon, horizon) < horizon;
         let mut purged = 0;
         for slot in (0..core.undo.count()).map(SlotNo) {
             purged += core.purge.purge(slot, most, horizon, &core.undo, &core.indexes, &core.locks)?;
@@ -322,29 +336,36 @@ impl House {
                 purged += core.purge.purge_kept(slot, horizon, &core.undo, &core.indexes, &core.locks)?;
             }
         }
-        Ok(purged + thin(core, most)?)
+        turn.look_for_old_snapshots(core, old_after);
+        for slot in (0..core.undo.count()).map(SlotNo).filter(|_| turn.thins) {
+            purged += thin_slot(core, slot, most)?;
+            purged += thin_slot_again(core, slot)?;
+        }
+        Ok(purged)
     }
 }
 
-/// Thins so many transactions of each slot at the most, where old snapshots keep many from being purged. Returns how many.
-fn thin(core: &Core, most: usize) -> Result<usize> {
-    let waits = |slot| core.purge.oldest_of(slot, THINNED_ABOVE).is_some();
-    if !(0..core.undo.count()).map(SlotNo).any(waits) {
-        return Ok(0);
-    }
-    let Some(in_use) = core.time.snapshots_in_use() else { return Ok(0) };
-    let mut thinned = 0;
-    for slot in (0..core.undo.count()).map(SlotNo) {
-        for _ in 0..most {
-            let oldest = core.purge.oldest_of(slot, THINNED_ABOVE).filter(|oldest| oldest.time <= in_use.below);
-            let Some(oldest) = oldest.filter(|oldest| oldest.time > core.time.horizon()) else { break };
-            if !core.purge.thin_oldest(slot, &oldest, || thin_transaction(core, slot, &oldest, &in_use))? {
-                break;
-            }
-            thinned += 1;
+impl Turn {
+    /// Tells those who commit, too, whether there are old snapshots for which to thin, and which ones there are.
+    fn look_for_old_snapshots(&mut self, core: &Core, old_after: Duration) {
+        let (noted, since) = *self.noted.get_or_insert_with(|| (core.time.now(), Instant::now()));
+        if since.elapsed() >= old_after {
+            (self.old, self.noted) = (noted, None);
         }
+        let old = if old_after.is_zero() { core.time.now() } else { self.old };
+        let thins = self.horizon < old && core.purge.is_long();
+        if !thins && !self.thins {
+            return;
+        }
+        let in_use = if thins { core.time.snapshots_in_use() } else { None };
+        if thins && in_use.is_none() {
+            return;
+        }
+        // What young ones keep waits: they go soon, or grow old.
+        let in_use = in_use.map(|in_use| in_use.older_than(old));
+        self.thins = thins;
+        (0..core.undo.count()).for_each(|slot| core.purge.set_in_use(SlotNo(slot), in_use.clone()));
     }
-    Ok(thinned)
 }
 
 impl Drop for Housekeeper {

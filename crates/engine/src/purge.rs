@@ -7,29 +7,33 @@
 //! ```
 //!
 //! Above: whoever commits takes a few from its slot's queue, so that writers never produce faster than they clean; and a
-//! thread of the engine's own takes what is left. What a snapshot keeps in the queue for long is thinned (`thin`), and what
-//! is left of it then is *kept* beside the queue until the snapshot goes. Below: `undo`, and the trees.
+//! thread of the engine's own takes what is left. What a snapshot keeps in the queue for long is thinned (`thin`), by both as
+//! well, and what is left of it then is *kept* beside the queue until the snapshot goes. Below: `undo`, and the trees.
 //!
 //! # Invariants
 //! 1. A transaction is purged when its commit is at or below the horizon: no snapshot needs what was before it.
 //! 2. A tombstone goes only if it is that transaction's own: its header still names the record.
-//! 3. One purger at a time works on a queue; records go from the first to the last (`undo`, invariant 4).
+//! 3. One thread at a time purges or thins a queue; records go from the first to the last (`undo`, invariant 4).
 //! 4. A key that goes leaves its locks to the key that follows, under the leaf's latch.
 //!
 //! # When things fail
 //! The transaction stays at the head of its queue, and is tried again.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::hash_map::Entry;
+use std::collections::{HashMap, VecDeque};
+use std::hash::{BuildHasherDefault, DefaultHasher, Hash, Hasher};
 
 use crossbeam_utils::CachePadded;
 use meseta_storage::Change;
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
+use smallvec::SmallVec;
 
 use crate::error::Result;
-use crate::ids::{CommitTime, SlotNo, TransactionId};
+use crate::ids::{CommitTime, IndexId, SlotNo, TransactionId};
 use crate::index::{Index, Indexes};
 use crate::lock::{Key, LockTable};
 use crate::row::VersionHeader;
+use crate::time::InUse;
 use crate::undo::{Slots, UndoError, read_record};
 
 /// A transaction whose undo records are still there.
@@ -46,6 +50,8 @@ pub struct Ended {
 /// Committed transactions, in a queue for each slot.
 pub struct Purge {
     queues: Box<[CachePadded<Queue>]>,
+    /// Held while the versions of an entry are thinned; nobody waits for it.
+    entries: Box<[Mutex<()>]>,
 }
 
 /// A transaction that has been thinned.
@@ -56,20 +62,60 @@ struct Kept {
     records: u64,
 }
 
+/// Transactions that have been thinned.
+#[derive(Default)]
+struct KeptList {
+    transactions: HashMap<TransactionId, Kept, BuildHasherDefault<IdHasher>>,
+    /// How many were left when they were last thinned again.
+    left: usize,
+}
+
+/// Ids are given one after the other: spread them.
+#[derive(Default)]
+struct IdHasher(u64);
+
+impl Hasher for IdHasher {
+    fn write(&mut self, _: &[u8]) {
+        unreachable!("an id is one u64")
+    }
+
+    fn write_u64(&mut self, id: u64) {
+        self.0 = id.wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(32);
+    }
+
+    fn finish(&self) -> u64 {
+        self.0
+    }
+}
+
 #[derive(Default)]
 struct Queue {
     /// The oldest first.
     ended: Mutex<VecDeque<Ended>>,
     /// What thinning has left.
-    kept: Mutex<BTreeMap<TransactionId, Kept>>,
-    /// Held by whoever purges; nobody waits for it.
-    purging: Mutex<()>,
+    kept: Mutex<KeptList>,
+    /// Held by whoever purges or thins; nobody who commits waits for it. What it guards is there while old snapshots are in use: which
+    /// snapshots there are, as was last looked.
+    working: Mutex<Option<InUse>>,
 }
+
+/// So many of a slot's transactions wait to be purged before it is worth thinning them.
+const THINNED_ABOVE: usize = 64;
+
+/// So many of a slot's thinned transactions are kept before they are thinned again; then twice as many as were left.
+const KEPT_AT_FIRST: usize = 512;
+
+/// Stripes of the locks, of a byte each, that are held while an entry's versions are thinned. So many that one is rarely
+/// met: with more threads than cores whoever holds it may not be running, and others of its slot wait for him to.
+const ENTRY_STRIPES: usize = 1 << 16;
 
 impl Purge {
     /// Nothing to purge.
     pub fn new(slots: u16) -> Self {
-        Self { queues: (0..slots).map(|_| CachePadded::default()).collect() }
+        Self {
+            queues: (0..slots).map(|_| CachePadded::default()).collect(),
+            entries: (0..ENTRY_STRIPES).map(|_| Mutex::default()).collect(),
+        }
     }
 
     /// A transaction has committed.
@@ -79,38 +125,112 @@ impl Purge {
 
     /// How many transactions wait.
     pub fn waiting(&self) -> usize {
-        self.queues.iter().map(|queue| queue.ended.lock().len() + queue.kept.lock().len()).sum()
+        self.queues.iter().map(|queue| queue.ended.lock().len() + queue.kept.lock().transactions.len()).sum()
     }
 
-    /// The oldest of a slot's queue, if so many wait there.
-    pub fn oldest_of(&self, slot: SlotNo, many: usize) -> Option<Ended> {
-        let ended = self.queues[usize::from(slot.0)].ended.lock();
-        if ended.len() < many { None } else { ended.front().copied() }
+    /// Whether in some slot so many wait that it is worth thinning them.
+    pub fn is_long(&self) -> bool {
+        self.queues.iter().any(|queue| queue.ended.lock().len() >= THINNED_ABOVE)
     }
 
-    /// Takes the oldest of a slot's queue, if it is still this one, and does not let others purge there meanwhile: `thin` says
-    /// how many of its records are left. False if others are purging there, or have taken it.
-    pub fn thin_oldest(&self, slot: SlotNo, oldest: &Ended, thin: impl FnOnce() -> Result<u64>) -> Result<bool> {
+    /// From now on what waits in this slot is thinned with regard to these snapshots, or not any more. Left as it is if
+    /// others work on the slot.
+    pub fn set_in_use(&self, slot: SlotNo, in_use: Option<InUse>) {
+        if let Some(mut working) = self.queues[usize::from(slot.0)].working.try_lock() {
+            *working = in_use;
+        }
+    }
+
+    /// Thins at most so many transactions of a slot, the oldest first, of those that cannot be purged. `thin` says how many of
+    /// a transaction's records are left, or that somebody else is thinning one of its entries. Returns how many; none if
+    /// somebody else is working on the slot.
+    pub fn thin(
+        &self,
+        slot: SlotNo,
+        most: usize,
+        horizon: CommitTime,
+        mut thin: impl FnMut(&Ended, &InUse) -> Result<Option<u64>>,
+    ) -> Result<usize> {
         let queue = &self.queues[usize::from(slot.0)];
-        let Some(_purging) = queue.purging.try_lock() else { return Ok(false) };
-        if queue.ended.lock().front() != Some(oldest) {
-            return Ok(false);
+        let Some(working) = queue.working.try_lock() else { return Ok(0) };
+        let Some(in_use) = &*working else { return Ok(0) };
+        let oldest = || {
+            let ended = queue.ended.lock();
+            ended
+                .front()
+                .copied()
+                .filter(|oldest| ended.len() >= THINNED_ABOVE && oldest.time > horizon && oldest.time <= in_use.below)
+        };
+        for thinned in 0..most {
+            let Some(oldest) = oldest() else { return Ok(thinned) };
+            let Some(records) = thin(&oldest, in_use)? else { return Ok(thinned) };
+            queue.ended.lock().pop_front();
+            if records > 0 {
+                queue.kept.lock().transactions.insert(oldest.transaction, Kept { ended: oldest, records });
+            }
         }
-        let records = thin()?;
-        queue.ended.lock().pop_front();
-        if records > 0 {
-            queue.kept.lock().insert(oldest.transaction, Kept { ended: *oldest, records });
+        Ok(most)
+    }
+
+    /// Thins what a slot keeps once more, if that has become much: snapshots that were in use when it was thinned may have gone,
+    /// and an older one not. `thin` is as for [`Purge::thin`].
+    pub fn thin_again(
+        &self,
+        slot: SlotNo,
+        mut thin: impl FnMut(&Ended, &InUse) -> Result<Option<u64>>,
+    ) -> Result<usize> {
+        let queue = &self.queues[usize::from(slot.0)];
+        let all: Vec<Ended> = {
+            let kept = queue.kept.lock();
+            if kept.transactions.len() < KEPT_AT_FIRST.max(2 * kept.left) {
+                return Ok(0);
+            }
+            kept.transactions.values().map(|kept| kept.ended).collect()
+        };
+        for ended in &all {
+            // For an instant each: those who commit purge and thin in between.
+            let working = queue.working.lock();
+            let Some(in_use) = &*working else { break };
+            if ended.time <= in_use.below
+                && let Some(records) = thin(ended, in_use)?
+                && let Entry::Occupied(mut kept) = queue.kept.lock().transactions.entry(ended.transaction)
+            {
+                kept.get_mut().records = records;
+                if records == 0 {
+                    kept.remove();
+                }
+            }
         }
-        Ok(true)
+        let mut kept = queue.kept.lock();
+        kept.left = kept.transactions.len();
+        Ok(all.len())
+    }
+
+    /// The right to thin the versions of these entries, unless somebody else has that of one of them, or of another entry of the
+    /// same stripe.
+    pub fn try_lock_entries<'k>(
+        &self,
+        entries: impl Iterator<Item = (IndexId, &'k [u8])>,
+    ) -> Option<SmallVec<[MutexGuard<'_, ()>; 4]>> {
+        let mut stripes: SmallVec<[usize; 4]> = entries
+            .map(|(index, key)| {
+                let mut hasher = DefaultHasher::new();
+                (index.0, key).hash(&mut hasher);
+                hasher.finish() as usize % ENTRY_STRIPES
+            })
+            .collect();
+        stripes.sort_unstable();
+        stripes.dedup();
+        stripes.into_iter().map(|stripe| self.entries[stripe].try_lock()).collect()
     }
 
     /// Thinning has taken a record of a transaction's.
     pub fn one_record_less(&self, slot: SlotNo, id: TransactionId) {
         let mut kept = self.queues[usize::from(slot.0)].kept.lock();
-        if let Some(transaction) = kept.get_mut(&id) {
+        if let Some(transaction) = kept.transactions.get_mut(&id) {
             transaction.records -= 1;
             if transaction.records == 0 {
-                kept.remove(&id);
+                kept.transactions.remove(&id);
             }
         }
     }
@@ -127,12 +247,12 @@ impl Purge {
         let queue = &self.queues[usize::from(slot.0)];
         let behind: Vec<Ended> = {
             let kept = queue.kept.lock();
-            kept.values().map(|kept| kept.ended).filter(|ended| ended.time <= horizon).collect()
+            kept.transactions.values().map(|kept| kept.ended).filter(|ended| ended.time <= horizon).collect()
         };
         let mut record = Vec::new();
         for ended in &behind {
             purge_transaction(slot, ended, undo, indexes, locks, &mut record)?;
-            queue.kept.lock().remove(&ended.transaction);
+            queue.kept.lock().transactions.remove(&ended.transaction);
         }
         Ok(behind.len())
     }
@@ -148,7 +268,7 @@ impl Purge {
         locks: &LockTable,
     ) -> Result<usize> {
         let queue = &self.queues[usize::from(slot.0)];
-        let Some(_purging) = queue.purging.try_lock() else { return Ok(0) };
+        let Some(_working) = queue.working.try_lock() else { return Ok(0) };
         let (mut purged, mut record) = (0, Vec::new());
         while purged < most {
             let oldest = queue.ended.lock().front().copied();
@@ -200,18 +320,23 @@ fn purge_record(
     Ok(undo.remove(slot, id, number)?)
 }
 
-/// Removes an entry if its header is as wanted, and hands its locks on.
+/// Removes an entry if its header is as wanted, and hands its locks on. Returns whether it did.
 pub fn remove_entry(
     index: &Index,
     key: &[u8],
     locks: &LockTable,
     is_wanted: impl Fn(VersionHeader) -> bool,
-) -> Result<()> {
+) -> Result<bool> {
     let mut damaged = None;
+    let mut removed = false;
     let mut decide = |value: Option<&[u8]>| {
+        removed = false;
         let Some(value) = value else { return Change::Keep };
         match VersionHeader::split_off(value) {
-            Ok((header, _)) if is_wanted(header) => Change::Remove,
+            Ok((header, _)) if is_wanted(header) => {
+                removed = true;
+                Change::Remove
+            }
             Ok(_) => Change::Keep,
             Err(problem) => {
                 damaged = Some(index.damaged(problem));
@@ -234,5 +359,5 @@ pub fn remove_entry(
             Ok(change)
         })?;
     }
-    damaged.map_or(Ok(()), Err)
+    damaged.map_or(Ok(removed), Err)
 }

@@ -33,10 +33,11 @@ use crate::ids::{SlotNo, TableId, TransactionId};
 use crate::lock::{OnConflict, Owner, OwnerId, TableMode};
 use crate::purge::Ended;
 use crate::table::{Scratch, Table};
+use crate::thin::thin_slot;
 use crate::time::{self, Snapshot};
 use crate::undo::{Fate, Remains, begin_record};
 
-/// As many transactions as each commit purges: one more than it adds.
+/// As many transactions as each commit purges, or thins: one more than it adds.
 const PURGED_A_COMMIT: usize = 2;
 
 /// What a consistent read sees.
@@ -253,8 +254,11 @@ impl Session {
         self.core.time.advance_when_due();
         let core = &*self.core;
         // What cannot be purged now is tried again; the commit does not fail for it.
-        let _ =
-            core.purge.purge(self.slot, PURGED_A_COMMIT, core.time.horizon(), &core.undo, &core.indexes, &core.locks);
+        let horizon = core.time.horizon();
+        let purged = core.purge.purge(self.slot, PURGED_A_COMMIT, horizon, &core.undo, &core.indexes, &core.locks);
+        if matches!(purged, Ok(0)) {
+            let _ = thin_slot(core, self.slot, PURGED_A_COMMIT);
+        }
         Ok(core.store.commit(end, self.durability)?)
     }
 

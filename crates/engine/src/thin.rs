@@ -10,11 +10,13 @@
 //! ```
 //!
 //! Purge takes what lies behind the horizon; one snapshot that is held keeps the horizon where it is. Then this looks at
-//! the transactions that purge cannot take, each once: at the versions of the entries that it changed, from the newest
-//! down. What lies between two versions that somebody sees is cut out: the upper one's record gets what the lowest of the
-//! others had before. So a snapshot keeps one version of each row that has changed since, and no more.
+//! the transactions that purge cannot take, the oldest of a slot first: at the versions just below those that it made. What lies between it and a version that somebody sees is cut out: its record gets what the lowest of the others had
+//! before. So a snapshot keeps one version of each row that has changed since, and no more. What is kept for one that goes
+//! before an older one does is found when so much is kept that all of it is looked at again.
 //!
-//! Above: the engine's own thread. Below: `undo`, `time`, `purge`, which takes what is left when the snapshot goes.
+//! Above: whoever commits thins a few transactions of its slot if none there could be purged, so that writers never produce
+//! faster than they thin; and the engine's own thread thins the rest. Below: `undo`, `time`, `purge`, which takes what is
+//! left when the snapshot goes.
 //!
 //! # Invariants
 //! 1. A version is cut out only if it was replaced by a commit at or below `InUse::below`, and no snapshot in use lies
@@ -23,178 +25,216 @@
 //!    was.
 //! 3. A reader that is on its way down may miss a record, or find one that does not speak of its entry any more: it reads
 //!    the entry again. (`version`)
-//! 4. Records of transactions that are not committed are not touched. One thread at a time thins.
+//! 4. Records of transactions that are not committed are not touched; those of one that is tell changes that were made
+//!    (`change`, invariant 2).
+//! 5. One thread at a time thins an entry. Two that thin entries of one transaction may count a record as left that is not:
+//!    then it stays on the list, though nothing of it is there, until the snapshot goes.
 //!
 //! # What it costs
-//! For each transaction about what it cost to write its records: each is read, most are removed.
+//! For each transaction a read of its record and of that of the version below; one of the two is written anew, the other is
+//! removed. Purge, whose work this is in part, reads one and removes it.
+
+use std::cell::Cell;
+
+use smallvec::SmallVec;
 
 use crate::core::Core;
 use crate::error::Result;
-use crate::ids::{CommitTime, IndexId, SlotNo, TransactionId};
-use crate::index::Index;
+use crate::ids::{IndexId, SlotNo, TransactionId};
 use crate::purge::{Ended, remove_entry};
 use crate::row::{Corrupt, VersionHeader};
 use crate::time::{InUse, State};
 use crate::undo::{EntryChange, UndoError, append_change, begin_record, read_record};
 
-/// A version of an entry that its record tells more about.
-struct Link {
-    header: VersionHeader,
-    /// When it was committed; `None` if it is not.
-    time: Option<CommitTime>,
-    /// What the record says was there before, header and all.
-    before: Option<Vec<u8>>,
-    /// `before` is not what the record says any more.
-    changed: bool,
+/// Which record.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct RecordId {
+    slot: SlotNo,
+    transaction: TransactionId,
+    number: u64,
 }
 
-/// Thins what a committed transaction changed. Returns how many of its records are left.
-pub fn thin_transaction(core: &Core, slot: SlotNo, ended: &Ended, in_use: &InUse) -> Result<u64> {
+impl RecordId {
+    fn of(header: VersionHeader) -> Self {
+        Self { slot: header.slot, transaction: header.writer, number: header.number }
+    }
+
+    fn corrupt(self, problem: Corrupt) -> UndoError {
+        UndoError::Corrupt { slot: self.slot, transaction: self.transaction, number: self.number, problem }
+    }
+}
+
+/// Thins at most so many transactions of a slot, if old snapshots keep them from being purged. Returns how many.
+pub fn thin_slot(core: &Core, slot: SlotNo, most: usize) -> Result<usize> {
+    let horizon = core.time.horizon();
+    core.purge.thin(slot, most, horizon, |ended, in_use| thin_transaction(core, slot, ended, in_use))
+}
+
+/// Thins once more what a slot keeps, if that has become much. Returns how many.
+pub fn thin_slot_again(core: &Core, slot: SlotNo) -> Result<usize> {
+    core.purge.thin_again(slot, |ended, in_use| thin_transaction(core, slot, ended, in_use))
+}
+
+/// Thins what a committed transaction changed. Returns how many of its records are left; `None` if somebody else is thinning
+/// one of its entries.
+fn thin_transaction(core: &Core, slot: SlotNo, ended: &Ended, in_use: &InUse) -> Result<Option<u64>> {
     let mut record = Vec::new();
     let mut left = 0;
     for number in 0..=ended.last {
         if !core.undo.read(slot, ended.transaction, number, &mut record)? {
             continue;
         }
-        let corrupt = |problem| UndoError::Corrupt { slot, transaction: ended.transaction, number, problem };
-        for change in read_record(&record).map_err(corrupt)?.1 {
-            let change = change.map_err(corrupt)?;
-            match core.indexes.get(change.index) {
-                Some(index) if thin_entry(core, &index, change.key, in_use, (ended.transaction, number))? => {}
-                // Nobody looks at what has been dropped, or at a record whose change was never made.
-                _ => forget(core, slot, ended.transaction, number, change.index, change.key)?,
+        let id = RecordId { slot, transaction: ended.transaction, number };
+        let Some(stays) = thin_record(core, id, &record, ended, in_use)? else { return Ok(None) };
+        left += u64::from(stays);
+    }
+    Ok(Some(left))
+}
+
+/// What becomes of one change in a record.
+enum Outcome {
+    Stays,
+    /// It gets what a lower record said, if it still says what it did.
+    Takes {
+        before: Option<Vec<u8>>,
+        applied: Cell<bool>,
+    },
+    /// The record does not speak of the entry any more.
+    Goes,
+}
+
+/// Thins the versions below the changes of one record. Returns whether the record stays; `None` if somebody else is thinning one
+/// of its entries.
+fn thin_record(core: &Core, id: RecordId, record: &[u8], ended: &Ended, in_use: &InUse) -> Result<Option<bool>> {
+    let changes = read_record(record).map_err(|problem| id.corrupt(problem))?.1;
+    let changes: SmallVec<[EntryChange<'_>; 4]> =
+        changes.collect::<Result<_, _>>().map_err(|problem| id.corrupt(problem))?;
+    if changes.iter().all(|change| change.before.is_none() && !change.deletes) {
+        // There is nothing below what was inserted. If there is nothing at all, it told no more than the fate.
+        if changes.is_empty() {
+            core.undo.remove(id.slot, id.transaction, id.number)?;
+        }
+        return Ok(Some(!changes.is_empty()));
+    }
+    let entries = changes.iter().map(|change| (change.index, change.key));
+    let Some(_entries) = core.purge.try_lock_entries(entries) else { return Ok(None) };
+    let mut below = Below { core, records: Vec::new(), cuts: Vec::new() };
+    let mut outcomes: SmallVec<[Outcome; 4]> = SmallVec::new();
+    for (position, change) in changes.iter().enumerate() {
+        outcomes.push(below.thin_change(position, change, id, ended, in_use)?);
+    }
+    if outcomes.iter().all(|outcome| matches!(outcome, Outcome::Stays)) {
+        return Ok(Some(true));
+    }
+    let stays = edit(core, id, |found, out| {
+        let Some(position) = changes.iter().position(|change| (change.index, change.key) == (found.index, found.key))
+        else {
+            append_change(found, out);
+            return;
+        };
+        match &outcomes[position] {
+            Outcome::Goes => {}
+            Outcome::Takes { before, applied } if found.before == changes[position].before => {
+                applied.set(true);
+                append_change(&EntryChange { before: before.as_deref(), ..*found }, out);
+            }
+            // Others have thinned it since the record was read.
+            Outcome::Stays | Outcome::Takes { .. } => append_change(found, out),
+        }
+    })?;
+    below.forget(|position| match &outcomes[position] {
+        Outcome::Stays => None,
+        Outcome::Goes => Some((changes[position].index, changes[position].key)),
+        Outcome::Takes { applied, .. } => applied.get().then_some((changes[position].index, changes[position].key)),
+    })?;
+    Ok(Some(stays))
+}
+
+/// The records below one, as they are needed.
+struct Below<'e> {
+    core: &'e Core,
+    /// Those that have been read.
+    records: Vec<(RecordId, Vec<u8>)>,
+    /// Those that are not to speak of an entry any more: of that of the upper record's change with this number.
+    cuts: Vec<(RecordId, usize)>,
+}
+
+impl Below<'_> {
+    /// What becomes of a change: it takes what was before the versions below it that nobody sees.
+    fn thin_change(
+        &mut self,
+        position: usize,
+        change: &EntryChange<'_>,
+        id: RecordId,
+        ended: &Ended,
+        in_use: &InUse,
+    ) -> Result<Outcome> {
+        let core = self.core;
+        // Nobody looks at what has been dropped.
+        let Some(index) = core.indexes.get(change.index) else { return Ok(Outcome::Goes) };
+        let corrupt = |problem| index.damaged(problem);
+        let mut lower: Option<Option<Vec<u8>>> = None;
+        while let Some(before) = lower.as_ref().map_or(change.before, |lower| lower.as_deref()) {
+            let (header, _) = VersionHeader::split_off(before).map_err(corrupt)?;
+            let State::Committed(from) = core.time.state_of(header.writer) else { break };
+            if in_use.is_seen(from, ended.time) {
+                break;
+            }
+            let record = RecordId::of(header);
+            let Some(before) = self.before(record, change.index, change.key)? else { break };
+            lower = Some(before);
+            self.cuts.push((record, position));
+        }
+        let is_nothing_below = lower.as_ref().map_or(change.before, |lower| lower.as_deref()).is_none();
+        if change.deletes && is_nothing_below {
+            // A tombstone below which there is nothing: nobody sees either, and it goes if nothing is above it.
+            let is_own = |header: VersionHeader| header.deleted && RecordId::of(header) == id;
+            if remove_entry(&index, change.key, &core.locks, is_own)? {
+                return Ok(Outcome::Goes);
             }
         }
-        left += u64::from(core.undo.read(slot, ended.transaction, number, &mut record)?);
+        Ok(lower.map_or(Outcome::Stays, |before| Outcome::Takes { before, applied: Cell::new(false) }))
     }
-    Ok(left)
-}
 
-/// Thins the versions of one entry. False if none of them names this record.
-fn thin_entry(
-    core: &Core,
-    index: &Index,
-    key: &[u8],
-    in_use: &InUse,
-    (id, number): (TransactionId, u64),
-) -> Result<bool> {
-    let Chain { mut links, is_whole } = chain(core, index, key)?;
-    let is_named = links.iter().any(|link| (link.header.writer, link.header.number) == (id, number));
-    // If everybody sees the transaction by now, the chain may have ended before it, and purge takes it.
-    let is_orphan = is_whole && !is_named && core.time.state_of(id) != State::Frozen;
-    // The lowest version that somebody sees so far.
-    let mut upper = 0;
-    let mut cut_out = Vec::new();
-    for at in 1..links.len() {
-        let is_seen = match (links[at].time, links[at - 1].time) {
-            (Some(from), Some(until)) => in_use.is_seen(from, until),
-            _ => true,
-        };
-        if is_seen {
-            upper = at;
-        } else {
-            links[upper].before = links[at].before.take();
-            links[upper].changed = true;
-            cut_out.push(at);
+    /// What a record says was there before it in an entry; `None` if it is gone, or does not speak of it.
+    fn before(&mut self, id: RecordId, index: IndexId, key: &[u8]) -> Result<Option<Option<Vec<u8>>>> {
+        if !self.records.iter().any(|(read, _)| *read == id) {
+            let mut record = Vec::new();
+            if !self.core.undo.read(id.slot, id.transaction, id.number, &mut record)? {
+                return Ok(None);
+            }
+            self.records.push((id, record));
         }
-    }
-    for link in links.iter().filter(|link| link.changed) {
-        rewrite(core, index.id(), key, link)?;
-    }
-    for at in cut_out {
-        let VersionHeader { slot, writer, number, .. } = links[at].header;
-        forget(core, slot, writer, number, index.id(), key)?;
-    }
-    // A tombstone below which there is nothing: nobody sees either.
-    if let Some(Link { header, time: Some(time), before: None, .. }) = links.first()
-        && header.deleted
-        && *time <= in_use.below
-    {
-        remove_entry(index, key, &core.locks, |found| found == *header)?;
-        forget(core, header.slot, header.writer, header.number, index.id(), key)?;
-    }
-    Ok(!is_orphan)
-}
-
-/// The versions of an entry that have records, from the newest down.
-struct Chain {
-    links: Vec<Link>,
-    /// Down to the first that everybody sees, or to where there was nothing; else somebody is changing it.
-    is_whole: bool,
-}
-
-fn chain(core: &Core, index: &Index, key: &[u8]) -> Result<Chain> {
-    let corrupt = |problem| crate::version::VersionError::Corrupt { index: index.id(), problem };
-    let mut links = Vec::new();
-    let mut record = Vec::new();
-    let mut value = Vec::new();
-    if !index.tree.get_into(key, &mut value)? {
-        return Ok(Chain { links, is_whole: true });
-    }
-    let (mut header, _) = VersionHeader::split_off(&value).map_err(corrupt)?;
-    loop {
-        let time = match core.time.state_of(header.writer) {
-            State::Committed(time) => Some(time),
-            State::Active => None,
-            State::Frozen => return Ok(Chain { links, is_whole: true }),
-            State::RolledBack(_) => return Ok(Chain { links, is_whole: false }),
-        };
-        if !core.undo.read(header.slot, header.writer, header.number, &mut record)? {
-            return Ok(Chain { links, is_whole: false });
+        let record = self.records.iter().find(|(read, _)| *read == id).map_or(&[][..], |(_, record)| record);
+        for change in read_record(record).map_err(|problem| id.corrupt(problem))?.1 {
+            let change = change.map_err(|problem| id.corrupt(problem))?;
+            if change.index == index && change.key == key {
+                return Ok(Some(change.before.map(<[u8]>::to_vec)));
+            }
         }
-        let Some(change) = change_of(&record, index.id(), key).map_err(corrupt)? else {
-            return Ok(Chain { links, is_whole: false });
-        };
-        let before = change.before.map(<[u8]>::to_vec);
-        let next = before.as_deref().map(VersionHeader::split_off).transpose().map_err(corrupt)?;
-        let next = next.map(|(header, _)| header);
-        links.push(Link { header, time, before, changed: false });
-        match next {
-            Some(next) => header = next,
-            None => return Ok(Chain { links, is_whole: true }),
+        Ok(None)
+    }
+
+    /// Has the records that were cut out not speak of their entries any more: `cut` says of which, by the change's number.
+    fn forget<'k>(&self, cut: impl Fn(usize) -> Option<(IndexId, &'k [u8])>) -> Result<()> {
+        for (id, _) in &self.records {
+            let cuts = || self.cuts.iter().filter(|(of, _)| of == id).filter_map(|(_, position)| cut(*position));
+            if cuts().next().is_some() {
+                edit(self.core, *id, |found, out| {
+                    if !cuts().any(|entry| entry == (found.index, found.key)) {
+                        append_change(found, out);
+                    }
+                })?;
+            }
         }
+        Ok(())
     }
 }
 
-/// What a record says of an entry.
-fn change_of<'r>(record: &'r [u8], index: IndexId, key: &[u8]) -> Result<Option<EntryChange<'r>>, Corrupt> {
-    for change in read_record(record)?.1 {
-        let change = change?;
-        if change.index == index && change.key == key {
-            return Ok(Some(change));
-        }
-    }
-    Ok(None)
-}
-
-/// Has a record say what its link says.
-fn rewrite(core: &Core, index: IndexId, key: &[u8], link: &Link) -> Result<()> {
-    let VersionHeader { slot, writer, number, .. } = link.header;
-    edit(core, slot, writer, number, |change, out| {
-        let is_it = change.index == index && change.key == key;
-        let before = if is_it { link.before.as_deref() } else { change.before };
-        append_change(&EntryChange { before, ..*change }, out);
-    })
-}
-
-/// Has a record not speak of an entry any more; it goes, if it speaks of nothing then.
-fn forget(core: &Core, slot: SlotNo, id: TransactionId, number: u64, index: IndexId, key: &[u8]) -> Result<()> {
-    edit(core, slot, id, number, |change, out| {
-        if change.index != index || change.key != key {
-            append_change(change, out);
-        }
-    })
-}
-
-/// Writes a record anew, if it is there: `append` is shown each change in turn.
-fn edit(
-    core: &Core,
-    slot: SlotNo,
-    id: TransactionId,
-    number: u64,
-    append: impl Fn(&EntryChange<'_>, &mut Vec<u8>),
-) -> Result<()> {
-    let edited = core.undo.edit(slot, id, number, |record, out| {
+/// Writes a record anew, if it is there: `append` is shown each change in turn. It goes if it speaks of nothing then. Returns
+/// whether it stays.
+fn edit(core: &Core, id: RecordId, append: impl Fn(&EntryChange<'_>, &mut Vec<u8>)) -> Result<bool> {
+    let edited = core.undo.edit(id.slot, id.transaction, id.number, |record, out| {
         let (fate, changes) = read_record(record)?;
         begin_record(fate, out);
         let begun = out.len();
@@ -204,7 +244,7 @@ fn edit(
         Ok(out.len() > begun)
     })?;
     if edited == Some(false) {
-        core.purge.one_record_less(slot, id);
+        core.purge.one_record_less(id.slot, id.transaction);
     }
-    Ok(())
+    Ok(edited == Some(true))
 }

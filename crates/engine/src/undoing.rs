@@ -52,9 +52,9 @@ pub fn undo_records(
                 undo_entry(core, &index, change, id, number, goes_on)?;
             }
         }
-        match (number, goes_on) {
-            (0, Some(_)) => core.undo.empty_first(slot, id)?,
-            _ => core.undo.remove(slot, id, number)?,
+        match goes_on {
+            Some(_) => core.undo.discard(slot, id, number)?,
+            None => core.undo.remove(slot, id, number)?,
         }
     }
     Ok(())
@@ -89,7 +89,10 @@ fn undo_entry(
         // It has the row already, by its header. Whoever was granted a lock before looking gives it back, and soon.
         core.locks.lock(owner, &request, OnConflict::Wait(SOON))?;
     }
-    let Some((before_header, before)) = before else { return remove_entry(index, change.key, &core.locks, is_ours) };
+    let Some((before_header, before)) = before else {
+        remove_entry(index, change.key, &core.locks, is_ours)?;
+        return Ok(());
+    };
     let mut damaged = None;
     index.tree.modify(change.key, &[], |value| {
         let Some(value) = value else { return Ok(Change::Keep) };

@@ -202,6 +202,14 @@ pub struct InUse {
 }
 
 impl InUse {
+    /// Those of them that are below a time: `below` is the first of the others.
+    pub fn older_than(mut self, time: CommitTime) -> Self {
+        let older = self.listed.partition_point(|&snapshot| snapshot < time);
+        self.below = self.listed.get(older).copied().unwrap_or(self.below);
+        self.listed.truncate(older);
+        self
+    }
+
     /// Whether a snapshot may see what was committed at one time and replaced by a commit at another.
     pub fn is_seen(&self, from: CommitTime, until: CommitTime) -> bool {
         let first = self.listed.partition_point(|&snapshot| snapshot < from);
@@ -292,6 +300,9 @@ mod tests {
         assert!(is_seen(9, 30) && is_seen(17, 18) && is_seen(30, 41) && is_seen(40, 88));
         assert!(!is_seen(18, 40) && !is_seen(41, 90) && !is_seen(9, 17));
         assert!(is_seen(88, 91), "a snapshot to come may be at 90");
+        let older = in_use.clone().older_than(CommitTime(40));
+        assert_eq!(older, InUse { below: CommitTime(40), listed: [17].map(CommitTime).into() });
+        assert_eq!(in_use.clone().older_than(CommitTime(41)), in_use);
     }
 
     #[test]

@@ -115,10 +115,15 @@ impl Slots {
         Ok(())
     }
 
-    /// Empties a record 0 whose change was undone, while its transaction goes on.
-    pub fn empty_first(&self, slot: SlotNo, id: TransactionId) -> Result<(), UndoError> {
+    /// Empties record 0: it tells the fate.
+    fn empty_first(&self, slot: SlotNo, id: TransactionId) -> Result<(), UndoError> {
         self.tree_of(slot, id, 0)?.update(&key(id, 0), &[Fate::Active as u8])?;
         Ok(())
+    }
+
+    /// Takes back a record whose change was not made, or was undone, while its transaction goes on.
+    pub fn discard(&self, slot: SlotNo, id: TransactionId, number: u64) -> Result<(), UndoError> {
+        if number == 0 { self.empty_first(slot, id) } else { self.remove(slot, id, number) }
     }
 
     /// Writes a record of a committed transaction anew: `make` is shown it, and appends what it is to be; it returns false

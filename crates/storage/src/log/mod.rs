@@ -269,9 +269,12 @@ impl Log {
     pub fn wait_written(&self, lsn: Lsn) -> Result<()> {
         if self.buffer.outlives_process() {
             // Published is as good as written. Who is not ready yet is about to be: only a copy is left to do.
-            while !self.buffer.is_published(lsn) {
-                self.health.check()?;
-                std::thread::yield_now();
+            if !self.buffer.is_published(lsn) {
+                let _waiting = self.waits.begin(WaitEvent::LogWritten);
+                while !self.buffer.is_published(lsn) {
+                    self.health.check()?;
+                    std::thread::yield_now();
+                }
             }
             return self.health.check();
         }
@@ -286,6 +289,7 @@ impl Log {
                 return Ok(());
             }
             // Somebody else writes, perhaps for us, and will have done so in a few microseconds.
+            let _waiting = self.waits.begin(WaitEvent::LogWritten);
             std::thread::yield_now();
         }
         self.wait_for(&self.written, lsn, WaitEvent::LogWritten)
