@@ -68,6 +68,8 @@ struct KeptList {
     transactions: HashMap<TransactionId, Kept, BuildHasherDefault<IdHasher>>,
     /// How many were left when they were last thinned again.
     left: usize,
+    /// An old snapshot has gone since, and another has not.
+    is_stale: bool,
 }
 
 /// Ids are given one after the other: spread them.
@@ -136,9 +138,14 @@ impl Purge {
     /// From now on what waits in this slot is thinned with regard to these snapshots, or not any more. Left as it is if
     /// others work on the slot.
     pub fn set_in_use(&self, slot: SlotNo, in_use: Option<InUse>) {
-        if let Some(mut working) = self.queues[usize::from(slot.0)].working.try_lock() {
-            *working = in_use;
+        let queue = &self.queues[usize::from(slot.0)];
+        let Some(mut working) = queue.working.try_lock() else { return };
+        if let (Some(before), Some(now)) = (&*working, &in_use)
+            && before.listed.iter().any(|snapshot| now.listed.binary_search(snapshot).is_err())
+        {
+            queue.kept.lock().is_stale = true;
         }
+        *working = in_use;
     }
 
     /// Thins at most so many transactions of a slot, the oldest first, of those that cannot be purged. `thin` says how many of
@@ -172,8 +179,8 @@ impl Purge {
         Ok(most)
     }
 
-    /// Thins what a slot keeps once more, if that has become much: snapshots that were in use when it was thinned may have gone,
-    /// and an older one not. `thin` is as for [`Purge::thin`].
+    /// Thins what a slot keeps once more, if that has become much and a snapshot has gone for which some of it may have been
+    /// kept, while an older one has not. `thin` is as for [`Purge::thin`].
     pub fn thin_again(
         &self,
         slot: SlotNo,
@@ -181,10 +188,11 @@ impl Purge {
     ) -> Result<usize> {
         let queue = &self.queues[usize::from(slot.0)];
         let all: Vec<Ended> = {
-            let kept = queue.kept.lock();
-            if kept.transactions.len() < KEPT_AT_FIRST.max(2 * kept.left) {
+            let mut kept = queue.kept.lock();
+            if !kept.is_stale || kept.transactions.len() < KEPT_AT_FIRST.max(2 * kept.left) {
                 return Ok(0);
             }
+            kept.is_stale = false;
             kept.transactions.values().map(|kept| kept.ended).collect()
         };
         for ended in &all {
