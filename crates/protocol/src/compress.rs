@@ -305,8 +305,8 @@ mod tests {
             let mut got = Vec::new();
             for bytes in out.chunks(70_001) {
                 compressed.feed(bytes, &mut codec, &mut receiver).unwrap();
-                while let Some(payload) = receiver.next_packet().unwrap() {
-                    got.push(payload.to_vec());
+                while let Some(packet) = receiver.next_packet().unwrap() {
+                    got.push(packet.payload.to_vec());
                 }
             }
             assert!(got == sent);

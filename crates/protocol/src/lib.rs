@@ -1,4 +1,5 @@
-//! x
+//! MySQL protocol.
+pub mod auth;
 pub mod collation;
 pub mod column;
 pub mod command;

@@ -38,6 +38,15 @@ pub const FIRST_BYTES: usize = 8 << 10;
 /// A buffer that is larger is given back as soon as it is empty.
 pub const KEPT_BYTES: usize = 64 << 10;
 
+/// A packet, joined of its parts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Packet<'a> {
+    /// What is in it.
+    pub payload: &'a [u8],
+    /// The sequence number that its answer begins with: one more than its last part's.
+    pub answer_sequence: u8,
+}
+
 /// Takes in bytes, gives out packets.
 #[derive(Debug)]
 pub struct Receiver {
@@ -171,12 +180,12 @@ impl Receiver {
         }
     }
 
-    /// The payload of the next packet, if it is whole.
+    /// The next packet, if it is whole.
     ///
     /// # Errors
     /// [`ProtocolError::PacketTooLarge`], [`ProtocolError::OutOfOrder`]; the stream is of no use afterwards.
     #[inline]
-    pub fn next_packet(&mut self) -> Result<Option<&[u8]>> {
+    pub fn next_packet(&mut self) -> Result<Option<Packet<'_>>> {
         loop {
             let Some(&[a, b, c, sequence]) =
                 self.buffer[..self.end].get(self.scan..).and_then(|rest| rest.first_chunk())
@@ -207,7 +216,7 @@ impl Receiver {
         let payload = self.start + HEADER_BYTES..self.start + HEADER_BYTES + self.joined;
         self.start = self.scan;
         self.joined = 0;
-        Ok(Some(&self.buffer[payload]))
+        Ok(Some(Packet { payload: &self.buffer[payload], answer_sequence: self.sequence }))
     }
 }
 
@@ -216,10 +225,14 @@ mod tests {
     use super::*;
     use crate::send::PacketWriter;
 
+    fn next(receiver: &mut Receiver) -> Result<Option<Vec<u8>>> {
+        Ok(receiver.next_packet()?.map(|packet| packet.payload.to_vec()))
+    }
+
     fn packets(receiver: &mut Receiver) -> Vec<Vec<u8>> {
         let mut all = Vec::new();
         while let Some(packet) = receiver.next_packet().unwrap() {
-            all.push(packet.to_vec());
+            all.push(packet.payload.to_vec());
         }
         all
     }
@@ -284,7 +297,7 @@ mod tests {
     fn sequence_numbers_are_checked() {
         let mut receiver = Receiver::new(100);
         receiver.feed(&[1, 0, 0, 0, 9, 1, 0, 0, 2, 9]);
-        assert_eq!(receiver.next_packet(), Ok(Some(&[9][..])));
+        assert_eq!(next(&mut receiver), Ok(Some(vec![9])));
         assert_eq!(receiver.next_packet(), Err(ProtocolError::OutOfOrder { expected: 1, got: 2 }));
     }
 
@@ -295,11 +308,11 @@ mod tests {
         receiver.lend(vec![0; 4096]);
         receiver.room()[..6].copy_from_slice(&[1, 0, 0, 0, 9, 1]);
         receiver.filled(6);
-        assert_eq!(receiver.next_packet(), Ok(Some(&[9][..])));
+        assert_eq!(next(&mut receiver), Ok(Some(vec![9])));
         assert_eq!(receiver.next_packet(), Ok(None));
         assert!(receiver.reclaim().is_none(), "a byte of the next packet is in it");
         receiver.feed(&[0, 0, 1, 9]);
-        assert_eq!(receiver.next_packet(), Ok(Some(&[9][..])));
+        assert_eq!(next(&mut receiver), Ok(Some(vec![9])));
         assert_eq!(receiver.reclaim().map(|buffer| buffer.len()), Some(4096));
         assert!(!receiver.has_buffer() && std::mem::size_of::<Receiver>() <= 96);
     }
