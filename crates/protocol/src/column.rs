@@ -237,10 +237,10 @@ impl<'a> ColumnDefinition<'a> {
 #[inline]
 pub fn write_column_count(writer: &mut PacketWriter, capabilities: Capabilities, count: usize, with_definitions: bool) {
     writer.packet(|to| {
+        put_integer(to, count as u64);
         if capabilities.has(Capabilities::OPTIONAL_RESULTSET_METADATA) {
             to.push(u8::from(with_definitions));
         }
-        put_integer(to, count as u64);
     });
 }
 
@@ -250,9 +250,9 @@ pub fn write_column_count(writer: &mut PacketWriter, capabilities: Capabilities,
 /// [`ProtocolError::Malformed`].
 pub fn parse_column_count(payload: &[u8], capabilities: Capabilities) -> Result<(usize, bool)> {
     let mut take = Take::new(payload);
+    let count = take.integer()?;
     let with_definitions =
         if capabilities.has(Capabilities::OPTIONAL_RESULTSET_METADATA) { take.u8()? != 0 } else { true };
-    let count = take.integer()?;
     // MySQL's own limit is 4096 columns; a count that 16 bits cannot say is no count.
     if count > 0xFFFF || !take.is_empty() {
         return Err(ProtocolError::Malformed("number of columns"));

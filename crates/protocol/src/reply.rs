@@ -65,10 +65,9 @@ impl<'a> OkPacket<'a> {
         if changed {
             put_string(to, self.info);
             put_string(to, self.session);
-        } else if tracked && !self.info.is_empty() {
+        } else if !self.info.is_empty() {
+            // With its length, whatever the client asked for: that is what MySQL does, and clients expect.
             put_string(to, self.info);
-        } else {
-            to.extend_from_slice(self.info);
         }
     }
 
@@ -86,15 +85,11 @@ impl<'a> OkPacket<'a> {
         let status = StatusFlags(take.u16()?);
         let warnings = take.u16()?;
         let (mut info, mut session): (&[u8], &[u8]) = (b"", b"");
-        if capabilities.has(Capabilities::SESSION_TRACK) {
-            if !take.is_empty() {
-                info = take.string()?;
-            }
-            if status.has(StatusFlags::SESSION_STATE_CHANGED) {
-                session = take.string()?;
-            }
-        } else {
-            info = take.to_end();
+        if !take.is_empty() {
+            info = take.string()?;
+        }
+        if capabilities.has(Capabilities::SESSION_TRACK) && status.has(StatusFlags::SESSION_STATE_CHANGED) {
+            session = take.string()?;
         }
         Ok(OkPacket { affected_rows, last_insert_id, status, warnings, info, session })
     }
