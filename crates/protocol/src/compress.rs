@@ -197,6 +197,9 @@ impl CompressedSender {
             out.extend_from_slice(body);
             self.sequence = self.sequence.wrapping_add(1);
         }
+        if codec.scratch.capacity() > SLACK_BYTES {
+            codec.scratch = Vec::new();
+        }
     }
 }
 

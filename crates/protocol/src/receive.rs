@@ -134,6 +134,14 @@ impl Receiver {
         (!buffer.is_empty() && buffer.len() <= KEPT_BYTES).then_some(buffer)
     }
 
+    /// Takes the bytes that no packet has taken, and leaves none. After an SSLRequest they are the beginning of TLS: they
+    /// belong to whoever decrypts, and what is read as packets from then on must have come through it.
+    pub fn take_rest(&mut self) -> Vec<u8> {
+        let rest = self.buffer[self.start..self.end].to_vec();
+        self.rewind();
+        rest
+    }
+
     fn rewind(&mut self) {
         (self.start, self.joined, self.scan, self.end) = (0, 0, 0, 0);
     }

@@ -89,11 +89,11 @@ impl Peer {
         }
     }
 
-    fn connect(&self, options: ClientOptions) -> Result<Connection, Outcome> {
+    fn connect(&self, options: ClientOptions) -> Result<Connection, Box<Outcome>> {
         let stream = TcpStream::connect(&self.address).expect("the peer is there");
         let mut connection = Connection { stream, client: Client::connect(options, 64 << 20), events: 0 };
         let outcome = connection.run();
-        if outcome.error.is_some() { Err(outcome) } else { Ok(connection) }
+        if outcome.error.is_some() { Err(Box::new(outcome)) } else { Ok(connection) }
     }
 }
 

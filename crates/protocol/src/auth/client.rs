@@ -79,12 +79,13 @@ pub enum ClientStep<'p> {
     Refused(ErrPacket<'p>),
 }
 
+/// What the server is to send next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum State {
-    AwaitGreeting,
-    AwaitTls,
-    AwaitVerdict,
-    AwaitKey,
+    Greeting,
+    Tls,
+    Verdict,
+    Key,
 }
 
 /// What the server said of itself.
@@ -113,7 +114,7 @@ impl ClientHandshake {
     pub fn new(options: ClientOptions) -> ClientHandshake {
         ClientHandshake {
             options,
-            state: State::AwaitGreeting,
+            state: State::Greeting,
             scramble: [0; 20],
             plugin: Plugin::CachingSha2Password,
             server: ServerFacts::default(),
@@ -136,7 +137,7 @@ impl ClientHandshake {
         writer.packet(|to| change.encode(to, capabilities));
         let mut handshake = ClientHandshake::new(options);
         handshake.server = before.clone();
-        handshake.state = State::AwaitVerdict;
+        handshake.state = State::Verdict;
         handshake
     }
 
@@ -155,9 +156,9 @@ impl ClientHandshake {
             return Ok(ClientStep::Refused(ErrPacket::parse(payload)?));
         }
         match self.state {
-            State::AwaitGreeting => self.on_greeting(payload, writer),
-            State::AwaitTls => Err(ProtocolError::Malformed("a packet before TLS")),
-            State::AwaitVerdict | State::AwaitKey => self.on_verdict(payload, writer),
+            State::Greeting => self.on_greeting(payload, writer),
+            State::Tls => Err(ProtocolError::Malformed("a packet before TLS")),
+            State::Verdict | State::Key => self.on_verdict(payload, writer),
         }
     }
 
@@ -184,7 +185,7 @@ impl ClientHandshake {
             }
             let (capabilities, max_packet) = (self.server.capabilities, options.max_packet);
             SslRequest { capabilities, max_packet, collation: options.collation }.write(writer);
-            self.state = State::AwaitTls;
+            self.state = State::Tls;
             return Ok(ClientStep::StartTls);
         }
         self.respond(writer);
@@ -211,7 +212,7 @@ impl ClientHandshake {
             zstd_level: options.zstd_level,
         }
         .write(writer);
-        self.state = State::AwaitVerdict;
+        self.state = State::Verdict;
     }
 
     fn proof(&self) -> Vec<u8> {
@@ -232,13 +233,13 @@ impl ClientHandshake {
                 self.scramble = data.try_into().map_err(|_| ProtocolError::Malformed("scramble"))?;
                 let proof = self.proof();
                 writer.packet(|to| to.extend_from_slice(&proof));
-                self.state = State::AwaitVerdict;
+                self.state = State::Verdict;
                 Ok(ClientStep::Continue)
             }
-            [0x01, key @ ..] if self.state == State::AwaitKey => {
+            [0x01, key @ ..] if self.state == State::Key => {
                 let encrypted = encrypt(self.options.password.bytes(), &self.scramble, key)?;
                 writer.packet(|to| to.extend_from_slice(&encrypted));
-                self.state = State::AwaitVerdict;
+                self.state = State::Verdict;
                 Ok(ClientStep::Continue)
             }
             [0x01, 3] => Ok(ClientStep::Continue),
@@ -251,7 +252,7 @@ impl ClientHandshake {
                     });
                 } else if self.options.allow_public_key {
                     writer.packet(|to| to.push(2));
-                    self.state = State::AwaitKey;
+                    self.state = State::Key;
                 } else {
                     return Err(ProtocolError::InsecureTransport);
                 }

@@ -65,7 +65,8 @@ pub struct Account {
 pub enum ServerStep {
     /// Send what was written, and wait for the client's next packet.
     Continue,
-    /// Begin TLS on the connection, then say [`ServerHandshake::tls_started`].
+    /// Begin TLS on the connection, with the bytes that the receiver has already
+    /// ([`crate::receive::Receiver::take_rest`]), then say [`ServerHandshake::tls_started`].
     StartTls,
     /// Find the account of [`ServerHandshake::client`], and say [`ServerHandshake::account`].
     LookUp,
