@@ -129,7 +129,7 @@ pub fn all() -> impl Iterator<Item = &'static ErrorInfo> {
 /// Makes a constant of each entry, and the `TABLE` of all.
 macro_rules! errors {
     ($($number:literal $sqlstate:literal $name:ident $format:literal;)*) => {
-        $(#[doc = concat!(stringify!($number), " (", $sqlstate, "): ", $format)]
+        $(#[doc = concat!(stringify!($number), " (", $sqlstate, "): `` ", $format, " ``")]
         pub const $name: ErrorCode = ErrorCode($number);)*
         pub(crate) static TABLE: &[ErrorInfo] = &[
             $(ErrorInfo { number: $number, sqlstate: $sqlstate, name: stringify!($name), format: $format },)*

@@ -5,8 +5,8 @@
 //! ```
 //!
 //! One command at a time: the next may begin when [`Client::is_idle`]. For each packet that came there is one event;
-//! those that tell nothing are [`Event::Nothing`]. A row is borrowed from the receive buffer and decoded as far as it is
-//! looked at. Enough for a load generator and for tests; no pool, no types of its own for values, no TLS inside.
+//! those that tell nothing are [`Event::Nothing`]. A row is borrowed from the receive buffer and decoded as far as it
+//! is looked at. Enough for a load generator and for tests; no pool, no types of its own for values, no TLS inside.
 //!
 //! Invariants:
 //! 1. Between two commands no memory grows but the buffers', and those shrink back.
@@ -250,8 +250,8 @@ impl Client {
         self.send(0, Phase::Prepare, |to| command::put_command(to, byte::STMT_PREPARE, text));
     }
 
-    /// Executes a prepared statement. `parameters` have empty names; attributes with names may follow them. `with_types`
-    /// may be false if the last execution had parameters of the same types.
+    /// Executes a prepared statement. `parameters` have empty names; attributes with names may follow them.
+    /// `with_types` may be false if the last execution had parameters of the same types.
     pub fn execute(
         &mut self,
         statement_id: u32,

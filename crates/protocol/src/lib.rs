@@ -13,14 +13,15 @@
 //! | floor | modules | what it answers |
 //! |---|---|---|
 //! | a connection | [`client`], [`auth`] | How does one begin, who is it, what does a packet mean after the last? |
-//! | packets' contents | [`greeting`], [`command`], [`execute`], [`reply`], [`column`], [`row`] | What is in it? |
+//! | packets' contents | [`greeting`], [`command`], [`execute`], [`reply`], [`mod@column`], [`row`] | What is in it? |
 //! | packets | [`receive`], [`send`], [`compress`] | Where does one begin and end? |
 //! | words | [`wire`], [`value`], [`flags`], [`collation`], [`error`] | What is a string, a date, a flag? |
 //!
 //! The server's side of an exchange, in short:
 //!
 //! ```
-//! # use meseta_protocol::{command::Command, flags::Capabilities, receive::Receiver, reply::OkPacket, send::PacketWriter};
+//! # use meseta_protocol::{command::Command, flags::Capabilities, reply::OkPacket};
+//! # use meseta_protocol::{receive::Receiver, send::PacketWriter};
 //! # fn serve(receiver: &mut Receiver, writer: &mut PacketWriter, capabilities: Capabilities)
 //! #     -> meseta_protocol::error::Result<()> {
 //! receiver.expect_sequence(0);

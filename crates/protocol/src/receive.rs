@@ -10,8 +10,8 @@
 //! ```
 //!
 //! The caller reads from its socket into [`Receiver::room`] and says how much came ([`Receiver::filled`]); then it
-//! takes packets until there is none. A packet is borrowed from the buffer: nothing is copied, except that the parts of a
-//! large one are moved together.
+//! takes packets until there is none. A packet is borrowed from the buffer: nothing is copied, except that the parts of
+//! a large one are moved together.
 //!
 //! **Memory.** A receiver without bytes needs no buffer. A server with many idle connections lends one
 //! ([`Receiver::lend`]) before it reads and takes it back ([`Receiver::reclaim`]) when all that came was whole packets.
@@ -134,8 +134,8 @@ impl Receiver {
         (!buffer.is_empty() && buffer.len() <= KEPT_BYTES).then_some(buffer)
     }
 
-    /// Takes the bytes that no packet has taken, and leaves none. After an SSLRequest they are the beginning of TLS: they
-    /// belong to whoever decrypts, and what is read as packets from then on must have come through it.
+    /// Takes the bytes that no packet has taken, and leaves none. After an SSLRequest they are the beginning of TLS:
+    /// they belong to whoever decrypts, and what is read as packets from then on must have come through it.
     pub fn take_rest(&mut self) -> Vec<u8> {
         let rest = self.buffer[self.start..self.end].to_vec();
         self.rewind();
@@ -267,7 +267,7 @@ mod tests {
     #[test]
     fn large_packets_are_split_and_joined() {
         for length in [PART_BYTES - 1, PART_BYTES, PART_BYTES + 1, 2 * PART_BYTES, 2 * PART_BYTES + 77] {
-            let sent: Vec<u8> = (0..length).map(|i| (i * 31 >> 3) as u8).collect();
+            let sent: Vec<u8> = (0..length).map(|i| (i * 31 / 8) as u8).collect();
             let mut writer = PacketWriter::new();
             writer.packet(|to| to.extend_from_slice(b"before"));
             writer.packet(|to| to.extend_from_slice(&sent));

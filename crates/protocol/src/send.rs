@@ -7,8 +7,8 @@
 //! ```
 //!
 //! A reply, whole, is one buffer and one `write`. A large one is not built whole: whoever appends rows looks at
-//! [`PacketWriter::is_full`] after each, or passes a hook to [`PacketWriter::flush_if_full`], which writes what is there
-//! and goes on.
+//! [`PacketWriter::is_full`] after each, or passes a hook to [`PacketWriter::flush_if_full`], which writes what is
+//! there and goes on.
 //!
 //! Invariants:
 //! 1. Between `end` and `begin` the buffer is whole packets, and may be sent.

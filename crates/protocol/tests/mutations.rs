@@ -213,7 +213,8 @@ proptest! {
         ServerHandshake::new(Capabilities(capabilities & !0x0400_0020), false).greet(
             &mut writer, b"9.7.0", 1, 255, StatusFlags::NONE, Plugin::NativePassword,
         );
-        let mut client = Client::connect(ClientOptions { capabilities: Capabilities(!0x800), ..ClientOptions::default() }, 1 << 20);
+        let options = ClientOptions { capabilities: Capabilities(!0x800), ..ClientOptions::default() };
+        let mut client = Client::connect(options, 1 << 20);
         client.room()[..writer.bytes().len()].copy_from_slice(writer.bytes());
         client.filled(writer.bytes().len());
         prop_assert!(matches!(client.next_event(), Ok(Some(Event::Nothing))));

@@ -1,7 +1,8 @@
 //! Our client against a real server: `MESETA_PEER=host:port:user:password cargo test -p meseta-protocol --test peer`.
 //!
-//! Without the variable there is nothing to test, and the tests say so. With it they run statements of text and prepared
-//! ones, of all types, with and without DEPRECATE_EOF and compression, and make, use and drop a database of their own.
+//! Without the variable there is nothing to test, and the tests say so. With it they run statements of text and
+//! prepared ones, of all types, with and without DEPRECATE_EOF and compression, and make, use and drop a database of
+//! their own.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -308,7 +309,10 @@ fn all_of_it(peer: &Peer, without: Capabilities, with: Capabilities, database: &
     let many = connection.query("SELECT 1; SELECT 2, 3; DO 0");
     assert_eq!((many.results, many.rows.len(), many.error), (3, 2, None));
     let rows = connection
-        .query("WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) SELECT i, REPEAT('z', i) FROM n")
+        .query(
+            "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) \
+             SELECT i, REPEAT('z', i) FROM n",
+        )
         .rows;
     assert_eq!((rows.len(), &rows[999][0]), (1000, &text("1000")));
     let large = connection.query("SELECT REPEAT('q', 17000000)");

@@ -1,4 +1,5 @@
-//! What a MySQL 9.7 server sent, byte for byte: what we write in its place is the same, and what we read of it is right.
+//! What a MySQL 9.7 server sent, byte for byte: what we write in its place is the same, and what we read of it is
+//! right.
 //!
 //! The bytes are in `data/mysql-9.7.4.txt`, with what each answers.
 

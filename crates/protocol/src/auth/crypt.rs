@@ -99,7 +99,8 @@ mod tests {
     #[test]
     fn the_same_digests_as_elsewhere() {
         let long = [b'x'; 100];
-        let examples: [(&[u8], &[u8], u32, &[u8]); 5] = [
+        type Example<'a> = (&'a [u8], &'a [u8], u32, &'a [u8]);
+        let examples: [Example<'_>; 5] = [
             (b"Hello world!", b"saltstring", 5000, b"5B8vYYiY.CVt1RlTTf8KbXBH3hsxY/GNooZaBBGWEc5"),
             (b"Hello world!", b"saltstringsaltst", 10000, b"3xv.VbSHBb41AL9AvLeujZkZRBAwqFMz2.opqey6IcA"),
             (&long, b"saltsalt", 1000, b"JNOV7s7vjB0PhhHN66UrF2vaTAa/vNtrNtsDt.YBfh6"),

@@ -13,11 +13,11 @@
 //! ```
 //!
 //! The machine owns no account: at [`ServerStep::LookUp`] the caller finds the one of that name, and hands it over
-//! ([`ServerHandshake::account`]). It does not run the slow digest either: [`ServerStep::Check`] is a job that may run on
-//! any thread, whose outcome comes back by [`ServerHandshake::checked`].
+//! ([`ServerHandshake::account`]). It does not run the slow digest either: [`ServerStep::Check`] is a job that may run
+//! on any thread, whose outcome comes back by [`ServerHandshake::checked`].
 //!
-//! What is left to the caller: to send the OK packet, or error 1045, after the last step; to look whether the account is
-//! locked or its password expired; to keep the cache of digests.
+//! What is left to the caller: to send the OK packet, or error 1045, after the last step; to look whether the account
+//! is locked or its password expired; to keep the cache of digests.
 
 use super::digest::{native_proves, sha2_cached, sha2_proves};
 use super::rsa::KeyPair;
@@ -133,8 +133,8 @@ pub struct ServerHandshake {
 }
 
 impl ServerHandshake {
-    /// Before the greeting. `offered` is what the server can do; leave out `SSL` if it has no certificate. `secure` says
-    /// that nobody can listen: a socket of the same machine.
+    /// Before the greeting. `offered` is what the server can do; leave out `SSL` if it has no certificate. `secure`
+    /// says that nobody can listen: a socket of the same machine.
     pub fn new(offered: Capabilities, secure: bool) -> ServerHandshake {
         let needed = Capabilities::PROTOCOL_41 | Capabilities::SECURE_CONNECTION | Capabilities::PLUGIN_AUTH;
         ServerHandshake {
@@ -167,8 +167,8 @@ impl ServerHandshake {
     }
 
     /// For COM_CHANGE_USER on a connection whose first handshake ended with `before`. The next step is
-    /// [`ServerStep::LookUp`]. The proof in the command is not used: the client is asked for one with a new scramble, so
-    /// that no connection keeps its old one.
+    /// [`ServerStep::LookUp`]. The proof in the command is not used: the client is asked for one with a new scramble,
+    /// so that no connection keeps its old one.
     pub fn change_user(change: &ChangeUser<'_>, before: &ClientFacts, secure: bool) -> ServerHandshake {
         let mut handshake = ServerHandshake::new(before.capabilities, secure);
         handshake.client = ClientFacts {

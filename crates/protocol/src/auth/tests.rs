@@ -130,8 +130,7 @@ fn a_proof_in_the_response_is_enough_where_it_can_be() {
                 with_key: false,
             };
             // Greeting, OK; one more for a switch, one more for "fast".
-            let packets = 0
-                + if greeted_plugin == plugin { 3 } else { 5 }
+            let packets = if greeted_plugin == plugin { 3 } else { 5 }
                 + if plugin == Plugin::CachingSha2Password { 1 } else { 0 };
             assert_eq!(run(&case), End::Accepted { cache: false, checks: 0, packets }, "{greeted_plugin:?} {plugin:?}");
             let wrong = Case { options: options(b"wrong"), ..case };

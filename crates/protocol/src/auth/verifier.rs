@@ -40,8 +40,8 @@ pub struct Sha2Verifier {
 }
 
 impl Verifier {
-    /// Reads what is stored for an account of that plugin. `None` if it is not of that plugin's form: the account cannot
-    /// log in.
+    /// Reads what is stored for an account of that plugin. `None` if it is not of that plugin's form: the account
+    /// cannot log in.
     pub fn parse(plugin: Plugin, stored: &[u8]) -> Option<Verifier> {
         if stored.is_empty() {
             return Some(Verifier::Empty);
