@@ -29,6 +29,8 @@ const SLICES_ALONE: usize = 5;
 struct Look {
     updates: u64,
     updates_per_second: f64,
+    /// All threads of the process together, of CPU for each update.
+    cpu_microseconds: f64,
     /// Transactions with undo records.
     unpurged: usize,
     /// Pages of the data file that are in use.
@@ -59,6 +61,7 @@ pub fn run(sbtest: &Sbtest, options: &Options, updates: u64) -> Result<LongReade
         let look = Look {
             updates: measured.transactions,
             updates_per_second: measured.transactions as f64 / measured.elapsed.as_secs_f64(),
+            cpu_microseconds: measured.usage.cpu.as_secs_f64() * 1e6 / measured.transactions.max(1) as f64,
             unpurged: sbtest.engine.unpurged(),
             used_pages: used_pages(&sbtest.engine),
         };
@@ -89,35 +92,44 @@ fn used_pages(engine: &Engine) -> u64 {
     figures.file_pages - figures.free_pages
 }
 
-fn median(looks: &[Look]) -> f64 {
-    let mut rates: Vec<f64> = looks.iter().map(|look| look.updates_per_second).collect();
-    rates.sort_by(f64::total_cmp);
-    rates.get(rates.len() / 2).copied().unwrap_or(f64::NAN)
+fn median(looks: &[Look], of: impl Fn(&Look) -> f64) -> f64 {
+    let mut all: Vec<f64> = looks.iter().map(of).collect();
+    all.sort_by(f64::total_cmp);
+    all.get(all.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
 impl Display for Look {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Look { updates, updates_per_second, unpurged, used_pages } = self;
-        write!(f, "{updates} updates, {}/s; {unpurged} unpurged, {used_pages} pages", rate(*updates_per_second))
+        let Look { updates, updates_per_second, cpu_microseconds, unpurged, used_pages } = self;
+        let rate = rate(*updates_per_second);
+        write!(f, "{updates} updates, {rate}/s, {cpu_microseconds:.2} µs; {unpurged} unpurged, {used_pages} pages")
     }
 }
 
 impl Display for LongReader {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (alone, held) = (median(&self.alone), median(&self.held));
+        let [alone, held] = [&self.alone, &self.held].map(|looks| median(looks, |look| look.updates_per_second));
+        let [alone_cpu, held_cpu] = [&self.alone, &self.held].map(|looks| median(looks, |look| look.cpu_microseconds));
         let updates: u64 = self.held.iter().map(|look| look.updates).sum();
-        writeln!(f, "| {} threads update an indexed column | updates/s | of alone | unpurged | pages |", self.threads)?;
-        writeln!(f, "|---|--:|--:|--:|--:|")?;
-        let mut line = |what: &str, per_second: f64, unpurged: usize, pages: u64| {
-            writeln!(f, "| {what} | {} | {} | {unpurged} | {pages} |", rate(per_second), ratio(per_second, alone))
+        let threads = self.threads;
+        writeln!(
+            f,
+            "| {threads} threads update an indexed column | updates/s | of alone | µs of CPU | unpurged | pages |"
+        )?;
+        writeln!(f, "|---|--:|--:|--:|--:|--:|")?;
+        let mut line = |what: &str, per_second: f64, cpu: f64, look: &Look| {
+            let (rate, of_alone) = (rate(per_second), ratio(per_second, alone));
+            writeln!(f, "| {what} | {rate} | {of_alone} | {cpu:.2} | {} | {} |", look.unpurged, look.used_pages)
         };
-        if let (Some(before), Some(first), Some(last)) = (self.alone.last(), self.held.first(), self.held.last()) {
-            line("alone", alone, before.unpurged, before.used_pages)?;
-            line("snapshot held, first slice", first.updates_per_second, first.unpurged, first.used_pages)?;
-            line("snapshot held, median", held, last.unpurged, last.used_pages)?;
-            line("snapshot held, last slice", last.updates_per_second, last.unpurged, last.used_pages)?;
+        if let (Some(before), Some(last)) = (self.alone.last(), self.held.last()) {
+            line("alone, median", alone, alone_cpu, before)?;
+            line("snapshot held, median", held, held_cpu, last)?;
+            line("snapshot held, last slice", last.updates_per_second, last.cpu_microseconds, last)?;
         }
         let (seconds, pages) = (self.reclaimed_seconds, self.used_pages_after);
-        writeln!(f, "\n{updates} updates while the snapshot was held; all was reclaimed {seconds:.2} s after it went: {pages} pages.")
+        writeln!(
+            f,
+            "\n{updates} updates while it was held; all was reclaimed {seconds:.2} s after it went: {pages} pages."
+        )
     }
 }

@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
-use meseta_storage::{Durability, ErrorKind, Store};
+use meseta_storage::{Durability, ErrorKind, Report, Store};
 use parking_lot::{Condvar, Mutex};
 
 use crate::core::{Core, Parts, TRANSACTIONS};
@@ -33,8 +33,9 @@ use crate::ids::{CommitTime, SlotNo, TransactionId};
 use crate::lock::{Deadlock, DeadlockDetector, LockTable, OnConflict, Owner, OwnerId, TableMode, WaitFigures};
 use crate::purge::Ended;
 use crate::root::Root;
+use crate::rows::TableReport;
 use crate::session::Session;
-use crate::table::{BytesOnly, Collations};
+use crate::table::{BytesOnly, Collations, TableDefinition};
 use crate::thin::{thin_slot, thin_slot_again};
 use crate::time::Time;
 use crate::undo::{Fate, Remains, Slots, UndoError, read_record};
@@ -81,6 +82,22 @@ pub struct LockWaits {
     pub index: Option<String>,
     /// How often, how long, for what.
     pub figures: WaitFigures,
+}
+
+/// What a check of everything found.
+#[derive(Clone, Debug)]
+pub struct EngineReport {
+    /// Pages and trees.
+    pub store: Report,
+    /// Tables: database, name, and what was found.
+    pub tables: Vec<(String, String, TableReport)>,
+}
+
+impl EngineReport {
+    /// Whether nothing is wrong.
+    pub fn is_sound(&self) -> bool {
+        self.store.problems.is_empty() && self.tables.iter().all(|(.., table)| table.problems.is_empty())
+    }
 }
 
 /// A store in which sessions run transactions.
@@ -200,6 +217,21 @@ impl Engine {
     /// Transactions that a crash cut off and that have not been rolled back yet.
     pub fn cut_off(&self) -> usize {
         self.core.cut_off.count()
+    }
+
+    /// Checks every page, every tree, and every index against its table. On entry: no session is at work. Purge waits.
+    pub fn check(&self) -> Result<EngineReport> {
+        let _no_purge = self.housekeeper.shared.turn.lock();
+        let store = self.core.store.check()?;
+        let mut session = self.session()?;
+        let mut tables = Vec::new();
+        let (_, schema) = self.core.catalog.schema();
+        for table in schema.tables() {
+            let TableDefinition { database, name, .. } = &table.definition;
+            tables.push((database.clone(), name.clone(), session.check_table(table)?));
+        }
+        session.commit()?;
+        Ok(EngineReport { store, tables })
     }
 
     /// Rolls back what a crash cut off and purges what can be: now, and not at leisure.

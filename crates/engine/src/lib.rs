@@ -49,7 +49,7 @@ mod writers;
 mod xa;
 
 pub use ddl::SYSTEM_DATABASE;
-pub use engine::{Engine, EngineOptions, LockWaits};
+pub use engine::{Engine, EngineOptions, EngineReport, LockWaits};
 pub use error::{EngineError, Result};
 pub use locking::{Direction, Locking};
 pub use session::{Isolation, Savepoint, Session};

@@ -253,10 +253,12 @@ impl Purge {
         locks: &LockTable,
     ) -> Result<usize> {
         let queue = &self.queues[usize::from(slot.0)];
-        let behind: Vec<Ended> = {
+        let mut behind: Vec<Ended> = {
             let kept = queue.kept.lock();
             kept.transactions.values().map(|kept| kept.ended).filter(|ended| ended.time <= horizon).collect()
         };
+        // In the order of their records.
+        behind.sort_unstable_by_key(|ended| ended.transaction);
         let mut record = Vec::new();
         for ended in &behind {
             purge_transaction(slot, ended, undo, indexes, locks, &mut record)?;

@@ -11,7 +11,7 @@ use meseta_engine::counter::Series;
 use meseta_engine::ids::TableId;
 use meseta_engine::lock::{Mode, OnConflict, TableMode};
 use meseta_engine::row::{Column, ColumnType, IntegerWidth, KeyRange, Value};
-use meseta_engine::rows::{FoundRow, RowChange, RowCursor};
+use meseta_engine::rows::{FoundRow, RowChange, RowCursor, TableProblem};
 use meseta_engine::table::{
     ColumnDefinition, ForeignKeyDefinition, IndexDefinition, OwnedValue, PartDefinition, ReferentialAction,
     TableDefinition,
@@ -140,10 +140,9 @@ fn assert_sound(engine: &Engine) {
         }
     }
     session.commit().unwrap();
-    // Nobody may change the store meanwhile.
     engine.keep_house().unwrap();
-    let report = engine.store().check().unwrap();
-    assert!(report.problems.is_empty(), "{:?}", report.problems);
+    let report = engine.check().unwrap();
+    assert!(report.is_sound(), "{report:?}");
 }
 
 #[test]
@@ -463,6 +462,122 @@ fn a_table_may_refer_to_itself() {
     assert_eq!(rows(&mut session, staff), ["1 -", "2 1"]);
     engine.keep_house().unwrap();
     assert_sound(&engine);
+}
+
+#[test]
+fn a_check_finds_what_an_index_lacks_and_what_it_has_too_much() {
+    let (engine, mut session) = engine(&SimDisk::new(1));
+    let id = session.create_table(t()).unwrap();
+    for row in 1..=3 {
+        let values = [number(row), number(10 * row), Value::Bytes(b"text")];
+        inserts(&mut session, id, &values);
+    }
+    session.commit().unwrap();
+    assert!(engine.check().unwrap().is_sound());
+    let table = used(&mut session, id);
+    let tree = &table.indexes[1].index.tree;
+    let (mut key, mut value) = (Vec::new(), Vec::new());
+    tree.scan(&[], |at, entry| {
+        (key, value) = (at.to_vec(), entry.to_vec());
+        false
+    })
+    .unwrap();
+    let problems = || engine.check().unwrap().tables[0].2.problems.clone();
+    tree.remove(&key).unwrap();
+    let name = || table.definition.indexes[1].name.clone();
+    let too_few = TableProblem::Entries { index: name(), entries: 2, rows: 3 };
+    let found = problems();
+    assert!(found.contains(&too_few), "{found:?}");
+    assert!(matches!(&found[0], TableProblem::NoEntry { index, .. } if *index == name()), "{found:?}");
+    tree.put(&key, &value).unwrap();
+    assert_eq!(problems(), []);
+    *key.last_mut().unwrap() ^= 0x40;
+    tree.put(&key, &value).unwrap();
+    assert_eq!(problems(), [TableProblem::Entries { index: name(), entries: 4, rows: 3 }]);
+}
+
+/// Asked of MySQL 9.7.
+#[test]
+fn a_row_may_be_its_own_parent_when_it_comes_and_when_it_goes() {
+    use ReferentialAction::Cascade;
+    let (_engine, mut session) = engine(&SimDisk::new(1));
+    let columns = vec![column("id", INT), column("boss", INT.or_null())];
+    let mut staff =
+        TableDefinition::new("d", "staff", columns).with_primary_key(&[0]).with_index(index("b", false, &[1]));
+    staff.foreign_keys.push(ForeignKeyDefinition {
+        name: "boss".to_owned(),
+        columns: vec![1],
+        parent: TableId(0),
+        parent_columns: vec![0],
+        on_delete: Cascade,
+        on_update: Cascade,
+    });
+    let staff = session.create_table(staff).unwrap();
+    let refusal = |session: &mut Session, id: i64, row: [Value<'_>; 2]| {
+        let start = session.savepoint();
+        let error = update(session, staff, id, &row).unwrap_err();
+        session.roll_back_to(start).unwrap();
+        match error {
+            EngineError::HasChildren { .. } => 1451,
+            EngineError::NoParent { .. } => 1452,
+            other => panic!("{other}"),
+        }
+    };
+    inserts(&mut session, staff, &[number(1), number(1)]);
+    inserts(&mut session, staff, &[number(4), number(None)]);
+    assert_eq!(refusal(&mut session, 1, [number(5), number(5)]), 1451, "it refers to what it was");
+    assert_eq!(refusal(&mut session, 1, [number(6), number(1)]), 1451);
+    assert_eq!(refusal(&mut session, 4, [number(12), number(12)]), 1452, "it is not there yet");
+    let done = |session: &mut Session, id, row: [Value<'_>; 2]| {
+        assert_eq!(update(session, staff, id, &row).unwrap(), RowChange::Done);
+    };
+    done(&mut session, 4, [number(9), number(None)]);
+    done(&mut session, 9, [number(9), number(9)]);
+    delete(&mut session, staff, 9).unwrap();
+    assert_eq!(rows(&mut session, staff), ["1 1"]);
+}
+
+/// Asked of MySQL 9.7: `(1,1,1), (2,1,2), (3,2,1)`, and parent 1 goes.
+#[test]
+fn keys_of_one_child_act_in_the_order_in_which_they_were_defined() {
+    use ReferentialAction::{Cascade, Restrict, SetNull};
+    let outcome = |actions: [ReferentialAction; 2], children: &[(i64, i64, i64)]| {
+        let (_engine, mut session) = engine(&SimDisk::new(1));
+        let parent = TableDefinition::new("d", "parent", vec![column("id", INT)]).with_primary_key(&[0]);
+        let parent = session.create_table(parent).unwrap();
+        let columns = vec![column("id", INT), column("x", INT.or_null()), column("y", INT.or_null())];
+        let mut child = TableDefinition::new("d", "child", columns)
+            .with_primary_key(&[0])
+            .with_index(index("x", false, &[1]))
+            .with_index(index("y", false, &[2]));
+        for (at, on_delete) in [1, 2].into_iter().zip(actions) {
+            child.foreign_keys.push(ForeignKeyDefinition {
+                name: format!("{}", 9 - at),
+                columns: vec![at],
+                parent,
+                parent_columns: vec![0],
+                on_delete,
+                on_update: Restrict,
+            });
+        }
+        let child = session.create_table(child).unwrap();
+        [1, 2].into_iter().for_each(|id| inserts(&mut session, parent, &[number(id)]));
+        for &(id, x, y) in children {
+            inserts(&mut session, child, &[number(id), number(x), number(y)]);
+        }
+        match delete(&mut session, parent, 1) {
+            Ok(()) => rows(&mut session, child).join(", "),
+            Err(EngineError::HasChildren { key, .. }) => format!("kept by {key}"),
+            Err(other) => panic!("{other}"),
+        }
+    };
+    let all = [(1, 1, 1), (2, 1, 2), (3, 2, 1)];
+    assert_eq!(outcome([Restrict, Cascade], &all), "kept by 8");
+    assert_eq!(outcome([Cascade, Restrict], &all), "kept by 7");
+    assert_eq!(outcome([Cascade, Restrict], &all[..2]), "", "those that would have kept it are gone by then");
+    assert_eq!(outcome([SetNull, Cascade], &all), "2 - 2");
+    assert_eq!(outcome([Cascade, SetNull], &all), "3 2 -");
+    assert_eq!(outcome([Restrict, SetNull], &all), "kept by 8");
 }
 
 #[test]

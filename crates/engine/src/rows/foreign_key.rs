@@ -32,8 +32,10 @@ const CASCADES_MAX: usize = 15;
 pub(super) enum Pass {
     /// Those whose key restricts are looked for.
     Restrict,
-    /// The others go too, follow, or forget.
+    /// The others follow, or forget.
     Follow,
+    /// Both, key by key as they were defined: one whose rows go may spare another that would have restricted.
+    All,
 }
 
 /// The values of some columns; `None` if one of them is NULL.
@@ -62,8 +64,10 @@ impl Session {
             if before.and_then(|before| values_of(&key.columns, before)).as_ref() == Some(&wanted) {
                 continue;
             }
-            let refers_to_itself =
-                key.parent == table.id() && values_of(&key.parent_columns, values).as_ref() == Some(&wanted);
+            // Only a new row may be its own parent before it is there.
+            let refers_to_itself = before.is_none()
+                && key.parent == table.id()
+                && values_of(&key.parent_columns, values).as_ref() == Some(&wanted);
             if !refers_to_itself && !self.has_parent(key, &wanted)? {
                 return Err(EngineError::NoParent { table: table.id(), key: key.name.clone() });
             }
@@ -92,9 +96,8 @@ impl Session {
         Ok(Some((index, KeyRange::beginning_with(beginning))))
     }
 
-    /// A row goes, or gets other values: what refers to it? In the first pass, before it does, it is kept from that if
-    /// need be; in the second the others follow. A row that goes is followed before, one that changes afterwards, since it
-    /// is then that the others find it.
+    /// A row goes, or gets other values: what refers to it? Before it goes, others go too or keep it. One that changes is
+    /// kept from that before, and followed afterwards, since it is then that the others find it.
     pub(super) fn follow(
         &mut self,
         pass: Pass,
@@ -146,13 +149,14 @@ impl Session {
             ReferentialAction::Restrict => (Pass::Restrict, Mode::Shared),
             ReferentialAction::Cascade | ReferentialAction::SetNull => (Pass::Follow, Mode::Exclusive),
         };
-        if pass != its_pass {
+        if pass != its_pass && pass != Pass::All {
             return Ok(());
         }
         let mut children = RowCursor::locking(child, index, &range, Direction::Ascending, locking(self, mode, true));
         while children.next(self)? {
             let found = children.row();
-            if refers_to_its_own && found.key == row.key {
+            if after.is_none() && refers_to_its_own && found.key == row.key {
+                // It goes itself. One that changes keeps itself from it, as in InnoDB.
                 continue;
             }
             match (action, after) {

@@ -1,11 +1,13 @@
-//! Rows: read in the order of an index, inserted, updated, deleted.
+//! Rows: read in the order of an index, inserted, updated, deleted, and checked.
 //!
 //! Above: statements. Below: `table`, which knows how a row's entries look; `change`, `locking` and `read`, which know
 //! entries and nothing of columns.
 
+mod check;
 mod cursor;
 mod foreign_key;
 mod write;
 
+pub use check::{TableProblem, TableReport};
 pub use cursor::{FoundRow, RowCursor};
 pub use write::{Conflict, RowChange};

@@ -178,8 +178,8 @@ impl Session {
         let mut buffers = Default::default();
         let mut before = Vec::new();
         row.read(table, &mut buffers, &mut before)?;
-        self.check_parents(table, Some(&before), values)?;
         self.follow(Pass::Restrict, table, row, &before, Some(values))?;
+        self.check_parents(table, Some(&before), values)?;
         let change = self.update_entries(table, row, &before, values, conflict_mode)?;
         if change == RowChange::Done {
             self.follow(Pass::Follow, table, row, &before, Some(values))?;
@@ -274,8 +274,7 @@ impl Session {
         let mut buffers = Default::default();
         let mut values = Vec::new();
         row.read(table, &mut buffers, &mut values)?;
-        self.follow(Pass::Restrict, table, row, &values, None)?;
-        self.follow(Pass::Follow, table, row, &values, None)?;
+        self.follow(Pass::All, table, row, &values, None)?;
         self.delete_entries(table, row, &values)
     }
 
