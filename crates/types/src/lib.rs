@@ -1,0 +1,34 @@
+//! MySQL's data types, values, character sets and collations, and every conversion between them.
+//!
+//! ```text
+//!             DataType           a column's or an expression's type, with all its attributes
+//!            /        \
+//!   storage form      Datum      bytes that order by memcmp  |  a value while it is computed with
+//!            \        /
+//!   assign, cast, compare, arithmetic       MySQL's rules, with its warnings and errors
+//!        |
+//!   decimal  double  integer  temporal  text  json  member
+//! ```
+//!
+//! It knows no SQL text, no tables, no sockets. What it needs of a session is lent to it in a [`Context`].
+//!
+//! # Invariants
+//! 1. No input makes it panic: bytes of a user or of a damaged page yield an error, a warning, or some value.
+//! 2. What [`DataType`] stores compares as bytes just as the values compare. (Text: by its sort key.)
+//!
+//! # Source
+//! MySQL Reference Manual 8.4 and 9.7, and experiments with a server: `tests/recorded`.
+
+pub mod context;
+pub mod decimal;
+pub mod double;
+pub mod error;
+pub mod integer;
+pub mod temporal;
+pub mod text;
+
+pub use context::{Context, Level, SqlMode, Warning, Warnings};
+pub use decimal::Decimal;
+pub use error::{Result, SqlError};
+pub use temporal::{Date, DateTime, Interval, IntervalUnit, Time, Zone};
+pub use text::{Charset, Collated, Collation, Derivation};
