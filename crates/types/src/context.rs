@@ -4,7 +4,7 @@
 //! 1. At most `max_error_count` warnings are kept; all are counted.
 
 use crate::error::SqlError;
-use crate::temporal::Zone;
+use crate::temporal::{Date, Zone};
 
 /// The parts of `sql_mode` that values can feel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -144,6 +144,8 @@ pub struct Context {
     pub zone: Zone,
     /// Decimals that a division adds.
     pub div_precision_increment: u8,
+    /// Today in the session's zone: the date of a TIME that becomes a date.
+    pub today: Date,
     /// Where warnings go.
     pub warnings: Warnings,
     /// The row at work, from 1: texts of errors name it.
@@ -153,7 +155,7 @@ pub struct Context {
 impl Context {
     /// With MySQL's defaults, in this mode.
     pub fn new(mode: SqlMode) -> Self {
-        Self { mode, zone: Zone::UTC, div_precision_increment: 4, warnings: Warnings::default(), row: 1 }
+        Self { mode, zone: Zone::UTC, today: Date::ZERO, div_precision_increment: 4, warnings: Warnings::default(), row: 1 }
     }
 
     /// An error in strict mode, otherwise a warning.

@@ -33,6 +33,7 @@ pub mod number {
     pub const INVALID_JSON_TEXT_IN_PARAMETER: u16 = 3141;
     pub const INVALID_JSON_BINARY: u16 = 3142;
     pub const INVALID_JSON_PATH: u16 = 3143;
+    pub const INVALID_JSON_VALUE_FOR_CAST: u16 = 3156;
     pub const INVALID_JSON_CHARACTER_SET: u16 = 3144;
     pub const JSON_DOCUMENT_TOO_DEEP: u16 = 3157;
     pub const CANNOT_CONVERT_STRING: u16 = 3988;
@@ -123,7 +124,7 @@ pub fn printable(value: &[u8]) -> String {
     for chunk in value.utf8_chunks() {
         for character in chunk.valid().chars() {
             match character {
-                '\0' => out.push_str("\\0"),
+                ..' ' => out.push_str(&format!("\\x{:02X}", u32::from(character))),
                 _ => out.push(character),
             }
             if out.len() >= 128 {

@@ -71,3 +71,14 @@ pub fn append_signed(number: i64, out: &mut Vec<u8>) {
     }
     append_unsigned(number.unsigned_abs(), 0, out);
 }
+
+impl ParsedInteger {
+    /// The bits of the 64-bit number, and whether it is a positive one beyond the signed range. Too small: the smallest.
+    pub fn signed(&self) -> (i64, bool) {
+        match self.negative {
+            false => (self.magnitude as i64, self.magnitude > i64::MAX as u64),
+            true if self.magnitude > 1 << 63 => (i64::MIN, false),
+            true => ((self.magnitude as i64).wrapping_neg(), false),
+        }
+    }
+}

@@ -19,16 +19,30 @@
 //! # Source
 //! MySQL Reference Manual 8.4 and 9.7, and experiments with a server: `tests/recorded`.
 
+pub mod arithmetic;
+mod assign;
+mod cast;
+pub mod comparison;
 pub mod context;
+pub mod datatype;
+mod datum;
 pub mod decimal;
 pub mod double;
 pub mod error;
 pub mod integer;
+pub mod json;
+mod member;
 pub mod temporal;
 pub mod text;
 
+pub use assign::assign;
+pub use cast::{CastType, cast};
+pub use comparison::compare;
 pub use context::{Context, Level, SqlMode, Warning, Warnings};
+pub use datatype::{DataType, IntegerSize, Number, Storage, Stored, TextSize};
+pub use datum::{Datum, Numeric};
 pub use decimal::Decimal;
 pub use error::{Result, SqlError};
+pub use member::Members;
 pub use temporal::{Date, DateTime, Interval, IntervalUnit, Time, Zone};
 pub use text::{Charset, Collated, Collation, Derivation};

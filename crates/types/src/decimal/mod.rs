@@ -26,6 +26,7 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::hash::{Hash, Hasher};
 
+pub use arithmetic::Fit;
 pub use pack::{packed_len, unpack};
 pub use text::ParsedDecimal;
 use wide::Wide;

@@ -64,3 +64,80 @@ pub fn unpack(bytes: &[u8], scale: u8) -> Decimal {
     let sign = if negative { Sign::Minus } else { Sign::Plus };
     Decimal::from_wide(wide, scale.into(), sign == Sign::Minus).unwrap_or(Decimal::limit(65, scale, negative))
 }
+
+/// Bytes of so many digits (0 to 9) in MySQL's packed form.
+const DIGIT_BYTES: [usize; 10] = [0, 1, 1, 2, 2, 3, 3, 4, 4, 4];
+
+impl Decimal {
+    /// Appends MySQL's own packed form: nine digits in four bytes, the groups counted from the point. It has as many
+    /// digits before the point as the number.
+    pub(crate) fn append_mysql_packed(&self, out: &mut Vec<u8>) {
+        let mut text = Vec::new();
+        self.abs().append_text(&mut text);
+        let (whole, fraction) = match text.iter().position(|byte| *byte == b'.') {
+            Some(point) => (&text[..point], &text[point + 1..]),
+            None => (&text[..], &[][..]),
+        };
+        let start = out.len();
+        let mut group = |digits: &[u8]| {
+            let number = digits.iter().fold(0u32, |sum, digit| sum * 10 + u32::from(digit - b'0'));
+            let len = DIGIT_BYTES[digits.len()];
+            out.extend_from_slice(&number.to_be_bytes()[4 - len..]);
+        };
+        let (first, rest) = whole.split_at(whole.len() % 9);
+        group(first);
+        rest.chunks(9).for_each(&mut group);
+        fraction.chunks(9).for_each(&mut group);
+        if self.is_negative() {
+            out[start..].iter_mut().for_each(|byte| *byte = !*byte);
+        }
+        if let Some(byte) = out.get_mut(start) {
+            *byte ^= 0x80;
+        }
+    }
+
+    /// Reads precision, scale and MySQL's own packed form.
+    pub(crate) fn read_mysql_packed(bytes: &[u8]) -> Option<Decimal> {
+        let (&[precision, scale], packed) = bytes.split_first_chunk::<2>()?;
+        let whole = usize::from(precision.checked_sub(scale)?);
+        if precision > 81 {
+            return None;
+        }
+        let negative = packed.first()? & 0x80 == 0;
+        let mut text = Vec::with_capacity(90);
+        if negative {
+            text.push(b'-');
+        }
+        let mut at = 0;
+        let mut group = |digits: usize, text: &mut Vec<u8>| {
+            let len = DIGIT_BYTES[digits];
+            let mut number = 0u32;
+            for place in at..at + len {
+                let mut byte = *packed.get(place)?;
+                if place == 0 {
+                    byte ^= 0x80;
+                }
+                number = number << 8 | u32::from(if negative { !byte } else { byte });
+            }
+            at += len;
+            crate::integer::append_unsigned(number.into(), digits, text);
+            Some(())
+        };
+        let fraction = usize::from(scale);
+        if whole % 9 > 0 {
+            group(whole % 9, &mut text)?;
+        }
+        (0..whole / 9).try_for_each(|_| group(9, &mut text))?;
+        if whole == 0 {
+            text.push(b'0');
+        }
+        if fraction > 0 {
+            text.push(b'.');
+            (0..fraction / 9).try_for_each(|_| group(9, &mut text))?;
+            if fraction % 9 > 0 {
+                group(fraction % 9, &mut text)?;
+            }
+        }
+        Some(Decimal::parse(&text).value)
+    }
+}
