@@ -55,7 +55,9 @@ fn as_exact(data_type: &DataType) -> Option<(u8, u8, bool)> {
             };
             (digits, 0, data_type.is_unsigned())
         }
-        DataType::Decimal { precision, scale, .. } => (precision - scale.min(precision), *scale, data_type.is_unsigned()),
+        DataType::Decimal { precision, scale, .. } => {
+            (precision - scale.min(precision), *scale, data_type.is_unsigned())
+        }
         DataType::Bit { .. } => (20, 0, true),
         DataType::Year => (4, 0, true),
         DataType::Date => (8, 0, false),
@@ -84,7 +86,8 @@ pub fn result_type(operator: Operator, left: &DataType, right: &DataType, increm
         let precision = whole.saturating_add(scale).clamp(1, Decimal::MAX_DIGITS as u8);
         DataType::Decimal { precision, scale: scale.min(precision), number: Number { unsigned, zerofill: false } }
     };
-    let integers = |data_type: &DataType| !matches!(data_type, DataType::Decimal { .. }) && data_type.decimals() == Some(0);
+    let integers =
+        |data_type: &DataType| !matches!(data_type, DataType::Decimal { .. }) && data_type.decimals() == Some(0);
     let whole_numbers = integers(left) && integers(right);
     let bigint = if unsigned { DataType::BIGINT_UNSIGNED } else { DataType::BIGINT };
     match operator {
@@ -95,12 +98,16 @@ pub fn result_type(operator: Operator, left: &DataType, right: &DataType, increm
             left_unsigned && right_unsigned,
         ),
         _ if whole_numbers => bigint,
-        Operator::Add | Operator::Subtract => {
-            exact(left_whole.max(right_whole).saturating_add(1), left_scale.max(right_scale), left_unsigned && right_unsigned)
-        }
-        Operator::Multiply => {
-            exact(left_whole.saturating_add(right_whole), left_scale.saturating_add(right_scale), left_unsigned && right_unsigned)
-        }
+        Operator::Add | Operator::Subtract => exact(
+            left_whole.max(right_whole).saturating_add(1),
+            left_scale.max(right_scale),
+            left_unsigned && right_unsigned,
+        ),
+        Operator::Multiply => exact(
+            left_whole.saturating_add(right_whole),
+            left_scale.saturating_add(right_scale),
+            left_unsigned && right_unsigned,
+        ),
         Operator::Modulo => exact(left_whole.max(right_whole), left_scale.max(right_scale), left_unsigned),
     }
 }
@@ -125,18 +132,19 @@ pub fn evaluate(
             return Ok(Datum::Signed(sum));
         }
     }
+    let inexact = |value| matches!(value, Datum::Text(..) | Datum::Double(_) | Datum::Float(_));
+    if operator == Operator::IntegerDivide && (inexact(left) || inexact(right)) {
+        let (Some(a), Some(b)) = (left.to_decimal(context), right.to_decimal(context)) else { return Ok(Datum::Null) };
+        return divide_whole(&a, &b, false, context, describe);
+    }
     let (Some(a), Some(b)) = (left.to_numeric(context), right.to_numeric(context)) else { return Ok(Datum::Null) };
     match (a, b) {
-        (Numeric::Double(_), _) | (_, Numeric::Double(_)) if operator == Operator::IntegerDivide => {
-            let exact = |value: Datum<'_>, numeric: Numeric, context: &mut Context| match value {
-                Datum::Text(..) => value.to_decimal(context).unwrap_or(Decimal::ZERO),
-                _ => Decimal::from_f64(numeric.to_f64()).0,
-            };
-            let (a, b) = (exact(left, a, &mut Context::default()), exact(right, b, &mut Context::default()));
-            divide_whole(&a, &b, false, context, describe)
+        (Numeric::Double(_), _) | (_, Numeric::Double(_)) => {
+            doubles(operator, a.to_f64(), b.to_f64(), context, describe)
         }
-        (Numeric::Double(_), _) | (_, Numeric::Double(_)) => doubles(operator, a.to_f64(), b.to_f64(), context, describe),
-        (Numeric::Decimal(_), _) | (_, Numeric::Decimal(_)) => decimals(operator, exact(a), exact(b), context, describe),
+        (Numeric::Decimal(_), _) | (_, Numeric::Decimal(_)) => {
+            decimals(operator, exact(a), exact(b), context, describe)
+        }
         _ if operator == Operator::Divide => decimals(operator, exact(a), exact(b), context, describe),
         _ => integers(operator, a, b, context, describe),
     }
@@ -173,7 +181,11 @@ fn doubles(
         Operator::Divide => a / b,
         _ => a % b,
     };
-    if result.is_finite() { Ok(Datum::Double(result)) } else { Err(SqlError::value_out_of_range("DOUBLE", &describe())) }
+    if result.is_finite() {
+        Ok(Datum::Double(result))
+    } else {
+        Err(SqlError::value_out_of_range("DOUBLE", &describe()))
+    }
 }
 
 fn decimals(
@@ -247,7 +259,7 @@ fn integers(
             unsigned &= !context.mode.no_unsigned_subtraction;
             a - b
         }
-        Operator::Multiply => a * b,
+        Operator::Multiply => a.saturating_mul(b),
         _ if b == 0 => return by_zero(context),
         Operator::Modulo => {
             unsigned = a_unsigned;

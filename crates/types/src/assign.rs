@@ -102,7 +102,9 @@ impl<'a> Target<'a, '_> {
             other => {
                 let parsed = if let Element::Text(text) = other { Some((Decimal::parse(text), text)) } else { None };
                 match parsed {
-                    Some((parsed, text)) if parsed.len == text.len() && parsed.len > 0 => Numeric::Decimal(parsed.value),
+                    Some((parsed, text)) if parsed.len == text.len() && parsed.len > 0 => {
+                        Numeric::Decimal(parsed.value)
+                    }
                     parsed => {
                         context.complain(invalid_json_cast(kind, context.row))?;
                         Numeric::Decimal(parsed.map_or(Decimal::ZERO, |(parsed, _)| parsed.value))
@@ -120,7 +122,7 @@ impl<'a> Target<'a, '_> {
                 if parsed.len == 0 {
                     self.incorrect("integer", context)?;
                 }
-                garbage = parsed.len > 0 && !only_spaces(text, parsed.len);
+                garbage = parsed.len > 0 && !only_spaces(text, parsed.len + exponent_len(text, parsed.len));
                 Numeric::Decimal(parsed.value)
             }
             Datum::Json(document) => self.json_numeric(document, "INTEGER", context)?,
@@ -154,8 +156,11 @@ impl<'a> Target<'a, '_> {
                 let parsed = Decimal::parse(text);
                 let complete = only_spaces(text, parsed.len);
                 let exponent = parsed.overflow && text.iter().any(|byte| byte.eq_ignore_ascii_case(&b'e'));
-                if parsed.len == 0 || !complete || exponent {
+                let underflow = parsed.value.is_zero() && parsed.truncated;
+                if parsed.len == 0 || context.mode.strict && (!complete || exponent || underflow) {
                     self.incorrect("decimal", context)?;
+                } else if !complete || underflow {
+                    context.warnings.note(SqlError::data_truncated(self.column, context.row));
                 }
                 parsed.value
             }
@@ -231,7 +236,7 @@ impl<'a> Target<'a, '_> {
                 Some(number)
             }
             other => match other.to_numeric(context) {
-                Some(Numeric::Double(number)) => Some(double::to_signed(number).0 as u64),
+                Some(Numeric::Double(number)) => Some(number.trunc() as i64 as u64),
                 Some(Numeric::Signed(number)) => Some(number as u64),
                 Some(Numeric::Unsigned(number)) => Some(number),
                 _ => Some(0),
@@ -256,10 +261,10 @@ impl<'a> Target<'a, '_> {
                     self.incorrect("integer", context)?;
                     return Ok(Datum::Unsigned(0));
                 }
-                garbage = !only_spaces(text, parsed.len);
+                garbage = !only_spaces(text, parsed.len + exponent_len(text, parsed.len));
                 let number = parsed.value.to_i64().0;
                 // Zero in text is the year 2000, but with four digits.
-                if number == 0 && parsed.len < 4 { 2000 } else { number }
+                if number == 0 && parsed.len != 4 { 2000 } else { number }
             }
             Datum::Date(date) => date.year.into(),
             Datum::DateTime(value, _) => value.date.year.into(),
@@ -268,7 +273,8 @@ impl<'a> Target<'a, '_> {
             other => match other.to_numeric(context) {
                 Some(Numeric::Signed(number)) => number,
                 Some(Numeric::Unsigned(number)) => i64::try_from(number).unwrap_or(i64::MAX),
-                Some(Numeric::Double(number)) => double::to_signed(number).0,
+                Some(Numeric::Double(number)) if number < 0.0 => -1,
+                Some(Numeric::Double(number)) => number.trunc() as i64,
                 Some(Numeric::Decimal(number)) => number.to_i64().0,
                 None => 0,
             },
@@ -287,42 +293,61 @@ impl<'a> Target<'a, '_> {
         }
     }
 
-    /// The point in time of a value that is not NULL. `Err(true)`: it reads as one, but is refused; `Err(false)`: it is
-    /// none.
-    fn point(&self, context: &mut Context) -> std::result::Result<Point, bool> {
+    /// The point in time of a value that is not NULL.
+    fn point(&self, context: &mut Context) -> std::result::Result<Point, Refusal> {
         let whole = |value| Ok(Point { value, date_only: false, garbage: false });
         match self.value {
             Datum::Text(text, _) => {
                 let parsed = parse_datetime(text, context.mode);
-                let Some(value) = parsed.value else { return Err(parsed.refused) };
+                let Some(value) = parsed.value else {
+                    return Err(if parsed.overflow { Refusal::Overflow } else { Refusal::of(parsed.refused) });
+                };
                 if let Some(deprecated) = parsed.deprecated {
                     deprecated.warn(text, context.row, &mut context.warnings);
                 }
                 let value = match parsed.offset {
-                    Some(minutes) => value.in_zone(minutes, &context.zone).ok_or(true)?,
+                    Some(minutes) => value.in_zone(minutes, &context.zone).ok_or(Refusal::Invalid)?,
                     None => value,
                 };
                 Ok(Point { value, date_only: parsed.date_only, garbage: parsed.truncated })
             }
             Datum::DateTime(value, _) => whole(value),
             Datum::Date(date) => Ok(Point { value: date.midnight(), date_only: true, garbage: false }),
-            Datum::Signed(0) | Datum::Unsigned(0) => Ok(Point { value: DateTime::ZERO, date_only: true, garbage: false }),
+            Datum::Signed(0) | Datum::Unsigned(0) => {
+                Ok(Point { value: DateTime::ZERO, date_only: true, garbage: false })
+            }
             other => {
+                // Decimals belong to a time: a number that is a date alone has none.
+                if let Datum::Decimal(number) = other
+                    && number < Decimal::from(100_000_000i64)
+                    && number.truncate(0) != Ok(number)
+                {
+                    return Err(Refusal::NoDate);
+                }
                 let mut quiet = Context { mode: LENIENT, ..context.clone() };
                 match to_datetime(other, "datetime", &mut quiet) {
                     Ok(Some(value)) if value.date.check(context.mode) => whole(value),
-                    Ok(Some(_)) => Err(true),
-                    _ => Err(false),
+                    Ok(Some(_)) => Err(Refusal::Invalid),
+                    _ => {
+                        let largest = Decimal::from(99_991_231_235_959i64);
+                        let number = other.to_decimal(&mut quiet).unwrap_or(Decimal::ZERO);
+                        Err(Refusal::of(number.is_negative() || number > largest))
+                    }
                 }
             }
         }
     }
 
     /// What becomes of a value that is no date: an error, or a warning and zero.
-    fn no_point(&self, kind: &str, refused: bool, context: &mut Context) -> Result<()> {
-        if let Datum::Json(document) = self.value
-            && !matches!(Element::root(document), Element::Text(_))
-        {
+    fn no_point(&self, kind: &str, refusal: Refusal, context: &mut Context) -> Result<()> {
+        if refusal == Refusal::Overflow {
+            context.complain(SqlError::new(
+                number::DATETIME_FUNCTION_OVERFLOW,
+                "Datetime function: datetime field overflow",
+            ))?;
+            return self.out_of_range(context);
+        }
+        if let Datum::Json(_) = self.value {
             let kind = if kind == "date" { "DATE" } else { "DATETIME/TIMESTAMP" };
             return context.complain(invalid_json_cast(kind, context.row));
         }
@@ -330,7 +355,7 @@ impl<'a> Target<'a, '_> {
             let shown = self.value.shown(self.arena);
             return Err(SqlError::incorrect_temporal(kind, &shown, self.column, context.row));
         }
-        if refused { self.out_of_range(context) } else { self.truncated(context) }
+        if refusal == Refusal::Invalid { self.out_of_range(context) } else { self.truncated(context) }
     }
 
     fn lost(&self, kind: &str, context: &mut Context) {
@@ -342,14 +367,16 @@ impl<'a> Target<'a, '_> {
         match self.point(context) {
             Ok(point) if point.value.date.check(context.mode) => {
                 if point.garbage {
-                    self.no_point("date", false, context)?;
-                } else if point.value.time() != Time::ZERO || (!point.date_only && matches!(self.value, Datum::Text(..))) {
+                    self.no_point("date", Refusal::NoDate, context)?;
+                } else if point.value.time() != Time::ZERO
+                    || (!point.date_only && matches!(self.value, Datum::Text(..)))
+                {
                     self.lost("date", context);
                 }
                 Ok(Datum::Date(point.value.date))
             }
             other => {
-                self.no_point("date", other.map_or_else(|refused| refused, |_| true), context)?;
+                self.no_point("date", other.map_or_else(|refusal| refusal, |_| Refusal::Invalid), context)?;
                 Ok(Datum::Date(Date::ZERO))
             }
         }
@@ -361,19 +388,15 @@ impl<'a> Target<'a, '_> {
         let point = match self.point(context) {
             Ok(point) if point.value.date.check(context.mode) => point,
             other => {
-                self.no_point("datetime", other.map_or_else(|refused| refused, |_| true), context)?;
+                self.no_point("datetime", other.map_or_else(|refusal| refusal, |_| Refusal::Invalid), context)?;
                 return Ok(zero);
             }
         };
         if point.garbage {
-            self.no_point("datetime", false, context)?;
+            self.no_point("datetime", Refusal::NoDate, context)?;
         }
         let Some(rounded) = point.value.round(decimals, truncate) else {
-            context.complain(SqlError::new(
-                number::DATETIME_FUNCTION_OVERFLOW,
-                "Datetime function: datetime field overflow",
-            ))?;
-            self.out_of_range(context)?;
+            self.no_point("datetime", Refusal::Overflow, context)?;
             return Ok(zero);
         };
         if timestamp {
@@ -381,7 +404,7 @@ impl<'a> Target<'a, '_> {
             match fits {
                 Some(false) => {}
                 Some(true) | None => {
-                    self.no_point("datetime", true, context)?;
+                    self.no_point("datetime", Refusal::Invalid, context)?;
                     if fits.is_none() {
                         return Ok(zero);
                     }
@@ -395,21 +418,24 @@ impl<'a> Target<'a, '_> {
         let truncate = context.mode.time_truncate_fractional;
         let done = |time: Time| Ok(Datum::Time(time.round(decimals, truncate).0, decimals));
         if let Datum::Text(text, _) = self.value {
+            if only_spaces(text, 0) {
+                return done(Time::ZERO);
+            }
             let parsed = parse_time(text, context.mode);
             if let Some(deprecated) = parsed.deprecated {
                 deprecated.warn(text, context.row, &mut context.warnings);
             }
             if let Some(time) = parsed.value {
                 if parsed.out_of_range {
-                    self.no_point("time", true, context)?;
+                    self.no_point("time", Refusal::Invalid, context)?;
                 } else if parsed.truncated {
-                    self.no_point("time", false, context)?;
+                    self.no_point("time", Refusal::NoDate, context)?;
                 } else if parsed.date.is_some() {
                     self.lost("time", context);
                 }
                 return done(time);
             }
-            self.no_point("time", false, context)?;
+            self.no_point("time", Refusal::NoDate, context)?;
             return done(Time::ZERO);
         }
         match self.value {
@@ -444,7 +470,7 @@ impl<'a> Target<'a, '_> {
                     None => {
                         let number = other.to_decimal(&mut quiet).unwrap_or(Decimal::ZERO);
                         let beyond = number.abs() > Decimal::from(8_385_959i64);
-                        self.no_point("time", beyond, context)?;
+                        self.no_point("time", Refusal::of(beyond), context)?;
                         done(match (beyond, number.is_negative()) {
                             (false, _) => Time::ZERO,
                             (true, false) => Time::MAX,
@@ -538,7 +564,11 @@ impl<'a> Target<'a, '_> {
             Datum::Unsigned(number) | Datum::Bits { bits: number, .. } => Some(i128::from(number)),
             Datum::Double(number) => Some(number.trunc() as i128),
             Datum::Float(number) => Some(number.trunc() as i128),
-            Datum::Decimal(number) => Some(number.to_i128().unwrap_or(-1)),
+            Datum::Decimal(number) => Some(match number.truncate(0).ok().and_then(|number| number.to_i128()) {
+                Some(0) if number.is_negative() && !set => -1,
+                Some(number) => number,
+                None => -1,
+            }),
             _ => None,
         };
         if let Some(given) = numeric {
@@ -608,6 +638,28 @@ impl<'a> Target<'a, '_> {
             _ => Err(invalid("not a JSON text, may need CAST", 0)),
         }
     }
+}
+
+/// Why a value is no point in time.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Refusal {
+    /// It does not read as one.
+    NoDate,
+    /// It reads as one, but there is none such, or the mode refuses it.
+    Invalid,
+    /// Rounding it leads out of range.
+    Overflow,
+}
+
+impl Refusal {
+    fn of(invalid: bool) -> Refusal {
+        if invalid { Refusal::Invalid } else { Refusal::NoDate }
+    }
+}
+
+/// The length of an exponent without digits, which MySQL passes over where an integer is wanted.
+fn exponent_len(text: &[u8], at: usize) -> usize {
+    usize::from(matches!(text.get(at), Some(b'e' | b'E')))
 }
 
 struct Point {

@@ -11,9 +11,7 @@ use crate::decimal::{Decimal, Fit};
 use crate::double;
 use crate::error::{Result, SqlError, number};
 use crate::json::{self, Element};
-use crate::temporal::{
-    DateTime, NumberTime, Time, datetime_from_number, parse_datetime, parse_time, time_from_number,
-};
+use crate::temporal::{DateTime, NumberTime, Time, datetime_from_number, parse_datetime, parse_time, time_from_number};
 use crate::text::{Charset, Collation};
 
 /// What a value is cast to.
@@ -178,13 +176,6 @@ fn double_of(value: Datum<'_>, context: &mut Context) -> f64 {
             json_number(document, "DOUBLE", context);
             json_decimal_or_double(document)
         }
-        Datum::Text(text, _) => {
-            let number = value.to_double(context).unwrap_or(0.0);
-            if double::parse_double(text).len == 0 && crate::integer::only_spaces(text, 0) {
-                context.warnings.warn(SqlError::truncated_incorrect("DOUBLE", text));
-            }
-            number
-        }
         other => other.to_double(context).unwrap_or(0.0),
     }
 }
@@ -213,10 +204,10 @@ fn integer<'a>(
         };
         return Ok(made(number));
     }
-    if let Datum::Text(text, _) = value {
+    if let Datum::Text(text, collation) = value {
         let parsed = crate::integer::parse_integer(text);
         if parsed.overflow || parsed.len == 0 || !crate::integer::only_spaces(text, parsed.len) {
-            context.warnings.warn(SqlError::truncated_incorrect("INTEGER", text));
+            context.warnings.warn(SqlError::truncated_incorrect("INTEGER", &shown_text(text, collation)));
         }
         let complement = |kind: &str, sign: &str, to: &str| {
             SqlError::new(number::UNKNOWN, format!("Cast to {kind} converted {sign} integer to its {to} complement"))
@@ -234,7 +225,8 @@ fn integer<'a>(
         Numeric::Signed(number) => number,
         Numeric::Unsigned(number) => number as i64,
         Numeric::Double(number) => {
-            let fits = if unsigned && number >= 0.0 { double::to_unsigned(number).1 } else { double::to_signed(number).1 };
+            let fits =
+                if unsigned && number >= 0.0 { double::to_unsigned(number).1 } else { double::to_signed(number).1 };
             if !fits {
                 return Err(SqlError::value_out_of_range("BIGINT", &describe()));
             }
@@ -293,7 +285,9 @@ fn binary<'a>(value: Datum<'a>, length: Option<u32>, context: &mut Context, aren
     let Some(length) = length else { return Datum::Text(source, Collation::Binary) };
     let length = length as usize;
     let bytes = if source.len() > length {
-        context.warnings.warn(SqlError::truncated_incorrect(&format!("BINARY({length})"), &value.shown(arena)));
+        context
+            .warnings
+            .warn(SqlError::truncated_incorrect(&format!("BINARY({length})"), &shown_text(source, Collation::Binary)));
         &source[..length]
     } else if source.len() < length && length <= 1 << 24 {
         let filled = arena.alloc_slice_fill_copy(length, 0u8);
@@ -317,12 +311,18 @@ pub(crate) fn to_datetime(value: Datum<'_>, kind: &str, context: &mut Context) -
     Ok(match value {
         Datum::Date(date) => Some(date.midnight()),
         Datum::DateTime(value, _) => Some(value),
-        Datum::Time(time, _) => {
-            DateTime::from_total_micros(context.today.midnight().total_micros() + time.micros())
-        }
+        Datum::Time(time, _) => DateTime::from_total_micros(context.today.midnight().total_micros() + time.micros()),
         Datum::Text(text, collation) => {
             let parsed = parse_datetime(text, context.mode);
             match parsed.value {
+                None if parsed.overflow => {
+                    context.warnings.warn(SqlError::new(
+                        number::DATETIME_FUNCTION_OVERFLOW,
+                        "Datetime function: datetime field overflow",
+                    ));
+                    context.warnings.warn(SqlError::truncated_incorrect(kind, text));
+                    None
+                }
                 None => refuse(kind, &shown_text(text, collation), context),
                 Some(found) => {
                     if parsed.truncated {
@@ -353,10 +353,9 @@ pub(crate) fn to_datetime(value: Datum<'_>, kind: &str, context: &mut Context) -
         other => {
             let (whole, micros) = other.whole_and_micros(context);
             match whole.and_then(|whole| datetime_from_number(whole, context.mode)) {
-                Some((found, _)) => {
-                    let exact = DateTime { micros: 0, ..found };
-                    exact.add_micros(micros)
-                }
+                // Decimals belong to a time: a number that is a date alone has none.
+                Some((found, true)) => Some(found),
+                Some((found, false)) => found.add_micros(micros),
                 None => {
                     let mut shown = Vec::new();
                     other.append_text(&mut shown);
@@ -396,8 +395,14 @@ pub(crate) fn to_time(value: Datum<'_>, context: &mut Context) -> Option<Time> {
         },
         other => {
             let (whole, micros) = other.whole_and_micros(context);
+            if whole == Some(0) {
+                let negative = other.to_double(context).is_some_and(|number| number < 0.0);
+                return Some(Time::from_micros(if negative { -i64::from(micros) } else { i64::from(micros) }).0);
+            }
             match whole.map(|whole| time_from_number(whole, micros.min(999_999), context.mode)) {
-                Some(NumberTime::Time(time)) => Some(Time::from_micros(time.micros() + i64::from(micros / 1_000_000)).0),
+                Some(NumberTime::Time(time)) => {
+                    Some(Time::from_micros(time.micros() + i64::from(micros / 1_000_000)).0)
+                }
                 Some(NumberTime::OfDateTime(value)) => Some(value.time()),
                 _ => {
                     let mut shown = Vec::new();

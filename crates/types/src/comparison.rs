@@ -7,6 +7,7 @@
 //! | exact number | integer, exact number | exact numbers |
 //! | date, time, both | the same, text that is one | points in time, lengths of time |
 //! | JSON | anything | JSON |
+//! | TIME | text that is none | text |
 //! | anything else | | doubles |
 //!
 //! # Source
@@ -69,7 +70,6 @@ impl ComparisonKind {
         match (self, other) {
             (Json, _) | (_, Json) => ComparisonType::Json,
             (DateTime, DateTime | Text | Time) | (Text | Time, DateTime) => ComparisonType::DateTime,
-            (DateTime, Integer | Decimal | Double) | (Integer | Decimal | Double, DateTime) => ComparisonType::DateTime,
             (Time, Time | Text | Integer | Decimal | Double) | (Text | Integer | Decimal | Double, Time) => {
                 ComparisonType::Time
             }
@@ -134,13 +134,13 @@ pub fn compare_as(
     Ok(match comparison {
         ComparisonType::Integer => {
             let wide = |value: Datum<'_>, context: &mut Context| {
-                value.to_integer(context).map(|(bits, unsigned)| if unsigned { i128::from(bits as u64) } else { bits.into() })
+                value
+                    .to_integer(context)
+                    .map(|(bits, unsigned)| if unsigned { i128::from(bits as u64) } else { bits.into() })
             };
             wide(left, context).zip(wide(right, context)).map(|(a, b)| compare_integers(a, b))
         }
-        ComparisonType::Decimal => {
-            left.to_decimal(context).zip(right.to_decimal(context)).map(|(a, b)| a.cmp(&b))
-        }
+        ComparisonType::Decimal => left.to_decimal(context).zip(right.to_decimal(context)).map(|(a, b)| a.cmp(&b)),
         ComparisonType::Double => {
             left.to_double(context).zip(right.to_double(context)).and_then(|(a, b)| a.partial_cmp(&b))
         }
@@ -157,6 +157,9 @@ pub fn compare_as(
                 // Not a date: as numbers.
                 _ => left.to_double(context).zip(right.to_double(context)).and_then(|(a, b)| a.partial_cmp(&b)),
             }
+        }
+        ComparisonType::Time if no_time(left, context) || no_time(right, context) => {
+            return compare_as(ComparisonType::Text, left, right, collation, context);
         }
         ComparisonType::Time => length(left, context).zip(length(right, context)).map(|(a, b)| a.cmp(&b)),
         ComparisonType::Json => {
@@ -192,6 +195,16 @@ fn point(value: Datum<'_>, other: Datum<'_>, context: &mut Context) -> Result<Op
         }
         _ => None,
     })
+}
+
+fn no_time(value: Datum<'_>, context: &Context) -> bool {
+    match value {
+        Datum::Text(text, _) => {
+            let parsed = parse_time(text, context.mode);
+            parsed.truncated || parsed.value.is_none()
+        }
+        _ => false,
+    }
 }
 
 fn length(value: Datum<'_>, context: &mut Context) -> Option<Time> {

@@ -155,7 +155,14 @@ pub struct Context {
 impl Context {
     /// With MySQL's defaults, in this mode.
     pub fn new(mode: SqlMode) -> Self {
-        Self { mode, zone: Zone::UTC, today: Date::ZERO, div_precision_increment: 4, warnings: Warnings::default(), row: 1 }
+        Self {
+            mode,
+            zone: Zone::UTC,
+            today: Date::ZERO,
+            div_precision_increment: 4,
+            warnings: Warnings::default(),
+            row: 1,
+        }
     }
 
     /// An error in strict mode, otherwise a warning.

@@ -13,6 +13,7 @@
 
 use bumpalo::Bump;
 
+use crate::cast::shown_text;
 use crate::context::Context;
 use crate::datatype::DataType;
 use crate::decimal::Decimal;
@@ -147,10 +148,13 @@ impl<'a> Datum<'a> {
     pub fn to_double(self, context: &mut Context) -> Option<f64> {
         Some(match self {
             Datum::Null => return None,
-            Datum::Text(text, _) => {
+            Datum::Text(text, collation) => {
                 let parsed = double::parse_double(text);
-                if parsed.overflow || (parsed.len == 0 && !text.is_empty() && !only_spaces(text, 0)) || !only_spaces(text, parsed.len) {
-                    context.warnings.warn(SqlError::truncated_incorrect("DOUBLE", text));
+                if parsed.overflow
+                    || (parsed.len == 0 && !text.is_empty() && !only_spaces(text, 0))
+                    || !only_spaces(text, parsed.len)
+                {
+                    context.warnings.warn(SqlError::truncated_incorrect("DOUBLE", &shown_text(text, collation)));
                 }
                 parsed.value
             }
@@ -188,10 +192,11 @@ impl<'a> Datum<'a> {
 
     /// As an exact number. `None` for NULL.
     pub fn to_decimal(self, context: &mut Context) -> Option<Decimal> {
-        if let Datum::Text(text, _) = self {
+        if let Datum::Text(text, collation) = self {
             let parsed = Decimal::parse(text);
-            if parsed.overflow || !only_spaces(text, parsed.len) || parsed.len == 0 {
-                context.warnings.warn(SqlError::truncated_incorrect("DECIMAL", text));
+            let underflow = parsed.truncated && parsed.value.is_zero();
+            if parsed.overflow || underflow || !only_spaces(text, parsed.len) || parsed.len == 0 {
+                context.warnings.warn(SqlError::truncated_incorrect("DECIMAL", &shown_text(text, collation)));
             }
             return Some(parsed.value);
         }
@@ -205,10 +210,10 @@ impl<'a> Datum<'a> {
 
     /// As an integer and whether that is unsigned, as the bit operators and LIMIT see it. `None` for NULL.
     pub fn to_integer(self, context: &mut Context) -> Option<(i64, bool)> {
-        if let Datum::Text(text, _) = self {
+        if let Datum::Text(text, collation) = self {
             let parsed = parse_integer(text);
             if parsed.overflow || parsed.len == 0 || !only_spaces(text, parsed.len) {
-                context.warnings.warn(SqlError::truncated_incorrect("INTEGER", text));
+                context.warnings.warn(SqlError::truncated_incorrect("INTEGER", &shown_text(text, collation)));
             }
             return Some(match parsed.negative {
                 false => (parsed.magnitude as i64, parsed.magnitude > i64::MAX as u64),

@@ -2,8 +2,8 @@
 //!
 //! | | digits | form |
 //! |---|---|---|
-//! | DOUBLE | the fewest that name this double and no other | with an exponent below 1e-15 and from 1e15 on |
-//! | FLOAT | six | the same |
+//! | DOUBLE | the fewest that name this double and no other | with an exponent where 22 characters are not enough, below 1e-15, from 1e15 on if zeros would be made up |
+//! | FLOAT | six | the same, 12 characters |
 //! | DOUBLE(m, d), FLOAT(m, d) | `d` decimals | never an exponent |
 //!
 //! # Source
@@ -20,13 +20,13 @@ pub fn append_double(number: f64, out: &mut Vec<u8>) {
         return crate::integer::append_signed(number as i64, out);
     }
     let mut text = [0u8; 40];
-    append_arranged(written(&mut text, |mut to| write!(to, "{number:e}")), out);
+    append_arranged(written(&mut text, |mut to| write!(to, "{number:e}")), 22, out);
 }
 
 /// Appends a FLOAT as MySQL prints it.
 pub fn append_float(number: f32, out: &mut Vec<u8>) {
     let mut text = [0u8; 40];
-    append_arranged(written(&mut text, |mut to| write!(to, "{number:.5e}")), out);
+    append_arranged(written(&mut text, |mut to| write!(to, "{number:.5e}")), 12, out);
 }
 
 /// Appends a number with so many decimals.
@@ -42,8 +42,18 @@ fn written(text: &mut [u8; 40], write: impl FnOnce(&mut [u8]) -> std::io::Result
     &text[..len]
 }
 
+/// Whether a number is written without an exponent: if that is not too wide, and shows no digits that are not known.
+fn fits_plain(exponent: i32, digits: usize, width: usize) -> bool {
+    match exponent {
+        ..-15 => false,
+        ..0 => 1 + (-exponent) as usize + digits <= width,
+        0..15 => digits.max(exponent as usize + 1) + usize::from(digits > exponent as usize + 1) <= width,
+        _ => digits > exponent as usize && digits < width,
+    }
+}
+
 /// Puts `-1.2345e-3` into MySQL's form.
-fn append_arranged(text: &[u8], out: &mut Vec<u8>) {
+fn append_arranged(text: &[u8], width: usize, out: &mut Vec<u8>) {
     let (negative, text) = text.strip_prefix(b"-").map_or((false, text), |rest| (true, rest));
     let Some(at) = text.iter().position(|byte| *byte == b'e') else {
         // Infinities and "not a number" do not come to be in MySQL.
@@ -66,7 +76,7 @@ fn append_arranged(text: &[u8], out: &mut Vec<u8>) {
     }
     if digits == b"0" {
         out.push(b'0');
-    } else if !(-15..15).contains(&exponent) {
+    } else if !fits_plain(exponent, count, width - usize::from(negative)) {
         out.push(digits[0]);
         if count > 1 {
             out.push(b'.');

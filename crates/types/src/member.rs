@@ -67,17 +67,17 @@ impl Members {
         }
         let parsed = parse_integer(text);
         let whole = parsed.len == text.len() && parsed.len > 0 && !parsed.negative && !parsed.overflow;
-        (whole && (1..=self.len() as u64).contains(&parsed.magnitude)).then_some(parsed.magnitude)
+        (whole && (0..=self.len() as u64).contains(&parsed.magnitude)).then_some(parsed.magnitude)
     }
 
     /// The bits of a SET that a text names, and whether all of it did: names with commas between them, or else digits.
     pub fn parse_set(&self, text: &[u8]) -> (u64, bool) {
         let mut bits = 0;
         let mut complete = true;
-        let text = trim_end(text, self.collation);
         if text.is_empty() {
             return (0, true);
         }
+        let text = trim_end(text, self.collation);
         for name in text.split(|byte| *byte == b',') {
             match self.find(name) {
                 Some(number) => bits |= 1 << (number - 1).min(63),

@@ -251,10 +251,7 @@ impl DataType {
 
     /// Whether it is a date, a time, or both.
     pub fn is_temporal(&self) -> bool {
-        matches!(
-            self,
-            DataType::Date | DataType::Time { .. } | DataType::DateTime { .. } | DataType::Timestamp { .. }
-        )
+        matches!(self, DataType::Date | DataType::Time { .. } | DataType::DateTime { .. } | DataType::Timestamp { .. })
     }
 
     /// Whether it is text or bytes.

@@ -135,12 +135,8 @@ impl DataType {
             (DataType::Year, Stored::Unsigned(year)) => Datum::Unsigned(1900 + year.min(255)),
             (DataType::Float { .. }, Stored::Float(number)) => Datum::Float(number),
             (DataType::Double { .. }, Stored::Double(number)) => Datum::Double(number),
-            (DataType::Enum(members), Stored::Unsigned(number)) => {
-                Datum::Member { number, members, set: false }
-            }
-            (DataType::Set(members), Stored::Unsigned(number)) => {
-                Datum::Member { number, members, set: true }
-            }
+            (DataType::Enum(members), Stored::Unsigned(number)) => Datum::Member { number, members, set: false },
+            (DataType::Set(members), Stored::Unsigned(number)) => Datum::Member { number, members, set: true },
             (DataType::Decimal { scale, .. }, Stored::Bytes(bytes)) => Datum::Decimal(decimal::unpack(bytes, *scale)),
             (DataType::Bit { width }, Stored::Bytes(bytes)) => {
                 let bits = bytes.iter().take(8).fold(0, |bits, byte| bits << 8 | u64::from(*byte));
@@ -155,7 +151,9 @@ impl DataType {
                 Datum::DateTime(zone.read_timestamp(bytes), *decimals)
             }
             (
-                DataType::Char { collation, .. } | DataType::Varchar { collation, .. } | DataType::Text { collation, .. },
+                DataType::Char { collation, .. }
+                | DataType::Varchar { collation, .. }
+                | DataType::Text { collation, .. },
                 Stored::Bytes(bytes),
             ) => Datum::Text(bytes, *collation),
             (DataType::Json, Stored::Bytes(document)) => Datum::Json(document),

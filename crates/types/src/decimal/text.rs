@@ -34,7 +34,12 @@ impl Decimal {
         at += whole.len();
         let fraction = if text.get(at) == Some(&b'.') {
             let fraction = digits_at(text, at + 1);
-            if whole.is_empty() && fraction.is_empty() { &[] } else { at += 1 + fraction.len(); fraction }
+            if whole.is_empty() && fraction.is_empty() {
+                &[]
+            } else {
+                at += 1 + fraction.len();
+                fraction
+            }
         } else {
             &[]
         };
@@ -91,7 +96,7 @@ fn assemble(whole: &[u8], fraction: &[u8], exponent: i64, negative: bool) -> (De
         scale += i64::from(is_fraction);
     }
     if magnitude.is_zero() {
-        return (Decimal::small(0, scale.clamp(0, 30) as u8, false), false, false);
+        return (Decimal::small(0, scale.clamp(0, 30) as u8, false), false, truncated);
     }
     if scale < 0 {
         let missing = -scale;

@@ -484,9 +484,9 @@ impl<'a> Element<'a> {
             Element::Array(container) => {
                 Tree::Array(container.values().map(|value| value.tree_at(above + 1)).collect())
             }
-            Element::Object(container) => Tree::Object(
-                container.members().map(|(key, value)| (key.to_vec(), value.tree_at(above + 1))).collect(),
-            ),
+            Element::Object(container) => {
+                Tree::Object(container.members().map(|(key, value)| (key.to_vec(), value.tree_at(above + 1))).collect())
+            }
         }
     }
 }

@@ -81,7 +81,7 @@ pub fn from_datum(value: Datum<'_>) -> Tree {
             Tree::Opaque(16, bytes)
         }
         Datum::Text(text, collation) => match collation.charset() {
-            Charset::Binary => Tree::Opaque(253, text.to_vec()),
+            Charset::Binary => Tree::Opaque(15, text.to_vec()),
             charset => {
                 let mut converted = Vec::new();
                 charset.convert(text, Charset::Utf8mb4, &mut converted);
@@ -103,10 +103,7 @@ impl Tree {
     pub fn to_document(&self) -> Result<Vec<u8>, SqlError> {
         let mut out = Vec::new();
         if !binary::append(self, &mut out) {
-            return Err(SqlError::new(
-                number::JSON_DOCUMENT_TOO_DEEP,
-                "The JSON document exceeds the maximum depth.",
-            ));
+            return Err(SqlError::new(number::JSON_DOCUMENT_TOO_DEEP, "The JSON document exceeds the maximum depth."));
         }
         Ok(out)
     }

@@ -145,7 +145,9 @@ impl Reader<'_> {
                 let name = std::str::from_utf8(&self.text[start..self.at]).ok()?;
                 let mut characters = name.chars();
                 let letter = |character: char| character.is_alphabetic() || matches!(character, '_' | '$');
-                let follows = |character: char| letter(character) || character.is_numeric() || "\u{200c}\u{200d}".contains(character);
+                let follows = |character: char| {
+                    letter(character) || character.is_numeric() || "\u{200c}\u{200d}".contains(character)
+                };
                 (characters.next().is_some_and(letter) && characters.all(follows)).then(|| Leg::Member(name.into()))
             }
         }
@@ -233,12 +235,28 @@ fn walk<'a>(legs: &[Leg], element: Element<'a>, depth: usize, found: &mut dyn Fn
         }
         (Leg::Below, _) => {
             walk(rest, element, depth + 1, found);
-            match element {
-                Element::Array(elements) => elements.values().for_each(|value| walk(legs, value, depth + 1, found)),
-                Element::Object(members) => members.values().for_each(|value| walk(legs, value, depth + 1, found)),
-                _ => {}
+            walk_below(legs, element, depth + 1, found);
+        }
+        _ => {}
+    }
+}
+
+/// What `**` finds below an element.
+fn walk_below<'a>(legs: &[Leg], element: Element<'a>, depth: usize, found: &mut dyn FnMut(Element<'a>)) {
+    match element {
+        Element::Array(elements) => {
+            for (number, value) in elements.values().enumerate() {
+                // `$**[0]` has found the first element already; taken for an array of itself it would be found again.
+                let again = !matches!(value, Element::Array(_))
+                    && matches!(legs.get(1), Some(Leg::Element(index)) if index.resolve(elements.len()) == number as i64);
+                if !again {
+                    walk(legs, value, depth, found);
+                } else if depth <= 2 * MAX_DEPTH {
+                    walk_below(legs, value, depth + 1, found);
+                }
             }
         }
+        Element::Object(members) => members.values().for_each(|value| walk(legs, value, depth, found)),
         _ => {}
     }
 }

@@ -123,11 +123,8 @@ impl Date {
                 weekday = (weekday + 53 * 7 - days) % 7;
             }
         }
-        let days = if begins_later(weekday) {
-            number.saturating_sub(first + 7 - weekday)
-        } else {
-            number + weekday - first
-        };
+        let days =
+            if begins_later(weekday) { number.saturating_sub(first + 7 - weekday) } else { number + weekday - first };
         if week_year && days >= 52 * 7 {
             let length = if is_leap_year(year as u16) { 366 } else { 365 };
             let next = (weekday + length) % 7;

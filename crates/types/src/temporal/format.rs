@@ -9,13 +9,28 @@ use super::{Date, DateTime, Time, WeekMode, append_digits};
 pub const DAYS: [&str; 7] = ["Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday"];
 /// Names of the months.
 pub const MONTHS: [&str; 12] = [
-    "January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+    "January",
+    "February",
+    "March",
+    "April",
+    "May",
+    "June",
+    "July",
+    "August",
+    "September",
+    "October",
+    "November",
     "December",
 ];
 
 /// Appends a date and time as a format says. `None` where MySQL has NULL: a name of a month or a day that is zero.
 pub fn append_date_format(value: DateTime, format: &[u8], out: &mut Vec<u8>) -> Option<()> {
-    let clock = Clock { hours: value.hour.into(), minute: value.minute.into(), second: value.second.into(), micros: value.micros };
+    let clock = Clock {
+        hours: value.hour.into(),
+        minute: value.minute.into(),
+        second: value.second.into(),
+        micros: value.micros,
+    };
     append(value.date, clock, format, out)
 }
 

@@ -128,9 +128,9 @@ impl Interval {
             if count == wanted {
                 return None;
             }
-            numbers[count] = rest[..len].iter().fold(0i128, |sum, digit| {
-                (sum * 10 + i128::from(digit - b'0')).min(i128::from(i64::MAX))
-            });
+            numbers[count] = rest[..len]
+                .iter()
+                .fold(0i128, |sum, digit| (sum * 10 + i128::from(digit - b'0')).min(i128::from(i64::MAX)));
             last_len = len;
             count += 1;
             rest = &rest[len..];
@@ -246,7 +246,13 @@ pub fn extract(unit: IntervalUnit, date: Date, time: Time) -> i64 {
 /// Months of a period (`YYMM` or `YYYYMM`).
 fn period_months(period: u64) -> u64 {
     let (year, month) = (period / 100, period % 100);
-    let year = if year < 70 { year + 2000 } else if year < 100 { year + 1900 } else { year };
+    let year = if year < 70 {
+        year + 2000
+    } else if year < 100 {
+        year + 1900
+    } else {
+        year
+    };
     (year.saturating_mul(12) + month).saturating_sub(1)
 }
 
@@ -254,7 +260,13 @@ fn period_months(period: u64) -> u64 {
 pub fn period_add(period: u64, months: i64) -> u64 {
     let total = period_months(period).saturating_add_signed(months);
     let year = total / 12;
-    let year = if year < 70 { year + 2000 } else if year < 100 { year + 1900 } else { year };
+    let year = if year < 70 {
+        year + 2000
+    } else if year < 100 {
+        year + 1900
+    } else {
+        year
+    };
     year * 100 + total % 12 + 1
 }
 

@@ -56,7 +56,10 @@ fn read(bytes: &[u8]) -> u64 {
 fn split(bytes: &[u8], whole: usize) -> (u64, u32) {
     let (first, fraction) = bytes.split_at(whole.min(bytes.len()));
     let fraction = &fraction[..fraction.len().min(3)];
-    (read(first), (read(fraction) as u32).saturating_mul(unit(fraction.len())).min(999_999) * u32::from(!fraction.is_empty()))
+    (
+        read(first),
+        (read(fraction) as u32).saturating_mul(unit(fraction.len())).min(999_999) * u32::from(!fraction.is_empty()),
+    )
 }
 
 impl Date {

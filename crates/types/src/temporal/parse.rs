@@ -60,6 +60,8 @@ pub struct ParsedDateTime {
     pub truncated: bool,
     /// It reads as a date, but its fields are out of range or the mode refuses it.
     pub refused: bool,
+    /// Rounding its fraction led beyond the year 9999.
+    pub overflow: bool,
     /// The first delimiter to be given up.
     pub deprecated: Option<Deprecated>,
     /// Digits of the fraction, at most 6.
@@ -73,6 +75,7 @@ impl ParsedDateTime {
         offset: None,
         truncated: true,
         refused: false,
+        overflow: false,
         deprecated: None,
         decimals: 0,
     };
@@ -106,7 +109,7 @@ pub fn parse_datetime(text: &[u8], mode: SqlMode) -> ParsedDateTime {
         return result;
     }
     let after = text.get(at + run).copied();
-    let packed = after.is_none_or(|byte| byte == b'.' && run > 4 || byte == b'T' && run >= 6 || byte == b' ' && run > 4);
+    let packed = after.is_none_or(|byte| byte == b'.' || byte == b'T' && run >= 6 || byte == b' ' && run > 4);
     let mut fields = [0u32; 6];
     let mut count = 0;
     let mut year_digits = 2;
@@ -162,7 +165,7 @@ pub fn parse_datetime(text: &[u8], mode: SqlMode) -> ParsedDateTime {
         if count >= 3 && !text.get(at + len).is_some_and(u8::is_ascii_digit) {
             break;
         }
-        if next != standard {
+        if next != standard && !(packed && count == 3 && next == b'.') {
             let deprecated = Deprecated { position: at, found: next, preferred: Some(standard) };
             result.deprecated.get_or_insert(deprecated);
         }
@@ -211,6 +214,7 @@ pub fn parse_datetime(text: &[u8], mode: SqlMode) -> ParsedDateTime {
                 DateTime { micros: 999_999, ..whole }.round(0, false)
             };
             result.refused = result.value.is_none();
+            result.overflow = result.refused;
         }
         _ => result.refused = true,
     }
@@ -239,6 +243,9 @@ pub fn parse_time(text: &[u8], mode: SqlMode) -> ParsedTime {
     let mut result =
         ParsedTime { value: None, truncated: true, out_of_range: false, date: None, deprecated: None, decimals: 0 };
     let mut at = text.iter().take_while(|byte| crate::integer::is_space(**byte)).count();
+    if at > 0 && at < text.len() {
+        result.deprecated = Some(Deprecated { position: 0, found: text[0], preferred: None });
+    }
     let end = text.len() - text.iter().rev().take_while(|byte| crate::integer::is_space(**byte)).count();
     // A long text may be a date and a time.
     if end.saturating_sub(at) >= 12 {

@@ -116,9 +116,7 @@ impl Zone {
     pub fn from_utc(&self, seconds: i64, micros: u32) -> Option<DateTime> {
         let offset = match &self.rule {
             Rule::Fixed(offset) => i64::from(*offset),
-            Rule::Named(zone) => {
-                i64::from(zone.to_offset(jiff::Timestamp::from_second(seconds).ok()?).seconds())
-            }
+            Rule::Named(zone) => i64::from(zone.to_offset(jiff::Timestamp::from_second(seconds).ok()?).seconds()),
         };
         let total = seconds.checked_add(offset)?.checked_add(719_528 * 86_400)?.checked_mul(super::SECOND)?;
         DateTime::from_total_micros(total + i64::from(micros))

@@ -59,9 +59,10 @@ impl Charset {
         if name.eq_ignore_ascii_case("utf8") {
             return Ok(Charset::Utf8mb3);
         }
-        Self::ALL.into_iter().find(|charset| charset.name().eq_ignore_ascii_case(name)).ok_or_else(|| {
-            SqlError::new(number::UNKNOWN_CHARACTER_SET, format!("Unknown character set: '{name}'"))
-        })
+        Self::ALL
+            .into_iter()
+            .find(|charset| charset.name().eq_ignore_ascii_case(name))
+            .ok_or_else(|| SqlError::new(number::UNKNOWN_CHARACTER_SET, format!("Unknown character set: '{name}'")))
     }
 
     /// The collation it has if none is named.

@@ -119,7 +119,8 @@ fn common_prefix(charset: Charset, left: &[u8], right: &[u8]) -> usize {
 fn back_to_character(charset: Charset, left: &[u8], right: &[u8], mut at: usize) -> usize {
     if charset.is_unicode() {
         let inside = |at: usize| {
-            left.get(at).is_some_and(|byte| byte & 0xc0 == 0x80) || right.get(at).is_some_and(|byte| byte & 0xc0 == 0x80)
+            left.get(at).is_some_and(|byte| byte & 0xc0 == 0x80)
+                || right.get(at).is_some_and(|byte| byte & 0xc0 == 0x80)
         };
         while at > 0 && inside(at) {
             at -= 1;
@@ -175,7 +176,11 @@ impl Collation {
             if self.pad() == Pad::None {
                 return Ordering::Greater;
             }
-            std::iter::once(first).chain(more).map(|weight| weight.cmp(&blank)).find(|o| o.is_ne()).unwrap_or(Ordering::Equal)
+            std::iter::once(first)
+                .chain(more)
+                .map(|weight| weight.cmp(&blank))
+                .find(|o| o.is_ne())
+                .unwrap_or(Ordering::Equal)
         };
         loop {
             match (left.next(), right.next()) {

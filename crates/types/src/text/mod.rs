@@ -15,5 +15,5 @@ mod search;
 mod table;
 
 pub use charset::{Charset, Converted};
-pub use collation::{Collation, Collated, Derivation, Pad, aggregate};
+pub use collation::{Collated, Collation, Derivation, Pad, aggregate};
 pub use search::like_prefix;

@@ -122,7 +122,8 @@ impl Collation {
         }
         let (charset, method) = (self.charset(), self.method());
         let (mut text, mut wanted) = (text, wanted);
-        let (mut have, mut want) = (character_weights(charset, method, text), character_weights(charset, method, wanted));
+        let (mut have, mut want) =
+            (character_weights(charset, method, text), character_weights(charset, method, wanted));
         let (mut have_at, mut want_at) = (0, 0);
         loop {
             while want_at == want.0.as_slice().len() {
