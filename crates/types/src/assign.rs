@@ -11,7 +11,7 @@
 use bumpalo::Bump;
 
 use crate::cast::{self, LENIENT, invalid_json_cast, to_datetime, year_of};
-use crate::context::Context;
+use crate::context::{Context, SqlMode};
 use crate::datatype::{DataType, IntegerSize};
 use crate::datum::{Datum, Numeric};
 use crate::decimal::{Decimal, Fit};
@@ -34,10 +34,10 @@ pub fn assign<'a>(
     // What fits as it is, at once.
     match (to, value) {
         (_, Datum::Null) => return Ok(Datum::Null),
-        (DataType::Integer { size, .. }, Datum::Signed(given)) if !to.is_unsigned() => {
-            if (size.signed_min()..=size.signed_max()).contains(&given) {
-                return Ok(value);
-            }
+        (DataType::Integer { size, .. }, Datum::Signed(given))
+            if !to.is_unsigned() && (size.signed_min()..=size.signed_max()).contains(&given) =>
+        {
+            return Ok(value);
         }
         (DataType::Double { digits: None, .. }, Datum::Double(_)) if !to.is_unsigned() => return Ok(value),
         (DataType::Date, Datum::Date(date)) if date.check(context.mode) => return Ok(value),
@@ -324,7 +324,7 @@ impl<'a> Target<'a, '_> {
                 {
                     return Err(Refusal::NoDate);
                 }
-                let mut quiet = Context { mode: LENIENT, ..context.clone() };
+                let mut quiet = quiet(context, LENIENT);
                 match to_datetime(other, "datetime", &mut quiet) {
                     Ok(Some(value)) if value.date.check(context.mode) => whole(value),
                     Ok(Some(_)) => Err(Refusal::Invalid),
@@ -449,7 +449,7 @@ impl<'a> Target<'a, '_> {
                 done(Time::ZERO)
             }
             Datum::Json(_) => {
-                let mut quiet = context.clone();
+                let mut quiet = quiet(context, context.mode);
                 match cast::to_time(self.value, &mut quiet) {
                     Some(time) => done(time),
                     None => {
@@ -459,7 +459,7 @@ impl<'a> Target<'a, '_> {
                 }
             }
             other => {
-                let mut quiet = context.clone();
+                let mut quiet = quiet(context, context.mode);
                 match cast::to_time(other, &mut quiet) {
                     Some(time) => {
                         if other.to_decimal(&mut quiet).is_some_and(|number| number > Decimal::from(8_385_959i64)) {
@@ -638,6 +638,11 @@ impl<'a> Target<'a, '_> {
             _ => Err(invalid("not a JSON text, may need CAST", 0)),
         }
     }
+}
+
+/// The same session without its warnings.
+fn quiet(context: &Context, mode: SqlMode) -> Context {
+    Context { mode, zone: context.zone.clone(), today: context.today, ..Context::new(mode) }
 }
 
 /// Why a value is no point in time.

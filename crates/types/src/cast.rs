@@ -447,8 +447,8 @@ fn year<'a>(value: Datum<'a>, context: &mut Context, describe: &dyn Fn() -> Stri
         None => {
             let mut shown = Vec::new();
             match value {
-                Datum::Date(_) | Datum::DateTime(..) => crate::integer::append_signed(number, &mut shown),
-                other => other.append_text(&mut shown),
+                Datum::Text(text, _) => shown.extend_from_slice(text),
+                _ => crate::integer::append_signed(number, &mut shown),
             }
             refused(&shown, context)
         }

@@ -95,7 +95,7 @@ impl<'a> Datum<'a> {
         Datum::Text(text.as_bytes(), Collation::Utf8mb4_0900AiCi)
     }
 
-    /// Appends its text. Numbers and dates are ASCII; text is in its own character set; NULL is nothing.
+    /// Appends its text as a client sees it. Numbers and dates are ASCII; text is in its own character set; NULL is nothing.
     pub fn append_text(self, out: &mut Vec<u8>) {
         match self {
             Datum::Null => {}
@@ -118,7 +118,7 @@ impl<'a> Datum<'a> {
         }
     }
 
-    /// Its text: borrowed where there is one, otherwise put into the arena. `None` for NULL.
+    /// Its text as a conversion makes it: borrowed where there is one, otherwise put into the arena. `None` for NULL.
     pub fn to_text(self, arena: &'a Bump) -> Option<&'a [u8]> {
         match self {
             Datum::Null => None,
@@ -126,7 +126,11 @@ impl<'a> Datum<'a> {
             Datum::Member { number, members, set: false } => Some(members.get(number)),
             other => {
                 let mut out = Vec::with_capacity(32);
-                other.append_text(&mut out);
+                match other {
+                    Datum::Double(number) => double::append_double_as_text(number, &mut out),
+                    Datum::Float(number) => double::append_float_as_text(number, &mut out),
+                    other => other.append_text(&mut out),
+                }
                 Some(arena.alloc_slice_copy(&out))
             }
         }

@@ -1,10 +1,11 @@
 //! FLOAT and DOUBLE as text.
 //!
-//! | | digits | form |
+//! | | digits | exponent |
 //! |---|---|---|
-//! | DOUBLE | the fewest that name this double and no other | with an exponent where 22 characters are not enough, below 1e-15, from 1e15 on if zeros would be made up |
-//! | FLOAT | six | the same, 12 characters |
-//! | DOUBLE(m, d), FLOAT(m, d) | `d` decimals | never an exponent |
+//! | DOUBLE | the fewest that name this double and no other | below 1e-15; from 1e15 on, unless there are decimals |
+//! | FLOAT | six | the same |
+//! | in text made by a conversion | the same | also where 22 (FLOAT: 12) characters are not enough |
+//! | DOUBLE(m, d), FLOAT(m, d) | `d` decimals | never |
 //!
 //! # Source
 //! MySQL Reference Manual, "Floating-Point Types (Approximate Value) - FLOAT, DOUBLE"; limits by experiment.
@@ -13,18 +14,33 @@ use std::io::Write;
 
 use crate::integer::is_space;
 
-/// Appends a DOUBLE as MySQL prints it.
+/// Appends a DOUBLE as a client sees it.
 pub fn append_double(number: f64, out: &mut Vec<u8>) {
+    append_double_within(number, usize::MAX, out);
+}
+
+/// Appends a DOUBLE as a conversion to text writes it.
+pub fn append_double_as_text(number: f64, out: &mut Vec<u8>) {
+    append_double_within(number, 22, out);
+}
+
+fn append_double_within(number: f64, width: usize, out: &mut Vec<u8>) {
     // A whole number of moderate size is the usual case.
     if number.trunc() == number && number.abs() < 1e15 && (number != 0.0 || number.is_sign_positive()) {
         return crate::integer::append_signed(number as i64, out);
     }
     let mut text = [0u8; 40];
-    append_arranged(written(&mut text, |mut to| write!(to, "{number:e}")), 22, out);
+    append_arranged(written(&mut text, |mut to| write!(to, "{number:e}")), width, out);
 }
 
-/// Appends a FLOAT as MySQL prints it.
+/// Appends a FLOAT as a client sees it.
 pub fn append_float(number: f32, out: &mut Vec<u8>) {
+    let mut text = [0u8; 40];
+    append_arranged(written(&mut text, |mut to| write!(to, "{number:.5e}")), usize::MAX, out);
+}
+
+/// Appends a FLOAT as a conversion to text writes it.
+pub fn append_float_as_text(number: f32, out: &mut Vec<u8>) {
     let mut text = [0u8; 40];
     append_arranged(written(&mut text, |mut to| write!(to, "{number:.5e}")), 12, out);
 }
@@ -46,9 +62,9 @@ fn written(text: &mut [u8; 40], write: impl FnOnce(&mut [u8]) -> std::io::Result
 fn fits_plain(exponent: i32, digits: usize, width: usize) -> bool {
     match exponent {
         ..-15 => false,
-        ..0 => 1 + (-exponent) as usize + digits <= width,
+        -15..0 => 1 + (-exponent) as usize + digits <= width,
         0..15 => digits.max(exponent as usize + 1) + usize::from(digits > exponent as usize + 1) <= width,
-        _ => digits > exponent as usize && digits < width,
+        _ => digits > exponent as usize + 1 && digits < width,
     }
 }
 

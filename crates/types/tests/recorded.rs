@@ -68,6 +68,12 @@ fn shown(bytes: Option<&[u8]>) -> String {
     }
 }
 
+fn client_text(value: Datum<'_>) -> String {
+    let mut out = Vec::new();
+    value.append_text(&mut out);
+    shown((!value.is_null()).then_some(&out[..]))
+}
+
 fn conditions(context: &Context) -> String {
     let each = context.warnings.kept().iter();
     let text = |warning: &Warning| {
@@ -221,8 +227,8 @@ fn doubles() {
         let number: f64 = fields[1].parse().expect("a double");
         let mut out = Vec::new();
         match fields[0].as_str() {
-            "print" => double::append_double(number, &mut out),
-            "float" => double::append_float(number as f32, &mut out),
+            "print" => double::append_double_as_text(number, &mut out),
+            "float" => double::append_float_as_text(number as f32, &mut out),
             "signed" => {
                 // A literal out of range is cut off before it is cast.
                 if result.starts_with('!') || conditions.contains("Truncated") || number.abs() > 9e18 {
@@ -277,11 +283,10 @@ fn casts() {
         let describe = || String::from("X");
         match cast(value, cast_type(&fields[0]), &mut context, arena, &describe) {
             // The expression's text is the caller's.
-            Ok(value) if recorded.contains("for column") => Some((
-                shown(value.to_text(arena)),
-                if context.warnings.count() > 0 { recorded.into() } else { String::new() },
-            )),
-            Ok(value) => Some((shown(value.to_text(arena)), conditions(&context))),
+            Ok(value) if recorded.contains("for column") => {
+                Some((client_text(value), if context.warnings.count() > 0 { recorded.into() } else { String::new() }))
+            }
+            Ok(value) => Some((client_text(value), conditions(&context))),
             Err(error) if error.number == 1690 && result.starts_with("!1690") => Some((result.into(), String::new())),
             Err(error) => Some((failed(&error), conditions(&context))),
         }
@@ -391,7 +396,7 @@ fn temporals() {
                 } else {
                     Interval::parse(amount.as_bytes(), unit)
                 };
-                match interval.and_then(|interval| value.add(interval)) {
+                match interval.and_then(|interval| value.plus(interval)) {
                     Some(value) => value.append_text(6, &mut out),
                     None => null = true,
                 }

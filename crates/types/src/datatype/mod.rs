@@ -80,9 +80,9 @@ impl TextSize {
     /// The smallest that holds so many bytes: `TEXT(n)`.
     pub const fn for_bytes(bytes: u64) -> TextSize {
         match bytes {
-            ..=255 => TextSize::Tiny,
-            ..=65_535 => TextSize::Normal,
-            ..=16_777_215 => TextSize::Medium,
+            0..=255 => TextSize::Tiny,
+            256..=65_535 => TextSize::Normal,
+            65_536..=16_777_215 => TextSize::Medium,
             _ => TextSize::Long,
         }
     }

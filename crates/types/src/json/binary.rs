@@ -324,8 +324,8 @@ fn unpack_datetime(packed: i64) -> Option<DateTime> {
     let micros = (packed & 0xff_ffff) as u32;
     let whole = packed >> 24;
     let (days, clock) = (whole >> 17, whole & 0x1_ffff);
-    let months = u16::try_from(days >> 5).ok()?;
-    let date = Date::new(months / 13, (months % 13) as u8, (days & 31) as u8)?;
+    let months = u32::try_from(days >> 5).ok()?;
+    let date = Date::new(u16::try_from(months / 13).ok()?, (months % 13) as u8, (days & 31) as u8)?;
     let value = DateTime {
         date,
         hour: (clock >> 12) as u8,

@@ -56,10 +56,13 @@ fn compare_at(left: &Element<'_>, right: &Element<'_>, depth: usize) -> Ordering
             different.unwrap_or_else(|| a.len().cmp(&b.len()))
         }
         (Element::Object(a), Element::Object(b)) => a.len().cmp(&b.len()).then_with(|| {
-            let member = |((k, x), (l, y)): ((&[u8], Element<'_>), (&[u8], Element<'_>))| {
-                super::binary::key_order(k, l).then_with(|| compare_at(&x, &y, depth + 1))
-            };
-            a.members().zip(b.members()).map(member).find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+            for ((key, x), (other_key, y)) in a.members().zip(b.members()) {
+                let order = super::binary::key_order(key, other_key).then_with(|| compare_at(&x, &y, depth + 1));
+                if order.is_ne() {
+                    return order;
+                }
+            }
+            Ordering::Equal
         }),
         _ => compare_numbers(left, right),
     }

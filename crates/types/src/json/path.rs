@@ -116,7 +116,6 @@ impl Reader<'_> {
             }
         }
         if legs.last() == Some(&Leg::Below) {
-            self.at -= 1;
             return None;
         }
         Some(Path { legs })

@@ -151,14 +151,14 @@ impl Interval {
     }
 
     /// The opposite.
-    pub fn neg(self) -> Interval {
+    pub fn negated(self) -> Interval {
         Interval { months: self.months.saturating_neg(), micros: -self.micros }
     }
 }
 
 impl DateTime {
     /// So much later; `None` outside of the years 0 to 9999, or if the date does not exist.
-    pub fn add(self, interval: Interval) -> Option<DateTime> {
+    pub fn plus(self, interval: Interval) -> Option<DateTime> {
         let moved = if interval.months == 0 {
             self
         } else {

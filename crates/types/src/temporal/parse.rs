@@ -286,6 +286,9 @@ pub fn parse_time(text: &[u8], mode: SqlMode) -> ParsedTime {
         parts[1] = first.into();
         at = more_parts(text, at, &mut parts[2..]);
     } else {
+        if matches!(text.get(at), Some(b'e' | b'E')) {
+            return result;
+        }
         // hhmmss
         let number = if len <= 9 { u64::from(first) } else { 99_999_999 };
         parts = [0, number / 10_000, number / 100 % 100, number % 100];
