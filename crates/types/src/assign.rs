@@ -319,6 +319,7 @@ impl<'a> Target<'a, '_> {
             other => {
                 // Decimals belong to a time: a number that is a date alone has none.
                 if let Datum::Decimal(number) = other
+                    && !number.is_negative()
                     && number < Decimal::from(100_000_000i64)
                     && number.truncate(0) != Ok(number)
                 {

@@ -95,7 +95,8 @@ impl<'a> Datum<'a> {
         Datum::Text(text.as_bytes(), Collation::Utf8mb4_0900AiCi)
     }
 
-    /// Appends its text as a client sees it. Numbers and dates are ASCII; text is in its own character set; NULL is nothing.
+    /// Appends its text as a client sees it. Numbers and dates are ASCII; text is in its own character set; NULL is
+    /// nothing.
     pub fn append_text(self, out: &mut Vec<u8>) {
         match self {
             Datum::Null => {}
@@ -147,8 +148,8 @@ impl<'a> Datum<'a> {
         }
     }
 
-    /// As a double, as MySQL's arithmetic sees it: the number at the front of a text, with a warning if that is not all.
-    /// `None` for NULL.
+    /// As a double, as MySQL's arithmetic sees it: the number at the front of a text, with a warning if that is not
+    /// all. `None` for NULL.
     pub fn to_double(self, context: &mut Context) -> Option<f64> {
         Some(match self {
             Datum::Null => return None,
@@ -255,8 +256,8 @@ impl<'a> Datum<'a> {
 }
 
 impl DataType {
-    /// Appends a column's value as a client sees it: with ZEROFILL's zeros, the decimals of DOUBLE(m, d), four digits of
-    /// a YEAR.
+    /// Appends a column's value as a client sees it: with ZEROFILL's zeros, the decimals of DOUBLE(m, d), four digits
+    /// of a YEAR.
     pub fn append_text(&self, value: Datum<'_>, out: &mut Vec<u8>) {
         let start = out.len();
         match (self, value) {

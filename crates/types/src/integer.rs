@@ -73,7 +73,8 @@ pub fn append_signed(number: i64, out: &mut Vec<u8>) {
 }
 
 impl ParsedInteger {
-    /// The bits of the 64-bit number, and whether it is a positive one beyond the signed range. Too small: the smallest.
+    /// The bits of the 64-bit number, and whether it is a positive one beyond the signed range. Too small: the
+    /// smallest.
     pub fn signed(&self) -> (i64, bool) {
         match self.negative {
             false => (self.magnitude as i64, self.magnitude > i64::MAX as u64),

@@ -1,8 +1,9 @@
 //! Runs what `recorded/*.tsv` recorded from a real MySQL, and compares.
 //!
-//! `recorded/known.txt` says for which operations (the first field of a case) this crate answers otherwise, and for how many
-//! cases: mostly a warning that MySQL gives twice, a text that it cuts off in a way of its own, and a date in JSON. A case beyond these fails the test; so does a case that is right now and was not before,
-//! since the list is to be true.
+//! `recorded/known.txt` says for which operations (the first field of a case) this crate answers otherwise, and for how
+//! many cases: mostly a warning that MySQL gives twice, a text that it cuts off in a way of its own, and a date in
+//! JSON. A case beyond these fails the test; so does a case that is right now and was not before, since the list is to
+//! be true.
 //!
 //! With MESETA_SHOW_DIFFERENCES set, all differences are printed.
 
@@ -482,7 +483,8 @@ fn documents() {
             Err(error) => {
                 let (sentence, position) = (error.message, error.position);
                 let text = format!(
-                    "!3141 Invalid JSON text in argument 1 to function cast_as_json: \"{sentence}\" at position {position}."
+                    "!3141 Invalid JSON text in argument 1 to function cast_as_json: \"{sentence}\" \
+                     at position {position}."
                 );
                 return Some((text, String::new()));
             }

@@ -2,9 +2,9 @@
 //!
 //! | module | what it answers |
 //! |---|---|
-//! | [`print`] | How do SHOW CREATE TABLE and `COLUMN_TYPE` write it? |
-//! | [`storage`] | In which form is a value stored, and read? |
-//! | [`protocol`] | What does a client hear of it? |
+//! | `print` | How do SHOW CREATE TABLE and `COLUMN_TYPE` write it? |
+//! | `storage` | In which form is a value stored, and read? |
+//! | `protocol` | What does a client hear of it? |
 //!
 //! BINARY, VARBINARY and the BLOBs are CHAR, VARCHAR and the TEXTs with the collation `binary`, as in MySQL.
 //!

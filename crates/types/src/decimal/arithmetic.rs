@@ -81,8 +81,8 @@ impl Decimal {
         Decimal::from_wide(self.wide().mul(&other.wide()), scale, negative)
     }
 
-    /// The quotient, rounded to `increment` (`div_precision_increment`) decimals more than the dividend has, at most 30;
-    /// `None` by zero.
+    /// The quotient, rounded to `increment` (`div_precision_increment`) decimals more than the dividend has, at most
+    /// 30; `None` by zero.
     pub fn div(&self, other: &Decimal, increment: u8) -> Result<Option<Decimal>, Overflow> {
         if other.is_zero() {
             return Ok(None);
@@ -204,8 +204,8 @@ impl Decimal {
         if !self.is_negative() && whole != *self { whole.add(&Decimal::from(1i64)) } else { Ok(whole) }
     }
 
-    /// Fits it into a column of `precision` digits, `scale` of them after the point: rounds, and where the whole part is
-    /// too long takes the column's limit. The flag says what was lost.
+    /// Fits it into a column of `precision` digits, `scale` of them after the point: rounds, and where the whole part
+    /// is too long takes the column's limit. The flag says what was lost.
     pub fn fit(&self, precision: u8, scale: u8) -> (Decimal, Fit) {
         let limit = || (Decimal::limit(precision, scale, self.is_negative()), Fit::OutOfRange);
         let Ok(rounded) = self.round(scale.into()) else { return limit() };

@@ -5,7 +5,7 @@
 //! ```
 //!
 //! Nearly all numbers have at most 38 digits, and then all work is done in 128 bits. The others go through
-//! [`wide::Wide`].
+//! `wide::Wide`.
 //!
 //! # Invariants
 //! 1. At most 67 digits: [`Decimal::MAX_DIGITS`] of a column, and a little room for rounding. An operation whose result

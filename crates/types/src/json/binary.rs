@@ -1,7 +1,7 @@
 //! Writing and reading the binary form.
 //!
-//! A decimal is an opaque value of type 246: precision, scale, and MySQL's packed digits (nine in four bytes). A date, a
-//! time, a date and time are opaque values of types 10, 11, 12: MySQL's packed integer of eight bytes, little-endian.
+//! A decimal is an opaque value of type 246: precision, scale, and MySQL's packed digits (nine in four bytes). A date,
+//! a time, a date and time are opaque values of types 10, 11, 12: MySQL's packed integer of eight bytes, little-endian.
 
 use super::MAX_DEPTH;
 use crate::decimal::Decimal;

@@ -246,8 +246,9 @@ fn walk_below<'a>(legs: &[Leg], element: Element<'a>, depth: usize, found: &mut 
         Element::Array(elements) => {
             for (number, value) in elements.values().enumerate() {
                 // `$**[0]` has found the first element already; taken for an array of itself it would be found again.
-                let again = !matches!(value, Element::Array(_))
-                    && matches!(legs.get(1), Some(Leg::Element(index)) if index.resolve(elements.len()) == number as i64);
+                let here = |index: &Index| index.resolve(elements.len()) == number as i64;
+                let is_array = matches!(value, Element::Array(_));
+                let again = !is_array && matches!(legs.get(1), Some(Leg::Element(index)) if here(index));
                 if !again {
                     walk(legs, value, depth, found);
                 } else if depth <= 2 * MAX_DEPTH {
@@ -260,7 +261,8 @@ fn walk_below<'a>(legs: &[Leg], element: Element<'a>, depth: usize, found: &mut 
     }
 }
 
-/// JSON_EXTRACT: what the paths find; an array of it if there are several paths or wildcards. `None` if nothing is found.
+/// JSON_EXTRACT: what the paths find; an array of it if there are several paths or wildcards. `None` if nothing is
+/// found.
 pub fn extract(document: &[u8], paths: &[Path]) -> Option<Tree> {
     let mut found = Vec::new();
     for path in paths {

@@ -3,8 +3,8 @@
 //! Day 1 is `0000-01-01`, as TO_DAYS counts.
 //!
 //! # Invariants
-//! 1. `from_day_number(day_number(d)) == d` for each day of the years 0 to 9999, with MySQL's calendar, in which the year
-//!    0 has a February of 28 days for TO_DAYS.
+//! 1. `from_day_number(day_number(d)) == d` for each day of the years 0 to 9999, with MySQL's calendar, in which the
+//!    year 0 has a February of 28 days for TO_DAYS.
 //!
 //! # Source
 //! MySQL Reference Manual, "Date and Time Functions": TO_DAYS, FROM_DAYS, WEEK and its table of modes.

@@ -6,11 +6,11 @@
 //! Time      -838:59:59.000000 .. 838:59:59.000000, a length of time as well as a time of day
 //! ```
 //!
-//! A TIMESTAMP is a [`DateTime`] in the session's zone while it is computed with; [`zone`] turns it into seconds.
+//! A TIMESTAMP is a [`DateTime`] in the session's zone while it is computed with; [`Zone`] turns it into seconds.
 //!
 //! # Invariants
-//! 1. Fields are in range one by one (month 0..=12, day 0..=31, hour 0..=23, ...). Whether a date exists, or may be zero,
-//!    is a question of its own: [`Date::check`].
+//! 1. Fields are in range one by one (month 0..=12, day 0..=31, hour 0..=23, ...). Whether a date exists, or may be
+//!    zero, is a question of its own: [`Date::check`].
 //! 2. Comparing the values is comparing the points in time.
 //!
 //! # Source

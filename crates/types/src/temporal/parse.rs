@@ -7,7 +7,8 @@
 //! ```
 //!
 //! # Invariants
-//! 1. Any punctuation delimits; what the standard would not have is remembered ([`Deprecated`]) and, as MySQL does, said.
+//! 1. Any punctuation delimits; what the standard would not have is remembered ([`Deprecated`]) and, as MySQL does,
+//!    said.
 //! 2. Fields are in range afterwards; whether the date exists is asked by [`Date::check`].
 //! 3. A seventh digit of the fraction rounds; those behind it do not matter.
 //!

@@ -7,8 +7,8 @@
 //! ```
 //!
 //! # Invariants
-//! 1. A local time that a change to summer time skips is the first instant after the gap; one that there is twice is the
-//!    earlier one.
+//! 1. A local time that a change to summer time skips is the first instant after the gap; one that there is twice is
+//!    the earlier one.
 //! 2. A TIMESTAMP is 1970-01-01 00:00:01 to 2038-01-19 03:14:07 in UTC; 0 stands for `0000-00-00 00:00:00`.
 //!
 //! # Source

@@ -6,16 +6,17 @@
 //!                       what follows: 1 something below a blank, 2 the end, 3 something above it
 //! ```
 //!
-//! A text of a PAD SPACE collation is compared as if it went on in blanks for ever. In the key a run of blanks says at once
-//! whether the text leaves it downwards, never, or upwards; the longer run is the larger in the first case and the smaller
-//! in the last.
+//! A text of a PAD SPACE collation is compared as if it went on in blanks for ever. In the key a run of blanks says at
+//! once whether the text leaves it downwards, never, or upwards; the longer run is the larger in the first case and the
+//! smaller in the last.
 //!
 //! # Invariants
 //! 1. `compare(a, b)` is the order of the bytes of the sort keys of `a` and `b`; equal texts have equal hashes.
 //! 2. Bytes that are no character weigh more than any character, in the order of the bytes.
 //!
 //! # Source
-//! Unicode Technical Standard 10; MySQL Reference Manual, "The binary Collation Compared to _bin Collations" (for blanks).
+//! Unicode Technical Standard 10; MySQL Reference Manual, "The binary Collation Compared to _bin Collations" (for
+//! blanks).
 
 use std::cmp::Ordering;
 use std::hash::Hasher;

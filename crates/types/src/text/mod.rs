@@ -4,9 +4,9 @@
 //! |---|---|
 //! | [`charset`] | Is it well formed? How many characters? What is it in another character set? |
 //! | [`collation`] | Names, numbers; which collation wins where two meet |
-//! | [`compare`] | Order, equality, hash, sort key |
-//! | [`search`] | LIKE, LOCATE |
-//! | [`table`] | The tables of weights and of upper and lower case |
+//! | `compare` | Order, equality, hash, sort key |
+//! | `search` | LIKE, LOCATE |
+//! | `table` | The tables of weights and of upper and lower case |
 
 pub mod charset;
 pub mod collation;

@@ -1,7 +1,8 @@
 //! LIKE and LOCATE under a collation.
 //!
 //! # Invariants
-//! 1. LIKE compares character by character: `'ß' LIKE 'ss'` is false where `'ß' = 'ss'` is true. LOCATE compares weights.
+//! 1. LIKE compares character by character: `'ß' LIKE 'ss'` is false where `'ß' = 'ss'` is true. LOCATE compares
+//!    weights.
 //! 2. LIKE goes back to the last `%` only: its time is at most the product of the lengths, and there is no recursion.
 //!
 //! # Source

@@ -1,7 +1,7 @@
 //! The tables of weights and of upper and lower case, as `data/generate.py` makes them.
 //!
-//! A paged table is 16-bit words: how many pages the index has; the index (0xffff: no such page); pages of 256 words; the
-//! rest. What the words mean is said by whoever reads them.
+//! A paged table is 16-bit words: how many pages the index has; the index (0xffff: no such page); pages of 256 words;
+//! the rest. What the words mean is said by whoever reads them.
 //!
 //! # Source
 //! The weights of UCA 9.0.0 are from the Unicode Character Database, see `data/LICENSE-UNICODE`.
@@ -65,8 +65,8 @@ static LATIN1: &[u8; 2048] = include_bytes!("../../data/latin1.bin");
 /// Unicode of each byte of latin1, which is cp1252 with the five holes as control characters.
 pub(super) static LATIN1_UNICODE: [u16; 256] = words(include_bytes!("../../data/latin1_unicode.bin"));
 
-/// A table of 256 bytes: 0 upper case, 1 lower case, 2 and on weights of swedish_ci, general_ci, general_cs, german1_ci,
-/// danish_ci, spanish_ci.
+/// A table of 256 bytes: 0 upper case, 1 lower case, 2 and on weights of swedish_ci, general_ci, general_cs,
+/// german1_ci, danish_ci, spanish_ci.
 pub(super) fn latin1(number: usize) -> &'static [u8; 256] {
     LATIN1.as_chunks().0.get(number).unwrap_or(&[0; 256])
 }
