@@ -1,0 +1,266 @@
+//! Comparing values of different types.
+//!
+//! | left | right | compared as |
+//! |---|---|---|
+//! | text | text | text, in the collation that wins |
+//! | integer | integer | integers, whatever their signs |
+//! | exact number | integer, exact number | exact numbers |
+//! | date, time, both | the same, text that is one | points in time, lengths of time |
+//! | JSON | anything | JSON |
+//! | TIME | text that is none | text |
+//! | anything else | | doubles |
+//!
+//! # Source
+//! MySQL Reference Manual, "Type Conversion in Expression Evaluation".
+
+use std::cmp::Ordering;
+
+use crate::context::Context;
+use crate::datum::{Datum, Numeric};
+use crate::decimal::Decimal;
+use crate::error::SqlError;
+use crate::json::{self, Element};
+use crate::temporal::{DateTime, Time, parse_datetime, parse_time, time_from_number};
+use crate::text::Collation;
+
+/// As what two values are compared.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ComparisonType {
+    /// Text, in the collation that the caller has found.
+    Text,
+    /// Integers.
+    Integer,
+    /// Exact numbers.
+    Decimal,
+    /// Doubles.
+    Double,
+    /// Points in time.
+    DateTime,
+    /// Lengths of time.
+    Time,
+    /// JSON.
+    Json,
+}
+
+/// What kind a value is when it is compared.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ComparisonKind {
+    /// Text and bytes.
+    Text,
+    /// Integers, bits, years.
+    Integer,
+    /// Exact numbers.
+    Decimal,
+    /// FLOAT, DOUBLE.
+    Double,
+    /// DATE, DATETIME, TIMESTAMP.
+    DateTime,
+    /// TIME.
+    Time,
+    /// ENUM, SET: text beside text, numbers beside numbers.
+    Member,
+    /// JSON.
+    Json,
+}
+
+impl ComparisonKind {
+    /// The type in which two kinds are compared.
+    pub fn with(self, other: ComparisonKind) -> ComparisonType {
+        use ComparisonKind::*;
+        match (self, other) {
+            (Json, _) | (_, Json) => ComparisonType::Json,
+            (DateTime, DateTime | Text | Time) | (Text | Time, DateTime) => ComparisonType::DateTime,
+            (Time, Time | Text | Integer | Decimal | Double) | (Text | Integer | Decimal | Double, Time) => {
+                ComparisonType::Time
+            }
+            (Text | Member, Text | Member) => ComparisonType::Text,
+            (Integer | Member, Integer | Member) => ComparisonType::Integer,
+            (Decimal, Integer | Decimal | Member) | (Integer | Member, Decimal) => ComparisonType::Decimal,
+            _ => ComparisonType::Double,
+        }
+    }
+}
+
+impl Datum<'_> {
+    /// Its kind; `None` for NULL.
+    pub fn comparison_kind(self) -> Option<ComparisonKind> {
+        Some(match self {
+            Datum::Null => return None,
+            Datum::Signed(_) | Datum::Unsigned(_) | Datum::Bits { .. } => ComparisonKind::Integer,
+            Datum::Float(_) | Datum::Double(_) => ComparisonKind::Double,
+            Datum::Decimal(_) => ComparisonKind::Decimal,
+            Datum::Text(..) => ComparisonKind::Text,
+            Datum::Date(_) | Datum::DateTime(..) => ComparisonKind::DateTime,
+            Datum::Time(..) => ComparisonKind::Time,
+            Datum::Member { .. } => ComparisonKind::Member,
+            Datum::Json(_) => ComparisonKind::Json,
+        })
+    }
+}
+
+/// The order of two values, text in this collation. `None` if one is NULL, or the order is not known.
+///
+/// Both texts are in the collation's character set.
+pub fn compare(
+    left: Datum<'_>,
+    right: Datum<'_>,
+    collation: Collation,
+    context: &mut Context,
+) -> Result<Option<Ordering>, SqlError> {
+    // What rows mostly compare, at once.
+    match (left, right) {
+        (Datum::Signed(a), Datum::Signed(b)) => return Ok(Some(a.cmp(&b))),
+        (Datum::Unsigned(a), Datum::Unsigned(b)) => return Ok(Some(a.cmp(&b))),
+        (Datum::Text(a, _), Datum::Text(b, _)) => return Ok(Some(collation.compare(a, b))),
+        _ => {}
+    }
+    let (Some(left_kind), Some(right_kind)) = (left.comparison_kind(), right.comparison_kind()) else {
+        return Ok(None);
+    };
+    compare_as(left_kind.with(right_kind), left, right, collation, context)
+}
+
+/// The order of two values, compared as this type.
+pub fn compare_as(
+    comparison: ComparisonType,
+    left: Datum<'_>,
+    right: Datum<'_>,
+    collation: Collation,
+    context: &mut Context,
+) -> Result<Option<Ordering>, SqlError> {
+    if left.is_null() || right.is_null() {
+        return Ok(None);
+    }
+    Ok(match comparison {
+        ComparisonType::Integer => {
+            let wide = |value: Datum<'_>, context: &mut Context| {
+                value
+                    .to_integer(context)
+                    .map(|(bits, unsigned)| if unsigned { i128::from(bits as u64) } else { bits.into() })
+            };
+            wide(left, context).zip(wide(right, context)).map(|(a, b)| compare_integers(a, b))
+        }
+        ComparisonType::Decimal => left.to_decimal(context).zip(right.to_decimal(context)).map(|(a, b)| a.cmp(&b)),
+        ComparisonType::Double => {
+            left.to_double(context).zip(right.to_double(context)).and_then(|(a, b)| a.partial_cmp(&b))
+        }
+        ComparisonType::Text => {
+            let (mut a, mut b) = (Vec::new(), Vec::new());
+            left.append_text(&mut a);
+            right.append_text(&mut b);
+            Some(collation.compare(&a, &b))
+        }
+        ComparisonType::DateTime => {
+            let (a, b) = (point(left, right, context)?, point(right, left, context)?);
+            match (a, b) {
+                (Some(a), Some(b)) => Some(a.cmp(&b)),
+                // Not a date: as numbers.
+                _ => left.to_double(context).zip(right.to_double(context)).and_then(|(a, b)| a.partial_cmp(&b)),
+            }
+        }
+        ComparisonType::Time if no_time(left, context) || no_time(right, context) => {
+            return compare_as(ComparisonType::Text, left, right, collation, context);
+        }
+        ComparisonType::Time => length(left, context).zip(length(right, context)).map(|(a, b)| a.cmp(&b)),
+        ComparisonType::Json => {
+            let document = |value: Datum<'_>| json::from_datum(value).to_document();
+            let (a, b) = (document(left)?, document(right)?);
+            Some(json::compare(&a, &b))
+        }
+    })
+}
+
+/// A value as a point in time beside another one.
+fn point(value: Datum<'_>, other: Datum<'_>, context: &mut Context) -> Result<Option<DateTime>, SqlError> {
+    Ok(match value {
+        Datum::Date(date) => Some(date.midnight()),
+        Datum::DateTime(value, _) => Some(value),
+        Datum::Time(time, _) => DateTime::from_total_micros(context.today.midnight().total_micros() + time.micros()),
+        Datum::Text(text, _) => {
+            let parsed = parse_datetime(text, context.mode);
+            let kind = if matches!(other, Datum::Date(_)) { "DATE" } else { "DATETIME" };
+            match parsed.value {
+                Some(value) => Some(match parsed.offset {
+                    Some(minutes) => value.in_zone(minutes, &context.zone).unwrap_or(value),
+                    None => value,
+                }),
+                None => {
+                    let shown = crate::error::printable(text);
+                    return Err(SqlError::new(1525, format!("Incorrect {kind} value: '{shown}'")));
+                }
+            }
+        }
+        Datum::Signed(number) => {
+            crate::temporal::datetime_from_number(number, crate::context::SqlMode::NONE).map(|(value, _)| value)
+        }
+        _ => None,
+    })
+}
+
+fn no_time(value: Datum<'_>, context: &Context) -> bool {
+    match value {
+        Datum::Text(text, _) => {
+            let parsed = parse_time(text, context.mode);
+            parsed.truncated || parsed.value.is_none()
+        }
+        _ => false,
+    }
+}
+
+fn length(value: Datum<'_>, context: &mut Context) -> Option<Time> {
+    match value {
+        Datum::Time(time, _) => Some(time),
+        Datum::Text(text, _) => {
+            let parsed = parse_time(text, context.mode);
+            if parsed.truncated || parsed.out_of_range {
+                context.warnings.warn(SqlError::truncated_incorrect("time", text));
+            }
+            parsed.value
+        }
+        Datum::DateTime(value, _) => Some(value.time()),
+        other => {
+            let number = other.to_decimal(context)?;
+            let whole = number.truncate(0).ok()?.to_i64().0;
+            match time_from_number(whole, 0, context.mode) {
+                crate::temporal::NumberTime::Time(time) => Some(time),
+                crate::temporal::NumberTime::OutOfRange(time) => Some(time),
+                _ => None,
+            }
+        }
+    }
+}
+
+pub(crate) fn compare_integers(left: i128, right: i128) -> Ordering {
+    left.cmp(&right)
+}
+
+/// The order of a double and an exact number.
+pub(crate) fn compare_double_with_decimal(left: f64, right: &Decimal) -> Ordering {
+    let (exact, fits) = Decimal::from_f64(left);
+    if fits { exact.cmp(right) } else { left.total_cmp(&0.0) }
+}
+
+impl Numeric {
+    /// As a double.
+    pub fn to_f64(self) -> f64 {
+        match self {
+            Numeric::Signed(number) => number as f64,
+            Numeric::Unsigned(number) => number as f64,
+            Numeric::Decimal(number) => number.to_f64(),
+            Numeric::Double(number) => number,
+        }
+    }
+}
+
+/// Whether a JSON document is true as a condition: a number or text other than zero.
+pub fn json_truth(document: &[u8]) -> bool {
+    match Element::root(document) {
+        Element::Signed(number) => number != 0,
+        Element::Unsigned(number) => number != 0,
+        Element::Double(number) => number != 0.0,
+        Element::Decimal(number) => !number.is_zero(),
+        Element::Bool(truth) => truth,
+        Element::Null => false,
+        _ => true,
+    }
+}

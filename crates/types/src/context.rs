@@ -1,0 +1,182 @@
+//! What a statement lends to conversions: its SQL mode, its time zone, its warnings.
+//!
+//! # Invariants
+//! 1. At most `max_error_count` warnings are kept; all are counted.
+
+use crate::error::SqlError;
+use crate::temporal::{Date, Zone};
+
+/// The parts of `sql_mode` that values can feel.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct SqlMode {
+    /// STRICT_TRANS_TABLES or STRICT_ALL_TABLES, in a statement that changes data: a bad value is an error.
+    pub strict: bool,
+    /// NO_ZERO_DATE: `0000-00-00` is a bad value.
+    pub no_zero_date: bool,
+    /// NO_ZERO_IN_DATE: `2020-00-01` is a bad value.
+    pub no_zero_in_date: bool,
+    /// ALLOW_INVALID_DATES: `2020-02-31` is a good one.
+    pub allow_invalid_dates: bool,
+    /// ERROR_FOR_DIVISION_BY_ZERO: warn, or fail, when dividing by zero.
+    pub error_for_division_by_zero: bool,
+    /// PAD_CHAR_TO_FULL_LENGTH: CHAR columns are read with their blanks.
+    pub pad_char_to_full_length: bool,
+    /// TIME_TRUNCATE_FRACTIONAL: fractions of a second are cut off rather than rounded.
+    pub time_truncate_fractional: bool,
+    /// NO_UNSIGNED_SUBTRACTION: a difference of unsigned integers is signed.
+    pub no_unsigned_subtraction: bool,
+}
+
+impl SqlMode {
+    /// MySQL's default, as far as values feel it.
+    pub const DEFAULT: SqlMode = SqlMode {
+        strict: true,
+        no_zero_date: true,
+        no_zero_in_date: true,
+        error_for_division_by_zero: true,
+        ..SqlMode::NONE
+    };
+    /// The empty mode.
+    pub const NONE: SqlMode = SqlMode {
+        strict: false,
+        no_zero_date: false,
+        no_zero_in_date: false,
+        allow_invalid_dates: false,
+        error_for_division_by_zero: false,
+        pad_char_to_full_length: false,
+        time_truncate_fractional: false,
+        no_unsigned_subtraction: false,
+    };
+}
+
+/// How bad a condition is.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Level {
+    /// Something was lost that nobody should miss.
+    Note,
+    /// Something is not as it was given.
+    Warning,
+    /// The statement failed.
+    Error,
+}
+
+impl Level {
+    /// As SHOW WARNINGS prints it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Level::Note => "Note",
+            Level::Warning => "Warning",
+            Level::Error => "Error",
+        }
+    }
+}
+
+/// What SHOW WARNINGS would show.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Warning {
+    /// How bad.
+    pub level: Level,
+    /// What.
+    pub condition: SqlError,
+}
+
+/// The conditions of a statement.
+#[derive(Clone, Debug)]
+pub struct Warnings {
+    limit: usize,
+    count: u64,
+    kept: Vec<Warning>,
+}
+
+impl Warnings {
+    /// Keeps at most so many (`max_error_count`).
+    pub const fn new(limit: usize) -> Self {
+        Self { limit, count: 0, kept: Vec::new() }
+    }
+
+    /// Adds one.
+    pub fn push(&mut self, level: Level, condition: SqlError) {
+        self.count += 1;
+        if self.kept.len() < self.limit {
+            self.kept.push(Warning { level, condition });
+        }
+    }
+
+    /// Adds a warning.
+    pub fn warn(&mut self, condition: SqlError) {
+        self.push(Level::Warning, condition);
+    }
+
+    /// Adds a note.
+    pub fn note(&mut self, condition: SqlError) {
+        self.push(Level::Note, condition);
+    }
+
+    /// How many there were, those that are not kept included.
+    pub const fn count(&self) -> u64 {
+        self.count
+    }
+
+    /// Those kept, oldest first.
+    pub fn kept(&self) -> &[Warning] {
+        &self.kept
+    }
+
+    /// Forgets all.
+    pub fn clear(&mut self) {
+        self.count = 0;
+        self.kept.clear();
+    }
+}
+
+impl Default for Warnings {
+    fn default() -> Self {
+        Self::new(1024)
+    }
+}
+
+/// What conversions are lent by the statement for which they work.
+#[derive(Clone, Debug)]
+pub struct Context {
+    /// How strict to be.
+    pub mode: SqlMode,
+    /// The session's `time_zone`.
+    pub zone: Zone,
+    /// Decimals that a division adds.
+    pub div_precision_increment: u8,
+    /// Today in the session's zone: the date of a TIME that becomes a date.
+    pub today: Date,
+    /// Where warnings go.
+    pub warnings: Warnings,
+    /// The row at work, from 1: texts of errors name it.
+    pub row: u64,
+}
+
+impl Context {
+    /// With MySQL's defaults, in this mode.
+    pub fn new(mode: SqlMode) -> Self {
+        Self {
+            mode,
+            zone: Zone::UTC,
+            today: Date::ZERO,
+            div_precision_increment: 4,
+            warnings: Warnings::default(),
+            row: 1,
+        }
+    }
+
+    /// An error in strict mode, otherwise a warning.
+    pub fn complain(&mut self, condition: SqlError) -> Result<(), SqlError> {
+        if self.mode.strict {
+            return Err(condition);
+        }
+        self.warnings.warn(condition);
+        Ok(())
+    }
+}
+
+impl Default for Context {
+    fn default() -> Self {
+        Self::new(SqlMode::DEFAULT)
+    }
+}

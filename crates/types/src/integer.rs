@@ -1,0 +1,85 @@
+//! Integers at the front of a text.
+
+/// What CAST(... AS SIGNED) and AS UNSIGNED see of a text.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ParsedInteger {
+    /// Its digits; `u64::MAX` if there are too many.
+    pub magnitude: u64,
+    /// Whether there was a minus.
+    pub negative: bool,
+    /// Bytes that belong to it, blanks before it included; 0 if there is no number.
+    pub len: usize,
+    /// It has more than 64 bits.
+    pub overflow: bool,
+}
+
+/// What MySQL skips around numbers.
+pub const fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c)
+}
+
+/// Whether only blanks are left from here.
+pub fn only_spaces(text: &[u8], from: usize) -> bool {
+    text.get(from..).unwrap_or_default().iter().all(|byte| is_space(*byte))
+}
+
+/// Reads blanks, a sign, digits.
+pub fn parse_integer(text: &[u8]) -> ParsedInteger {
+    let blanks = text.iter().take_while(|byte| is_space(**byte)).count();
+    let mut at = blanks;
+    let negative = text.get(at) == Some(&b'-');
+    if matches!(text.get(at), Some(b'-' | b'+')) {
+        at += 1;
+    }
+    let start = at;
+    let mut magnitude = 0u64;
+    let mut overflow = false;
+    while let Some(digit) = text.get(at).filter(|byte| byte.is_ascii_digit()) {
+        match magnitude.checked_mul(10).and_then(|number| number.checked_add(u64::from(digit - b'0'))) {
+            Some(number) if !overflow => magnitude = number,
+            _ => {
+                overflow = true;
+                magnitude = u64::MAX;
+            }
+        }
+        at += 1;
+    }
+    ParsedInteger { magnitude, negative, len: if at == start { 0 } else { at }, overflow }
+}
+
+/// Appends a number's digits, with at least `width` of them (ZEROFILL).
+pub fn append_unsigned(mut number: u64, width: usize, out: &mut Vec<u8>) {
+    let mut digits = [b'0'; 20];
+    let mut at = digits.len();
+    loop {
+        at -= 1;
+        digits[at] = b'0' + (number % 10) as u8;
+        number /= 10;
+        if number == 0 {
+            break;
+        }
+    }
+    let len = digits.len() - at;
+    out.extend(std::iter::repeat_n(b'0', width.saturating_sub(len)));
+    out.extend_from_slice(&digits[at..]);
+}
+
+/// Appends a number's text.
+pub fn append_signed(number: i64, out: &mut Vec<u8>) {
+    if number < 0 {
+        out.push(b'-');
+    }
+    append_unsigned(number.unsigned_abs(), 0, out);
+}
+
+impl ParsedInteger {
+    /// The bits of the 64-bit number, and whether it is a positive one beyond the signed range. Too small: the
+    /// smallest.
+    pub fn signed(&self) -> (i64, bool) {
+        match self.negative {
+            false => (self.magnitude as i64, self.magnitude > i64::MAX as u64),
+            true if self.magnitude > 1 << 63 => (i64::MIN, false),
+            true => ((self.magnitude as i64).wrapping_neg(), false),
+        }
+    }
+}

@@ -1,0 +1,332 @@
+//! Dates and times in text.
+//!
+//! ```text
+//! 2020-01-31 12:34:56.789 +02:00       fields with delimiters; the last ones may be missing
+//! 20200131123456.789, 200131           digits alone
+//! [-][days ]hh:mm[:ss[.fraction]]      a length of time; hhmmss; ss
+//! ```
+//!
+//! # Invariants
+//! 1. Any punctuation delimits; what the standard would not have is remembered ([`Deprecated`]) and, as MySQL does,
+//!    said.
+//! 2. Fields are in range afterwards; whether the date exists is asked by [`Date::check`].
+//! 3. A seventh digit of the fraction rounds; those behind it do not matter.
+//!
+//! # Source
+//! MySQL Reference Manual, "Date and Time Literals"; details by experiment.
+
+use super::{Date, DateTime, SECOND, Time};
+use crate::context::{SqlMode, Warnings};
+use crate::error::{SqlError, number, printable};
+
+/// A delimiter that will not be accepted some day.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Deprecated {
+    /// Where, from 0.
+    pub position: usize,
+    /// What stands there.
+    pub found: u8,
+    /// What should; `None` if nothing should.
+    pub preferred: Option<u8>,
+}
+
+impl Deprecated {
+    /// Says so.
+    pub fn warn(&self, text: &[u8], row: u64, warnings: &mut Warnings) {
+        let (found, position, text) = (char::from(self.found), self.position, printable(text));
+        let begin = format!("Delimiter '{found}' in position {position} in datetime value '{text}' at row {row} is ");
+        warnings.warn(match self.preferred {
+            Some(preferred) => SqlError::new(
+                number::DEPRECATED_DELIMITER,
+                format!("{begin}deprecated. Prefer the standard '{}'.", char::from(preferred)),
+            ),
+            None => SqlError::new(
+                number::DEPRECATED_SUPERFLUOUS_DELIMITER,
+                format!("{begin}superfluous and is deprecated. Please remove."),
+            ),
+        });
+    }
+}
+
+/// What reading a date found.
+#[derive(Clone, Copy, Debug)]
+pub struct ParsedDateTime {
+    /// The date and time; `None` if there is none, or it is refused.
+    pub value: Option<DateTime>,
+    /// Only a date was there.
+    pub date_only: bool,
+    /// Minutes east of Greenwich, if the text says.
+    pub offset: Option<i32>,
+    /// Something else followed.
+    pub truncated: bool,
+    /// It reads as a date, but its fields are out of range or the mode refuses it.
+    pub refused: bool,
+    /// Rounding its fraction led beyond the year 9999.
+    pub overflow: bool,
+    /// The first delimiter to be given up.
+    pub deprecated: Option<Deprecated>,
+    /// Digits of the fraction, at most 6.
+    pub decimals: u8,
+}
+
+impl ParsedDateTime {
+    const NOTHING: ParsedDateTime = ParsedDateTime {
+        value: None,
+        date_only: false,
+        offset: None,
+        truncated: true,
+        refused: false,
+        overflow: false,
+        deprecated: None,
+        decimals: 0,
+    };
+}
+
+fn digits_at(text: &[u8], at: usize, most: usize) -> usize {
+    text.get(at..).unwrap_or_default().iter().take(most).take_while(|byte| byte.is_ascii_digit()).count()
+}
+
+fn value_of(digits: &[u8]) -> u32 {
+    digits.iter().fold(0u32, |sum, digit| sum.saturating_mul(10).saturating_add(u32::from(digit - b'0')))
+}
+
+/// The fraction at some digits: microseconds (perhaps a million, by rounding), and how many digits there are.
+fn fraction_at(text: &[u8], at: usize, round: bool) -> (u32, usize) {
+    let len = digits_at(text, at, usize::MAX);
+    let used = len.min(6);
+    let micros = value_of(&text[at..at + used]) * 10u32.pow(6 - used as u32);
+    (micros + u32::from(round && len > 6 && text[at + 6] >= b'5'), len)
+}
+
+/// Reads a date, with a time or without.
+pub fn parse_datetime(text: &[u8], mode: SqlMode) -> ParsedDateTime {
+    let mut result = ParsedDateTime::NOTHING;
+    let mut at = text.iter().take_while(|byte| crate::integer::is_space(**byte)).count();
+    if at > 0 && at < text.len() {
+        result.deprecated = Some(Deprecated { position: 0, found: text[0], preferred: None });
+    }
+    let run = digits_at(text, at, usize::MAX);
+    if run == 0 {
+        return result;
+    }
+    let after = text.get(at + run).copied();
+    let packed = after.is_none_or(|byte| byte == b'.' || byte == b'T' && run >= 6 || byte == b' ' && run > 4);
+    let mut fields = [0u32; 6];
+    let mut count = 0;
+    let mut year_digits = 2;
+    if packed {
+        year_digits = if run == 4 || run == 8 || run >= 14 { 4 } else { 2 };
+    }
+    let end = text.len() - text.iter().rev().take_while(|byte| crate::integer::is_space(**byte)).count();
+    // Fields, up to seconds.
+    while count < 6 {
+        let most = if count == 0 { if packed { year_digits } else { 4 } } else { 2 };
+        let len = digits_at(text, at, most);
+        if len == 0 {
+            break;
+        }
+        fields[count] = value_of(&text[at..at + len]);
+        if count == 0 && !packed {
+            year_digits = len;
+            // A year of five digits.
+            if text.get(at + len).is_some_and(u8::is_ascii_digit) {
+                return result;
+            }
+        }
+        at += len;
+        count += 1;
+        if count == 6 {
+            break;
+        }
+        let Some(&next) = text.get(at) else { break };
+        if at >= end {
+            break;
+        }
+        if next.is_ascii_digit() && packed {
+            continue;
+        }
+        if next.is_ascii_digit() && count >= 3 {
+            break;
+        }
+        let standard = match count {
+            1 | 2 => b'-',
+            3 => b' ',
+            _ => b':',
+        };
+        if count == 3 && next == b'T' && text.get(at + 1).is_some_and(u8::is_ascii_digit) {
+            at += 1;
+            continue;
+        }
+        let is_delimiter = |byte: u8| byte.is_ascii_punctuation() || count == 3 && crate::integer::is_space(byte);
+        if !is_delimiter(next) {
+            break;
+        }
+        // Only if digits follow does it belong to the value.
+        let len = text[at..].iter().take_while(|byte| is_delimiter(**byte)).count();
+        if count >= 3 && !text.get(at + len).is_some_and(u8::is_ascii_digit) {
+            break;
+        }
+        if next != standard && !(packed && count == 3 && next == b'.') {
+            let deprecated = Deprecated { position: at, found: next, preferred: Some(standard) };
+            result.deprecated.get_or_insert(deprecated);
+        }
+        if len > 1 {
+            result.deprecated.get_or_insert(Deprecated { position: at + 1, found: text[at + 1], preferred: None });
+        }
+        at += len;
+    }
+    if count < 3 {
+        return result;
+    }
+    result.date_only = count == 3;
+    let mut micros = 0;
+    if count == 6 && text.get(at) == Some(&b'.') {
+        let (fraction, len) = fraction_at(text, at + 1, !mode.time_truncate_fractional);
+        micros = fraction;
+        result.decimals = len.min(6) as u8;
+        at += 1 + len;
+    }
+    let mut refused = false;
+    if count >= 5
+        && matches!(text.get(at), Some(b'+' | b'-'))
+        && digits_at(text, at + 1, 3) == 2
+        && text.get(at + 3) == Some(&b':')
+        && digits_at(text, at + 4, 3) == 2
+    {
+        let minutes = (value_of(&text[at + 1..at + 3]) * 60 + value_of(&text[at + 4..at + 6])) as i32;
+        let negative = text[at] == b'-';
+        let offset = if negative { -minutes } else { minutes };
+        refused = !(-839..=840).contains(&offset) || value_of(&text[at + 4..at + 6]) > 59 || negative && minutes == 0;
+        result.offset = Some(offset);
+        at += 6;
+    }
+    result.truncated = at < end;
+    let [mut year, month, day, hour, minute, second] = fields;
+    if year_digits == 2 && fields[..3] != [0; 3] {
+        year += if year < 70 { 2000 } else { 1900 };
+    }
+    let date = Date::new(year as u16, month.min(255) as u8, day.min(255) as u8).filter(|_| year <= 9999);
+    match date.filter(|date| date.check(mode)) {
+        Some(date) if hour <= 23 && minute <= 59 && second <= 59 && !refused => {
+            let whole = DateTime { date, hour: hour as u8, minute: minute as u8, second: second as u8, micros: 0 };
+            result.value = if micros < SECOND as u32 {
+                Some(DateTime { micros, ..whole })
+            } else {
+                DateTime { micros: 999_999, ..whole }.round(0, false)
+            };
+            result.refused = result.value.is_none();
+            result.overflow = result.refused;
+        }
+        _ => result.refused = true,
+    }
+    result
+}
+
+/// What reading a time found.
+#[derive(Clone, Copy, Debug)]
+pub struct ParsedTime {
+    /// The time; `None` if there is none, or its fields are out of range.
+    pub value: Option<Time>,
+    /// Something else followed.
+    pub truncated: bool,
+    /// It was beyond the limits; the value is the limit.
+    pub out_of_range: bool,
+    /// The text was a date and a time; this is its date.
+    pub date: Option<Date>,
+    /// The first delimiter to be given up.
+    pub deprecated: Option<Deprecated>,
+    /// Digits of the fraction, at most 6.
+    pub decimals: u8,
+}
+
+/// Reads a length of time, or the time of a date and time.
+pub fn parse_time(text: &[u8], mode: SqlMode) -> ParsedTime {
+    let mut result =
+        ParsedTime { value: None, truncated: true, out_of_range: false, date: None, deprecated: None, decimals: 0 };
+    let mut at = text.iter().take_while(|byte| crate::integer::is_space(**byte)).count();
+    if at > 0 && at < text.len() {
+        result.deprecated = Some(Deprecated { position: 0, found: text[0], preferred: None });
+    }
+    let end = text.len() - text.iter().rev().take_while(|byte| crate::integer::is_space(**byte)).count();
+    // A long text may be a date and a time.
+    if end.saturating_sub(at) >= 12 {
+        let parsed = parse_datetime(text, mode);
+        if let Some(value) = parsed.value.filter(|_| !parsed.date_only) {
+            result.value = Some(value.time());
+            result.date = Some(value.date);
+            result.truncated = parsed.truncated;
+            result.deprecated = parsed.deprecated;
+            result.decimals = parsed.decimals;
+            return result;
+        }
+        if parsed.refused && !parsed.date_only {
+            return result;
+        }
+    }
+    let negative = text.get(at) == Some(&b'-');
+    if negative {
+        at += 1;
+    }
+    let len = digits_at(text, at, usize::MAX);
+    let mut parts = [0u64; 4]; // days, hours, minutes, seconds
+    if len == 0 && text.get(at) != Some(&b'.') {
+        return result;
+    }
+    let first = value_of(&text[at..at + len]);
+    let colon = |at: usize| text.get(at) == Some(&b':') && text.get(at + 1).is_some_and(u8::is_ascii_digit);
+    at += len;
+    let blanks = text.get(at..).unwrap_or_default().iter().take_while(|byte| crate::integer::is_space(**byte)).count();
+    let after_days = at + blanks;
+    let hours_len = digits_at(text, after_days, usize::MAX);
+    if blanks > 0 && hours_len > 0 && colon(after_days + hours_len) {
+        parts[0] = first.into();
+        parts[1] = value_of(&text[after_days..after_days + hours_len]).into();
+        at = after_days + hours_len;
+        at = more_parts(text, at, &mut parts[2..]);
+    } else if colon(at) {
+        parts[1] = first.into();
+        at = more_parts(text, at, &mut parts[2..]);
+    } else {
+        if matches!(text.get(at), Some(b'e' | b'E')) {
+            return result;
+        }
+        // hhmmss
+        let number = if len <= 9 { u64::from(first) } else { 99_999_999 };
+        parts = [0, number / 10_000, number / 100 % 100, number % 100];
+    }
+    let mut micros = 0;
+    if text.get(at) == Some(&b'.') {
+        let (fraction, len) = fraction_at(text, at + 1, !mode.time_truncate_fractional);
+        micros = fraction;
+        result.decimals = len.min(6) as u8;
+        at += 1 + len;
+    }
+    result.truncated = at < end;
+    let [days, hours, minutes, seconds] = parts;
+    if minutes > 59 || seconds > 59 {
+        result.truncated = true;
+        return result;
+    }
+    let hours = (days * 24 + hours).min(10_000);
+    let total = ((hours * 60 + minutes) * 60 + seconds) as i64 * SECOND + i64::from(micros);
+    let (time, fits) = Time::from_micros(if negative { -total } else { total });
+    result.value = Some(time);
+    result.out_of_range = !fits;
+    result
+}
+
+/// Reads `:mm` and `:ss`.
+fn more_parts(text: &[u8], mut at: usize, parts: &mut [u64]) -> usize {
+    for part in parts {
+        if text.get(at) != Some(&b':') {
+            break;
+        }
+        let len = digits_at(text, at + 1, usize::MAX);
+        if len == 0 {
+            break;
+        }
+        *part = value_of(&text[at + 1..at + 1 + len]).into();
+        at += 1 + len;
+    }
+    at
+}

@@ -1,0 +1,327 @@
+//! Order, equality, hash and sort key of texts under a collation.
+//!
+//! ```text
+//! sort key, NO PAD      the weights, big-endian
+//! sort key, PAD SPACE   the weights; each run of blanks as: blank, what follows, how many
+//!                       what follows: 1 something below a blank, 2 the end, 3 something above it
+//! ```
+//!
+//! A text of a PAD SPACE collation is compared as if it went on in blanks for ever. In the key a run of blanks says at
+//! once whether the text leaves it downwards, never, or upwards; the longer run is the larger in the first case and the
+//! smaller in the last.
+//!
+//! # Invariants
+//! 1. `compare(a, b)` is the order of the bytes of the sort keys of `a` and `b`; equal texts have equal hashes.
+//! 2. Bytes that are no character weigh more than any character, in the order of the bytes.
+//!
+//! # Source
+//! Unicode Technical Standard 10; MySQL Reference Manual, "The binary Collation Compared to _bin Collations" (for
+//! blanks).
+
+use std::cmp::Ordering;
+use std::hash::Hasher;
+
+use super::charset::Charset;
+use super::collation::{Collation, Method, Pad};
+use super::table::{self, Uca, Weights, general_weight, uca_weights};
+
+/// Weights of ASCII in UCA 9.0.0; 0 for the controls, which do not count.
+static ASCII_0900: [u16; 128] = {
+    let mut weights = [0; 128];
+    let words = include_bytes!("../../data/weights_0900.bin");
+    let pages = words[0] as usize | (words[1] as usize) << 8;
+    let mut i = 0;
+    while i < 128 {
+        let at = 2 * (1 + pages + i);
+        weights[i] = words[at] as u16 | (words[at + 1] as u16) << 8;
+        i += 1;
+    }
+    weights
+};
+
+/// The weights of a text, one after the other.
+struct Stream<'a> {
+    text: &'a [u8],
+    charset: Charset,
+    method: Method,
+    current: Weights,
+    at: usize,
+}
+
+impl<'a> Stream<'a> {
+    fn new(collation: Collation, text: &'a [u8]) -> Self {
+        Self { text, charset: collation.charset(), method: collation.method(), current: Weights::one(0), at: 0 }
+    }
+}
+
+/// The weights of the character at the front of a text, and its length.
+#[inline]
+pub(super) fn character_weights(charset: Charset, method: Method, text: &[u8]) -> (Weights, usize) {
+    let first = text[0];
+    match method {
+        Method::Bytes => (Weights::one(u16::from(first) + 1), 1),
+        Method::ByteTable(0) => (Weights::one(u16::from(first.to_ascii_uppercase()) + 1), 1),
+        Method::ByteTable(number) => (Weights::one(u16::from(table::latin1(number.into())[usize::from(first)]) + 1), 1),
+        Method::General => match charset.decode(text) {
+            (Some(code_point), len) => (Weights::one_or_zero(general_weight(code_point)), len),
+            (None, len) => (Weights::one(0xff00 + u16::from(first)), len.max(1)),
+        },
+        Method::Uca(uca) => {
+            if first < 0x80 && uca == Uca::V900 {
+                return (Weights::one(ASCII_0900[usize::from(first)]), 1);
+            }
+            match charset.decode(text) {
+                (Some(code_point), len) => (uca_weights(uca, code_point), len),
+                (None, len) => (Weights::one(0xff00 + u16::from(first)), len.max(1)),
+            }
+        }
+    }
+}
+
+impl Iterator for Stream<'_> {
+    type Item = u16;
+
+    #[inline]
+    fn next(&mut self) -> Option<u16> {
+        loop {
+            if let Some(weight) = self.current.as_slice().get(self.at) {
+                self.at += 1;
+                return Some(*weight);
+            }
+            if self.text.is_empty() {
+                return None;
+            }
+            let (weights, len) = character_weights(self.charset, self.method, self.text);
+            self.text = &self.text[len..];
+            self.current = weights;
+            self.at = 0;
+        }
+    }
+}
+
+/// Where two texts begin to differ, at the beginning of a character in both.
+#[inline]
+fn common_prefix(charset: Charset, left: &[u8], right: &[u8]) -> usize {
+    let (left_words, right_words) = (left.as_chunks::<8>().0, right.as_chunks::<8>().0);
+    let mut at = 0;
+    for (a, b) in left_words.iter().zip(right_words) {
+        let difference = u64::from_le_bytes(*a) ^ u64::from_le_bytes(*b);
+        if difference != 0 {
+            at += difference.trailing_zeros() as usize / 8;
+            return back_to_character(charset, left, right, at);
+        }
+        at += 8;
+    }
+    at += left[at..].iter().zip(&right[at..]).take_while(|(a, b)| a == b).count();
+    back_to_character(charset, left, right, at)
+}
+
+#[inline]
+fn back_to_character(charset: Charset, left: &[u8], right: &[u8], mut at: usize) -> usize {
+    if charset.is_unicode() {
+        let inside = |at: usize| {
+            left.get(at).is_some_and(|byte| byte & 0xc0 == 0x80)
+                || right.get(at).is_some_and(|byte| byte & 0xc0 == 0x80)
+        };
+        while at > 0 && inside(at) {
+            at -= 1;
+        }
+    }
+    at
+}
+
+fn trim(mut text: &[u8]) -> &[u8] {
+    while let Some(rest) = text.strip_suffix(b" ") {
+        text = rest;
+    }
+    text
+}
+
+impl Collation {
+    /// The order of two texts.
+    #[inline]
+    pub fn compare(self, left: &[u8], right: &[u8]) -> Ordering {
+        let method = self.method();
+        if let (Method::Bytes, Pad::None) = (method, self.pad()) {
+            return left.cmp(right);
+        }
+        let same = common_prefix(self.charset(), left, right);
+        let (mut left, mut right) = (&left[same..], &right[same..]);
+        if let Method::Uca(Uca::V900) = method {
+            // ASCII letter by letter: one weight each, so that both stay in step.
+            while let (Some(&a), Some(&b)) = (left.first(), right.first()) {
+                if (a | b) & 0x80 != 0 {
+                    break;
+                }
+                let (x, y) = (ASCII_0900[usize::from(a)], ASCII_0900[usize::from(b)]);
+                if x == 0 || y == 0 {
+                    break;
+                }
+                if x != y {
+                    return x.cmp(&y);
+                }
+                left = &left[1..];
+                right = &right[1..];
+            }
+        }
+        if left.is_empty() && right.is_empty() {
+            return Ordering::Equal;
+        }
+        self.compare_streams(left, right)
+    }
+
+    fn compare_streams(self, left: &[u8], right: &[u8]) -> Ordering {
+        let (mut left, mut right) = (Stream::new(self, left), Stream::new(self, right));
+        let blank = self.blank();
+        let rest = |first: u16, more: Stream<'_>| {
+            if self.pad() == Pad::None {
+                return Ordering::Greater;
+            }
+            std::iter::once(first)
+                .chain(more)
+                .map(|weight| weight.cmp(&blank))
+                .find(|o| o.is_ne())
+                .unwrap_or(Ordering::Equal)
+        };
+        loop {
+            match (left.next(), right.next()) {
+                (None, None) => return Ordering::Equal,
+                (Some(a), Some(b)) if a == b => {}
+                (Some(a), Some(b)) => return a.cmp(&b),
+                (Some(a), None) => return rest(a, left),
+                (None, Some(b)) => return rest(b, right).reverse(),
+            }
+        }
+    }
+
+    /// Whether two texts are equal.
+    #[inline]
+    pub fn equal(self, left: &[u8], right: &[u8]) -> bool {
+        self.compare(left, right).is_eq()
+    }
+
+    /// The weight of a blank.
+    fn blank(self) -> u16 {
+        character_weights(self.charset(), self.method(), b" ").0.as_slice().first().copied().unwrap_or(0)
+    }
+
+    /// Feeds a text to a hasher: equal texts alike.
+    pub fn hash<H: Hasher>(self, text: &[u8], state: &mut H) {
+        let text = if self.pad() == Pad::Space { trim(text) } else { text };
+        if self.is_binary() {
+            state.write(text);
+        } else if self.pad() == Pad::None {
+            Stream::new(self, text).for_each(|weight| state.write_u16(weight));
+        } else {
+            // Characters that weigh as a blank does are blanks at the end, too.
+            let blank = self.blank();
+            let mut blanks = 0usize;
+            for weight in Stream::new(self, text) {
+                if weight == blank {
+                    blanks += 1;
+                    continue;
+                }
+                (0..blanks).for_each(|_| state.write_u16(blank));
+                blanks = 0;
+                state.write_u16(weight);
+            }
+        }
+        state.write_u8(0xff);
+    }
+
+    /// Appends the sort key of a text, or of so many characters at its beginning: bytes that `memcmp` orders.
+    pub fn append_sort_key(self, text: &[u8], prefix: Option<usize>, out: &mut Vec<u8>) {
+        let text = match prefix {
+            Some(prefix) => &text[..self.charset().char_offset(text, prefix)],
+            None => text,
+        };
+        match (self.method(), self.pad()) {
+            (Method::Bytes, Pad::None) => out.extend_from_slice(text),
+            (Method::Uca(Uca::V900), _) => append_weights_0900(text, out),
+            (method, _) => {
+                let wide = matches!(method, Method::General | Method::Uca(_));
+                let blank = self.blank();
+                let push = |weight: u16, out: &mut Vec<u8>| {
+                    if wide {
+                        out.extend_from_slice(&weight.to_be_bytes());
+                    } else {
+                        out.push((weight - 1) as u8);
+                    }
+                };
+                let mut run = 0u32;
+                for weight in Stream::new(self, text) {
+                    if weight == blank {
+                        run += 1;
+                        continue;
+                    }
+                    if run > 0 {
+                        push(blank, out);
+                        let below = weight < blank;
+                        out.push(if below { 1 } else { 3 });
+                        out.extend_from_slice(&(if below { run } else { !run }).to_be_bytes());
+                        run = 0;
+                    }
+                    push(weight, out);
+                }
+                push(blank, out);
+                out.push(2);
+            }
+        }
+    }
+
+    /// Appends the weights as WEIGHT_STRING() shows them; with `length`, of exactly so many characters, filled up with
+    /// blanks where the collation pads.
+    pub fn append_weight_string(self, text: &[u8], length: Option<usize>, out: &mut Vec<u8>) {
+        let charset = self.charset();
+        let text = match length {
+            Some(length) => &text[..charset.char_offset(text, length)],
+            None => text,
+        };
+        let fill = match length {
+            Some(length) if self.pad() == Pad::Space => length.saturating_sub(charset.char_count(text)),
+            _ => 0,
+        };
+        match self.method() {
+            Method::Bytes if charset.is_unicode() && self.pad() == Pad::Space => {
+                let width = if charset == Charset::Utf8mb4 { 3 } else { 2 };
+                let mut at = 0;
+                while at < text.len() {
+                    let (code_point, len) = charset.decode(&text[at..]);
+                    out.extend_from_slice(&code_point.unwrap_or(0xffff).to_be_bytes()[4 - width..]);
+                    at += len.max(1);
+                }
+                (0..fill).for_each(|_| out.extend_from_slice(&[0, 0, 0, b' '][4 - width..]));
+            }
+            Method::Bytes | Method::ByteTable(_) => {
+                let blanks = std::iter::repeat_n(b' ', fill);
+                for byte in text.iter().copied().chain(blanks) {
+                    let weight = character_weights(charset, self.method(), &[byte]).0;
+                    out.push((weight.as_slice()[0] - 1) as u8);
+                }
+            }
+            Method::General | Method::Uca(_) => {
+                let blanks = std::iter::repeat_n(self.blank(), fill);
+                Stream::new(self, text).chain(blanks).for_each(|weight| out.extend_from_slice(&weight.to_be_bytes()));
+            }
+        }
+    }
+}
+
+/// The weights of UCA 9.0.0, ASCII quickly.
+fn append_weights_0900(text: &[u8], out: &mut Vec<u8>) {
+    out.reserve(2 * text.len());
+    let mut rest = text;
+    while let Some(&first) = rest.first() {
+        if first < 0x80 {
+            let weight = ASCII_0900[usize::from(first)];
+            if weight != 0 {
+                out.extend_from_slice(&weight.to_be_bytes());
+            }
+            rest = &rest[1..];
+            continue;
+        }
+        let (weights, len) = character_weights(Charset::Utf8mb4, Method::Uca(Uca::V900), rest);
+        weights.as_slice().iter().for_each(|weight| out.extend_from_slice(&weight.to_be_bytes()));
+        rest = &rest[len..];
+    }
+}

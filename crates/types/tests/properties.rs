@@ -1,0 +1,208 @@
+//! Properties that hold for all values: decimals against an independent implementation, order of sort keys and stored
+//! forms, and that no bytes make anything panic.
+
+use std::str::FromStr;
+
+use bumpalo::Bump;
+use meseta_types::temporal::{self, DateTime, Time};
+use meseta_types::*;
+use num_bigint::BigInt;
+use proptest::prelude::*;
+
+/// An unscaled integer of up to 65 digits, and a scale.
+fn number() -> impl Strategy<Value = (BigInt, u8)> {
+    ("-?[0-9]{1,65}", 0u8..=30).prop_map(|(digits, scale)| (BigInt::from_str(&digits).expect("digits"), scale))
+}
+
+fn decimal((unscaled, scale): &(BigInt, u8)) -> Decimal {
+    let negative = if unscaled.sign() == num_bigint::Sign::Minus { "-" } else { "" };
+    let digits = format!("{:0>1$}", unscaled.magnitude().to_string(), usize::from(*scale) + 1);
+    let (whole, fraction) = digits.split_at(digits.len() - usize::from(*scale));
+    Decimal::parse_exact(&format!("{negative}{whole}.{fraction}")).expect("a decimal")
+}
+
+fn up(unscaled: &BigInt, by: u8) -> BigInt {
+    unscaled * BigInt::from(10).pow(by.into())
+}
+
+fn same(ours: std::result::Result<Decimal, decimal::Overflow>, unscaled: BigInt, scale: u8) {
+    let digits = unscaled.magnitude().to_string().len();
+    match ours {
+        Ok(ours) if digits <= 65 => assert_eq!(ours, decimal(&(unscaled, scale))),
+        Ok(_) => {}
+        Err(_) => assert!(digits > 65, "{unscaled} fits"),
+    }
+}
+
+fn some_bytes(most: usize) -> impl Strategy<Value = Vec<u8>> {
+    proptest::collection::vec(any::<u8>(), 0..most)
+}
+
+proptest! {
+    #[test]
+    fn decimals_compute_as_big_integers_do(a in number(), b in number()) {
+        let scale = a.1.max(b.1);
+        let (x, y) = (up(&a.0, scale - a.1), up(&b.0, scale - b.1));
+        same(decimal(&a).add(&decimal(&b)), &x + &y, scale);
+        same(decimal(&a).sub(&decimal(&b)), &x - &y, scale);
+        prop_assert_eq!(decimal(&a).cmp(&decimal(&b)), x.cmp(&y));
+        if b.0 != BigInt::ZERO {
+            same(Ok(decimal(&a).rem(&decimal(&b)).expect("not by zero")), &x % &y, scale);
+            same(decimal(&a).div_whole(&decimal(&b)).map(|whole| whole.expect("not by zero")), &x / &y, 0);
+        }
+        if a.1 + b.1 <= 38 {
+            same(decimal(&a).mul(&decimal(&b)), &a.0 * &b.0, a.1 + b.1);
+        }
+    }
+
+    #[test]
+    fn packed_decimals_come_back_in_order(a in "-?[0-9]{1,35}", b in "-?[0-9]{1,35}", precision in 35u8..=65) {
+        let scale = 30.min(precision - 35);
+        let pack = |text: &str| {
+            let (fitted, _) = Decimal::parse_exact(text).expect("digits").fit(precision, scale);
+            let mut packed = Vec::new();
+            fitted.append_packed(precision, &mut packed);
+            assert_eq!(packed.len(), decimal::packed_len(precision));
+            assert_eq!(decimal::unpack(&packed, scale), fitted);
+            (fitted, packed)
+        };
+        let ((a, packed_a), (b, packed_b)) = (pack(&a), pack(&b));
+        prop_assert_eq!(a.cmp(&b), packed_a.cmp(&packed_b));
+    }
+
+    #[test]
+    fn doubles_come_back_from_their_text(bits: u64) {
+        let number = f64::from_bits(bits);
+        prop_assume!(number.is_finite());
+        let mut text = Vec::new();
+        double::append_double(number, &mut text);
+        prop_assert_eq!(double::parse_double(&text).value, number);
+    }
+
+    #[test]
+    fn sort_keys_order_as_texts_do(a in "[ a-dA-D\tß~é日😀]{0,6}", b in "[ a-dA-D\tß~é日😀]{0,6}") {
+        for collation in Collation::ALL {
+            let own = |text: &str| {
+                let mut out = Vec::new();
+                Charset::Utf8mb4.convert(text.as_bytes(), collation.charset(), &mut out);
+                out
+            };
+            let key = |text: &[u8]| {
+                let mut key = Vec::new();
+                collation.append_sort_key(text, None, &mut key);
+                key
+            };
+            let hash = |text: &[u8]| {
+                let mut hasher = std::hash::DefaultHasher::new();
+                collation.hash(text, &mut hasher);
+                std::hash::Hasher::finish(&hasher)
+            };
+            let (a, b) = (own(&a), own(&b));
+            let order = collation.compare(&a, &b);
+            prop_assert_eq!(order, key(&a).cmp(&key(&b)), "{} {:?} {:?}", collation.name(), a, b);
+            if order.is_eq() {
+                prop_assert_eq!(hash(&a), hash(&b));
+            }
+        }
+    }
+
+    #[test]
+    fn any_bytes_are_some_text(a in some_bytes(12), b in some_bytes(8)) {
+        for collation in Collation::ALL {
+            let mut out = Vec::new();
+            prop_assert_eq!(collation.compare(&a, &b), collation.compare(&b, &a).reverse());
+            collation.like(&a, &b, Some(92));
+            collation.find(&a, &b, 1);
+            collation.append_upper(&a, &mut out);
+            collation.append_weight_string(&a, Some(3), &mut out);
+            collation.append_like_range(&b, Some(92), &mut out);
+            collation.charset().substring(&a, 1, 2);
+            collation.charset().append_reversed(&a, &mut out);
+        }
+        temporal::parse_datetime(&a, SqlMode::NONE);
+        temporal::parse_time(&a, SqlMode::NONE);
+        temporal::scan_date(&a, &b);
+        Decimal::parse(&a);
+        double::parse_double(&a);
+        let _ = json::parse(&a);
+        let _ = json::Path::parse(&b);
+    }
+
+    #[test]
+    fn damaged_documents_are_read_without_panic(at: prop::sample::Index, byte: u8, cut: prop::sample::Index) {
+        let text = br#"{"a": [1, -2.5, "text", null, true, {"b": 18446744073709551615}], "key": 70000, "d": [[[]]]}"#;
+        let mut document = json::parse(text).expect("JSON").to_document().expect("shallow");
+        let place = at.index(document.len());
+        document[place] = byte;
+        document.truncate(cut.index(document.len()) + 1);
+        let mut out = Vec::new();
+        json::append_text(&document, &mut out);
+        json::compare(&document, &document);
+        json::extract(&document, &[json::Path::parse(b"$**.b").expect("a path")]);
+        json::Element::root(&document).depth();
+    }
+
+    #[test]
+    fn stored_bytes_load_as_something(
+        bytes in some_bytes(40),
+        micros in -3_020_399_000_000i64..=3_020_399_000_000,
+        decimals in 0u8..=6,
+    ) {
+        let arena = Bump::new();
+        for data_type in [
+            DataType::decimal(65, 30),
+            DataType::Date,
+            DataType::Time { decimals },
+            DataType::DateTime { decimals },
+            DataType::Timestamp { decimals },
+            DataType::Bit { width: 64 },
+            DataType::Json,
+        ] {
+            data_type.load(Stored::Bytes(&bytes), &Zone::UTC).to_text(&arena);
+        }
+        let time = Time::from_micros(micros).0.round(decimals, true).0;
+        let mut packed = Vec::new();
+        time.append_packed(decimals, &mut packed);
+        prop_assert_eq!(Time::unpack(&packed), time);
+        if let Some(value) = DateTime::from_total_micros(micros.unsigned_abs() as i64 * 90 + 40_000_000_000_000_000) {
+            let value = value.round(decimals, true).expect("a year below 9999");
+            packed.clear();
+            value.append_packed(decimals, &mut packed);
+            prop_assert_eq!(DateTime::unpack(&packed), value);
+        }
+    }
+}
+
+#[test]
+fn each_day_has_a_number() {
+    for number in 1..=3_652_424 {
+        let date = temporal::from_day_number(number).expect("a day");
+        assert_eq!(temporal::day_number(date), number);
+    }
+    assert_eq!(temporal::from_day_number(3_652_425), None);
+}
+
+#[test]
+fn zones_know_gaps() {
+    let zone = Zone::parse("Europe/Rome").expect("a zone");
+    let at = |text: &str| temporal::parse_datetime(text.as_bytes(), SqlMode::NONE).value.expect("a date");
+    assert_eq!(zone.to_utc(at("2024-07-01 12:00:00")), Some(temporal::Instant::At(1_719_828_000)));
+    assert_eq!(zone.to_utc(at("2024-03-31 02:30:00")), Some(temporal::Instant::InGap(1_711_846_800)));
+    assert_eq!(zone.from_utc(1_719_828_000, 0), Some(at("2024-07-01 12:00:00")));
+    assert!(Zone::parse("Nowhere/Land").is_err_and(|error| error.number == 1298));
+}
+
+#[test]
+fn types_print_as_show_create_table_does() {
+    let zerofill = Number { unsigned: true, zerofill: true };
+    let int = DataType::Integer { size: IntegerSize::Int, number: zerofill, display_width: None };
+    assert_eq!(int.to_string(), "int(10) unsigned zerofill");
+    assert_eq!(DataType::integer(IntegerSize::Big, true).to_string(), "bigint unsigned");
+    assert_eq!(DataType::DateTime { decimals: 3 }.to_string(), "datetime(3)");
+    let latin1 = DataType::varchar(10, Collation::Latin1SwedishCi);
+    let declaration = latin1.declaration(Collation::Utf8mb4_0900AiCi);
+    assert_eq!(declaration, "varchar(10) CHARACTER SET latin1 COLLATE latin1_swedish_ci");
+    let mut text = Vec::new();
+    int.append_text(Datum::Unsigned(7), &mut text);
+    assert_eq!(text, b"0000000007");
+}
