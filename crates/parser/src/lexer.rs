@@ -39,6 +39,15 @@ pub struct Lexer<'a> {
     hints_allowed: bool,
 }
 
+/// What begins with `$`.
+enum Dollar {
+    /// A text in dollar quotes; one behind its end.
+    Quoted(usize),
+    Unclosed,
+    /// A word.
+    None,
+}
+
 impl<'a> Lexer<'a> {
     /// Begins at `position`. The text must be shorter than 4 GiB.
     pub fn new(text: &'a [u8], position: usize, options: Options) -> Lexer<'a> {
@@ -159,8 +168,10 @@ impl<'a> Lexer<'a> {
             }
         }
         if first == b'$' {
-            if let Some(end) = self.dollar_string_end(start) {
-                return self.token(TokenKind::DollarString, start, end);
+            match self.dollar_string_end(start) {
+                Dollar::Quoted(end) => return self.token(TokenKind::DollarString, start, end),
+                Dollar::Unclosed => return self.token(TokenKind::Invalid, start, self.text.len()),
+                Dollar::None => {}
             }
         }
         let end = self.word_end(start + 1);
@@ -194,19 +205,21 @@ impl<'a> Lexer<'a> {
         self.byte(position) == b'('
     }
 
-    /// `$$ ... $$` or `$tag$ ... $tag$`: one behind its end.
-    fn dollar_string_end(&self, start: usize) -> Option<usize> {
+    /// `$$ ... $$` or `$tag$ ... $tag$`: where it ends.
+    fn dollar_string_end(&self, start: usize) -> Dollar {
         let mut tag_end = start + 1;
         while self.text.get(tag_end).is_some_and(|byte| is_word_byte(*byte) && *byte != b'$') {
             tag_end += 1;
         }
         if self.byte(tag_end) != b'$' {
-            return None;
+            return Dollar::None;
         }
         let tag = &self.text[start..=tag_end];
         let body = tag_end + 1;
-        let found = self.text[body..].windows(tag.len()).position(|window| window == tag)?;
-        Some(body + found + tag.len())
+        match self.text[body..].windows(tag.len()).position(|window| window == tag) {
+            Some(found) => Dollar::Quoted(body + found + tag.len()),
+            None => Dollar::Unclosed,
+        }
     }
 
     /// `'...'`, `"..."`, `` `...` ``; `start` is at the quote.
@@ -285,7 +298,6 @@ impl<'a> Lexer<'a> {
             b'&' if next == b'&' => (T::AmpersandAmpersand, 2),
             b'&' => (T::Ampersand, 1),
             b'?' => (T::Parameter, 1),
-            b'\\' if next == b'N' => (T::BackslashN, 2),
             b'@' => return self.at(start, next),
             _ => (T::Invalid, 1),
         };

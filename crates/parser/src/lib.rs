@@ -21,8 +21,10 @@ mod error;
 mod keyword;
 mod lexer;
 mod literal;
+mod normaliser;
 mod options;
 mod parser;
+mod print;
 mod span;
 mod token;
 
@@ -30,7 +32,9 @@ pub use bumpalo::Bump as Arena;
 pub use error::{ErrorKind, ParseError};
 pub use keyword::{Keyword, Reservedness};
 pub use lexer::Lexer;
+pub use normaliser::{Lifted, LiftedKind, Normaliser, Shape};
 pub use options::{DEFAULT_DEPTH_LIMIT, Options, SqlMode};
+pub use print::{Parenthesised, first_expression};
 pub use span::Span;
 pub use token::{Token, TokenKind};
 

@@ -39,8 +39,6 @@ pub enum TokenKind {
     AtAt,
     /// `?`.
     Parameter,
-    /// `\N`.
-    BackslashN,
     /// `/*+ ... */` behind one of the words that take hints.
     Hint,
     /// `(`

@@ -60,6 +60,7 @@ pub enum AdministrationKind {
     Install,
     Instance,
     LoadIndex,
+    MaskingPolicy,
     PurgeLogs,
     Reset,
     ResetPersist,

@@ -52,6 +52,11 @@ pub enum AlterAction<'a> {
         value: Expression<'a>,
     },
     DropDefault(Identifier<'a>),
+    /// None is DROP MASKING POLICY.
+    SetMaskingPolicy {
+        column: Identifier<'a>,
+        policy: Option<Identifier<'a>>,
+    },
     SetColumnVisibility {
         column: Identifier<'a>,
         visible: bool,

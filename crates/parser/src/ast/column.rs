@@ -43,6 +43,8 @@ pub enum ColumnAttribute<'a> {
     NotSecondary,
     /// `EXTERNAL_FORMAT 'x'`.
     ExternalFormat(Text<'a>),
+    /// `MASKING POLICY name`.
+    MaskingPolicy(Identifier<'a>),
 }
 
 #[derive(Clone, Copy, Debug)]

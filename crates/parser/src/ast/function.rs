@@ -58,6 +58,8 @@ pub struct Aggregate<'a> {
     pub order_by: List<'a, OrderItem<'a>>,
     /// GROUP_CONCAT's.
     pub separator: Option<Text<'a>>,
+    /// `ABSENT ON NULL` of the JSON aggregates.
+    pub absent_on_null: bool,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -112,6 +112,8 @@ pub enum GroupModifier {
     None,
     Rollup,
     Cube,
+    /// `GROUPING SETS (..)`: each item is a row, perhaps an empty one.
+    GroupingSets,
 }
 
 #[derive(Clone, Copy, Debug)]

@@ -88,6 +88,7 @@ pub enum ShowWhat<'a> {
     CreateEvent(ObjectName<'a>),
     CreateLibrary(ObjectName<'a>),
     CreateUser(AccountName<'a>),
+    CreateMaskingPolicy(Identifier<'a>),
     ProcedureStatus,
     FunctionStatus,
     LibraryStatus,
@@ -116,7 +117,6 @@ pub enum ShowWhat<'a> {
         query: Option<Text<'a>>,
         limit: Option<Limit<'a>>,
     },
-    ParseTree,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -84,7 +84,8 @@ pub struct JsonTable<'a> {
     pub document: Expression<'a>,
     pub path: Text<'a>,
     pub columns: List<'a, JsonTableColumn<'a>>,
-    pub alias: Identifier<'a>,
+    /// The binder wants one.
+    pub alias: Option<Identifier<'a>>,
 }
 
 #[derive(Clone, Copy, Debug)]

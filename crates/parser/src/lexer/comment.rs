@@ -1,6 +1,7 @@
 //! Comments: those that are blanks, those that are hints, and those that are part of the statement.
 
 use super::Lexer;
+use super::class::is_blank;
 use crate::token::{Token, TokenKind};
 
 impl Lexer<'_> {
@@ -32,16 +33,15 @@ impl Lexer<'_> {
 
     fn version_comment(&mut self, start: usize) -> Option<Token> {
         let digits = start + 3;
-        let mut end = digits;
-        let mut version: u32 = 0;
-        while end < digits + 6 && self.byte(end).is_ascii_digit() {
-            version = version * 10 + u32::from(self.byte(end) - b'0');
-            end += 1;
-        }
-        if end - digits < 5 {
-            // Not a version: the text is read whatever the server.
-            (version, end) = (0, digits);
-        }
+        let count = (digits..digits + 6).take_while(|place| self.byte(*place).is_ascii_digit()).count();
+        // A sixth digit belongs to the version only if a blank follows; fewer than five are none.
+        let length = match count {
+            6 if self.text.get(digits + 6).is_some_and(|byte| is_blank(*byte)) => 6,
+            5 | 6 => 5,
+            _ => 0,
+        };
+        let end = digits + length;
+        let version = self.text[digits..end].iter().fold(0, |version, digit| version * 10 + u32::from(digit - b'0'));
         if version <= self.options.version {
             self.in_version_comment = true;
             self.position = end;

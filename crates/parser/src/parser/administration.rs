@@ -91,7 +91,7 @@ impl<'a> Parser<'a> {
                 if !p.accept_kind(T::Assign) {
                     p.expect_kind(T::Equal)?;
                 }
-                p.expression_or_default()
+                p.set_value()
             })?;
         }
         self.administrative(kind, None, start)
@@ -102,7 +102,10 @@ impl<'a> Parser<'a> {
         if self.accept(K::ROTATE) {
             // `INNODB MASTER KEY`, `BINLOG MASTER KEY`
             if !self.accept(K::BINLOG) {
-                self.identifier()?;
+                if !self.at_word("INNODB") {
+                    return self.fail();
+                }
+                self.advance();
             }
             self.expect_words(&[K::MASTER, K::KEY])?;
         } else if self.at_any(&[K::ENABLE, K::DISABLE]) {
@@ -258,6 +261,11 @@ impl<'a> Parser<'a> {
         self.expect(K::DIAGNOSTICS)?;
         let condition = self.accept(K::CONDITION);
         if condition {
+            match self.token.kind {
+                T::Integer | T::String | T::AtName | T::AtAt => {}
+                _ if self.at_identifier() && self.peek().kind != T::LeftParenthesis => {}
+                _ => return self.fail(),
+            }
             self.simple()?;
         }
         self.comma_list(|p| {

@@ -136,7 +136,8 @@ impl<'a> Parser<'a> {
                 if !self.accept_character_set()? {
                     return self.fail();
                 }
-                let character_set = self.character_set_name()?;
+                let character_set =
+                    if self.at(K::DEFAULT) { self.any_word()?.text } else { self.character_set_name()? };
                 let mut collation = None;
                 if self.accept(K::COLLATE) {
                     self.accept_equal();
@@ -156,7 +157,18 @@ impl<'a> Parser<'a> {
             K::ORDER => {
                 self.advance();
                 self.expect(K::BY)?;
-                self.order_items().map(A::OrderBy)
+                let items = self.comma_list(|p| {
+                    let start = p.token.start;
+                    let name = p.column_name()?;
+                    let kind = ExpressionKind::Column(p.alloc(name));
+                    let expression = Expression { kind, span: p.span_from(start) };
+                    let descending = p.accept(K::DESC);
+                    if !descending {
+                        p.accept(K::ASC);
+                    }
+                    Ok(OrderItem { expression, descending })
+                })?;
+                Ok(A::OrderBy(items))
             }
             K::ALGORITHM => {
                 self.advance();
@@ -347,10 +359,16 @@ impl<'a> Parser<'a> {
                 self.accept(K::COLUMN);
                 let column = self.identifier()?;
                 if self.accept(K::DROP) {
+                    if self.accept_words(&[K::MASKING, K::POLICY])? {
+                        return Ok(A::SetMaskingPolicy { column, policy: None });
+                    }
                     self.expect(K::DEFAULT)?;
                     return Ok(A::DropDefault(column));
                 }
                 self.expect(K::SET)?;
+                if self.accept_words(&[K::MASKING, K::POLICY])? {
+                    return Ok(A::SetMaskingPolicy { column, policy: Some(self.identifier()?) });
+                }
                 if self.accept(K::VISIBLE) {
                     return Ok(A::SetColumnVisibility { column, visible: true });
                 }

@@ -6,11 +6,7 @@ use crate::ast::*;
 impl<'a> Parser<'a> {
     /// `name type attributes`.
     pub(super) fn column_definition(&mut self) -> Result<ColumnDefinition<'a>> {
-        let mut name = self.new_column_name()?;
-        // `t.c`, `s.t.c` are allowed here; the qualification says nothing new.
-        while self.accept_kind(T::Dot) {
-            name = self.new_column_name()?;
-        }
+        let name = self.new_column_name()?;
         let data_type = self.data_type()?;
         let attributes = self.run(Parser::column_attribute)?;
         Ok(ColumnDefinition { name, data_type, attributes })
@@ -46,7 +42,8 @@ impl<'a> Parser<'a> {
             | K::CHECK
             | K::CONSTRAINT
             | K::SERIAL
-            | K::EXTERNAL_FORMAT => {}
+            | K::EXTERNAL_FORMAT
+            | K::MASKING => {}
             _ => return Ok(None),
         }
         if matches!(keyword, K::CHECK | K::CONSTRAINT) {
@@ -100,6 +97,10 @@ impl<'a> Parser<'a> {
                 self.generated()?
             }
             K::AS => self.generated()?,
+            K::MASKING => {
+                self.expect(K::POLICY)?;
+                A::MaskingPolicy(self.identifier()?)
+            }
             K::VISIBLE => A::Visible,
             K::INVISIBLE => A::Invisible,
             K::SRID => A::SpatialReference(self.integer()?),
@@ -297,7 +298,8 @@ impl<'a> Parser<'a> {
 
     fn index_definition(&mut self, kind: IndexKind, constraint: Option<Identifier<'a>>) -> Result<IndexDefinition<'a>> {
         let name = self.accept_identifier();
-        let using = self.index_using()?;
+        let special = matches!(kind, IndexKind::Fulltext | IndexKind::Spatial);
+        let using = if special { None } else { self.index_using()? };
         let parts = self.key_parts()?;
         let options = self.index_options(using)?;
         Ok(IndexDefinition { kind, constraint, name, parts, options })

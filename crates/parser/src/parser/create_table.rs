@@ -69,15 +69,14 @@ impl<'a> Parser<'a> {
     /// Options, with or without commas between them.
     pub(super) fn table_options(&mut self) -> Result<List<'a, TableOption<'a>>> {
         let mut options = self.new_list();
-        while let Some(option) = self.accept_table_option()? {
-            options.push(option);
-            if self.at_kind(T::Comma) {
-                self.advance();
-                match self.accept_table_option()? {
-                    Some(option) => options.push(option),
-                    None => return self.fail(),
-                }
+        let mut needed = false;
+        loop {
+            match self.accept_table_option()? {
+                Some(option) => options.push(option),
+                None if needed => return self.fail(),
+                None => break,
             }
+            needed = self.accept_kind(T::Comma);
         }
         Ok(options.into_bump_slice())
     }

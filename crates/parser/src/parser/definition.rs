@@ -61,7 +61,7 @@ impl<'a> Parser<'a> {
 
     /// Behind VIEW. The caller fills in what stood in front.
     pub(super) fn view(&mut self, mut view: CreateViewHead<'a>) -> Result<Statement<'a>> {
-        if !view.alter {
+        if !view.alter && !view.or_replace {
             view.if_not_exists = self.if_not_exists()?;
         }
         let name = self.table_name()?;
@@ -118,6 +118,9 @@ impl<'a> Parser<'a> {
             self.accept_equal();
             let text = self.source(self.token.span());
             if !self.accept(K::DEFAULT) {
+                if !matches!(text.0, b"0" | b"1") {
+                    return self.fail();
+                }
                 self.integer()?;
             }
             return Ok(Some(DatabaseOption::ReadOnly(text)));

@@ -135,7 +135,6 @@ impl<'a> Parser<'a> {
                     K::TRUE => IsTest::True,
                     K::FALSE => IsTest::False,
                     K::UNKNOWN => IsTest::Unknown,
-                    _ if self.at_kind(T::BackslashN) => IsTest::Null,
                     _ => return self.fail(),
                 };
                 self.advance();
@@ -269,17 +268,26 @@ impl<'a> Parser<'a> {
     }
 
     /// At INTERVAL: the amount and unit; or None, with the call of the function of that name as seed.
-    fn interval_or_function(&mut self) -> Result<Option<(Expression<'a>, IntervalUnit)>> {
+    pub(super) fn interval_or_function(&mut self) -> Result<Option<(Expression<'a>, IntervalUnit)>> {
         let start = self.token.start;
         self.advance();
-        let amount = self.expression()?;
-        if let (ExpressionKind::Row(arguments), None) = (amount.kind, self.interval_unit()) {
-            let name = Identifier { text: Text(b"INTERVAL"), span: Span::new(start, start + 8) };
-            let call = Call { name: ObjectName { schema: None, name }, arguments, extra: CallExtra::None };
-            let call = self.node(ExpressionKind::Call(self.alloc(call)), start);
-            self.seed = Some((call, start));
-            return Ok(None);
+        if self.at_kind(T::LeftParenthesis) {
+            let inside = self.token.start;
+            let group = self.group()?;
+            let operand = match group {
+                Group::Query(query) => self.node(ExpressionKind::Subquery(query), inside),
+                Group::Expression(expression) => expression,
+            };
+            if let (ExpressionKind::Row(arguments), None) = (operand.kind, self.interval_unit()) {
+                let name = Identifier { text: Text(b"INTERVAL"), span: Span::new(start, start + 8) };
+                let call = Call { name: ObjectName { schema: None, name }, arguments, extra: CallExtra::None };
+                let call = self.node(ExpressionKind::Call(self.alloc(call)), start);
+                self.seed = Some((call, start));
+                return Ok(None);
+            }
+            self.seed = Some((operand, inside));
         }
+        let amount = self.expression()?;
         let unit = self.expect_interval_unit()?;
         Ok(Some((amount, unit)))
     }
@@ -378,8 +386,7 @@ impl<'a> Parser<'a> {
             | T::HexNumber
             | T::BitString
             | T::BitNumber
-            | T::Introducer
-            | T::BackslashN => self.literal()?,
+            | T::Introducer => self.literal()?,
             T::LeftParenthesis => {
                 return Ok(match self.group()? {
                     Group::Query(query) => self.node(ExpressionKind::Subquery(query), start),

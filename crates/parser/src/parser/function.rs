@@ -2,7 +2,6 @@
 
 use super::{K, Parser, Result, T};
 use crate::ast::*;
-use crate::span::Span;
 
 /// Words of the language that are called as functions are; other words of the language cannot be.
 const CALLABLE: &[K] = &[
@@ -220,7 +219,7 @@ impl<'a> Parser<'a> {
                 | K::MICROSECOND
                 | K::QUARTER
                 | K::REVERSE => self.call_with(1, 1),
-                K::TIMESTAMP | K::WEEK => self.call_with(1, 2),
+                K::TIMESTAMP | K::WEEK | K::LOG => self.call_with(1, 2),
                 K::FORMAT => self.call_with(2, 3),
                 K::TRUNCATE => self.call_with(2, 2),
                 K::ROW_COUNT | K::USER => self.call_with(0, 0),
@@ -260,7 +259,7 @@ impl<'a> Parser<'a> {
         let mut arguments = self.new_list();
         loop {
             arguments.push(self.expression()?);
-            let alias = self.alias()?;
+            let alias = if name.schema.is_none() { self.alias()? } else { None };
             if alias.is_some() || aliases.is_some() {
                 let count = arguments.len();
                 let list = aliases.get_or_insert_with(|| self.new_list());
@@ -329,6 +328,9 @@ impl<'a> Parser<'a> {
             }
         }
         self.expect(K::AS)?;
+        if time_zone.is_some() && !self.at(K::DATETIME) {
+            return self.fail();
+        }
         let target = self.cast_type()?;
         let array = self.accept(K::ARRAY);
         self.close()?;
@@ -353,13 +355,9 @@ impl<'a> Parser<'a> {
 
     /// INTERVAL in front of `unit + date`, or the function.
     fn interval_primary(&mut self) -> Result<ExpressionKind<'a>> {
-        let name = self.word_name();
-        self.advance();
-        let amount = self.expression()?;
-        if let (ExpressionKind::Row(arguments), None) = (amount.kind, self.interval_unit()) {
-            return Ok(self.call_node(name, arguments, CallExtra::None));
-        }
-        let unit = self.expect_interval_unit()?;
+        let Some((amount, unit)) = self.interval_or_function()? else {
+            return Ok(self.seed.take().expect("the function was left as seed").0.kind);
+        };
         self.expect_kind(T::Plus)?;
         let date = self.expression_operand()?;
         Ok(ExpressionKind::DateArithmetic(self.alloc(DateArithmetic { date, subtract: false, amount, unit })))
@@ -389,16 +387,14 @@ impl<'a> Parser<'a> {
             self.close()?;
             return Ok(self.call_node(name, self.arena.alloc_slice_copy(&[date, days]), CallExtra::None));
         }
-        self.advance();
-        let amount = self.expression()?;
-        if let (true, ExpressionKind::Row(arguments), None) = (takes_days, amount.kind, self.interval_unit()) {
-            let interval = Identifier { text: Text(b"INTERVAL"), span: Span::default() };
-            let interval = ObjectName { schema: None, name: interval };
-            let days = Expression { kind: self.call_node(interval, arguments, CallExtra::None), span: amount.span };
+        let Some((amount, unit)) = self.interval_or_function()? else {
+            if !takes_days {
+                return self.fail();
+            }
+            let days = self.expression()?;
             self.close()?;
             return Ok(self.call_node(name, self.arena.alloc_slice_copy(&[date, days]), CallExtra::None));
-        }
-        let unit = self.expect_interval_unit()?;
+        };
         self.close()?;
         let subtract = matches!(keyword, K::DATE_SUB | K::SUBDATE);
         Ok(ExpressionKind::DateArithmetic(self.alloc(DateArithmetic { date, subtract, amount, unit })))
@@ -558,10 +554,10 @@ impl<'a> Parser<'a> {
         Ok(ExpressionKind::JsonValue(self.alloc(JsonValue { document, path, returning, on_empty, on_error })))
     }
 
-    /// `.. ON EMPTY`, `.. ON ERROR`, in this order. (The other order is an error, but not of syntax, in JSON_TABLE.)
+    /// `.. ON EMPTY`, `.. ON ERROR`, in this order.
     pub(super) fn json_fallbacks(&mut self) -> Result<(Option<JsonFallback<'a>>, Option<JsonFallback<'a>>)> {
         let (mut on_empty, mut on_error) = (None, None);
-        while on_error.is_none() || on_empty.is_none() {
+        while on_error.is_none() {
             let fallback = match self.token.keyword {
                 K::ERROR => {
                     self.advance();
@@ -578,14 +574,11 @@ impl<'a> Parser<'a> {
                 _ => break,
             };
             self.expect(K::ON)?;
-            if on_error.is_none() && on_empty.is_none() && self.accept(K::EMPTY) {
+            if on_empty.is_none() && self.accept(K::EMPTY) {
                 on_empty = Some(fallback);
-            } else if on_error.is_none() {
+            } else {
                 self.expect(K::ERROR)?;
                 on_error = Some(fallback);
-            } else {
-                self.expect(K::EMPTY)?;
-                on_empty = Some(fallback);
             }
         }
         Ok((on_empty, on_error))
@@ -593,7 +586,7 @@ impl<'a> Parser<'a> {
 
     /// A literal with an optional sign.
     pub(super) fn signed_literal(&mut self) -> Result<Expression<'a>> {
-        if matches!(self.token.keyword, K::NOT | K::CASE | K::SELECT) {
+        if matches!(self.token.keyword, K::NOT | K::CASE | K::SELECT | K::NULL) {
             return self.fail();
         }
         self.simple()

@@ -20,6 +20,14 @@ impl<'a> Parser<'a> {
         Ok(text)
     }
 
+    /// The same, with an introducer allowed, which says nothing about paths.
+    pub(super) fn introduced_string(&mut self) -> Result<Text<'a>> {
+        if self.at_kind(T::Introducer) {
+            self.advance();
+        }
+        self.string_or_digits()
+    }
+
     /// A string, or its hexadecimal or binary digits.
     pub(super) fn string_or_digits(&mut self) -> Result<Text<'a>> {
         match self.token.kind {
@@ -89,10 +97,6 @@ impl<'a> Parser<'a> {
                     T::HexNumber | T::HexString | T::BitNumber | T::BitString => self.bytes_literal(Some(name)),
                     _ => return self.fail(),
                 }
-            }
-            T::BackslashN => {
-                self.advance();
-                Literal::Null
             }
             _ => self.bytes_literal(None),
         };

@@ -72,7 +72,11 @@ impl<'a> Parser<'a> {
     /// Whether the token is a name by itself.
     pub(super) fn is_identifier(&self, token: &Token) -> bool {
         match token.kind {
-            T::Word => !token.keyword.is_reserved() && !token.keyword.is_function(),
+            T::Word => {
+                !token.keyword.is_reserved()
+                    && (!token.keyword.is_function()
+                        || matches!(token.keyword, K::SESSION_USER | K::SYSTEM_USER | K::SUBDATE))
+            }
             T::QuotedIdentifier => true,
             _ => false,
         }
@@ -228,7 +232,7 @@ impl<'a> Parser<'a> {
 
     /// A character set or collation: a name, a string, `BINARY`, `DEFAULT`, `ASCII`.
     pub(super) fn character_set_name(&mut self) -> Result<Text<'a>> {
-        if self.at(K::BINARY) || self.at(K::DEFAULT) {
+        if self.at(K::BINARY) {
             let text = self.source(self.token.span());
             self.advance();
             return Ok(text);
@@ -281,7 +285,12 @@ impl<'a> Parser<'a> {
 
     /// `@host`.
     pub(super) fn accept_at_name(&mut self) -> Result<Option<Text<'a>>> {
-        if !self.at_kind(T::AtName) { Ok(None) } else { self.at_name().map(Some) }
+        if !self.at_kind(T::AtName) {
+            return Ok(None);
+        }
+        let host = self.text_of(&self.token, 1);
+        self.advance();
+        Ok(Some(host))
     }
 
     /// `@name`, without the sign.

@@ -44,6 +44,9 @@ impl<'a> Parser<'a> {
         let mut algorithm = None;
         if self.accept(K::ALGORITHM) {
             self.expect_kind(T::Equal)?;
+            if !matches!(self.token.span().of(self.text), b"1" | b"2") {
+                return self.fail();
+            }
             algorithm = Some(self.integer()?);
         }
         self.open()?;
@@ -74,6 +77,14 @@ impl<'a> Parser<'a> {
                 });
             } else {
                 self.expect(K::IN)?;
+                if self.bounds_have_maxvalue() {
+                    // Only an upper bound can be without limit.
+                    self.open()?;
+                    while !self.at(K::MAXVALUE) {
+                        self.advance();
+                    }
+                    return self.fail();
+                }
                 let is_rows = self.peek().kind == T::LeftParenthesis && self.rows_of_bounds();
                 values = PartitionValues::In(if is_rows {
                     self.parenthesised_list(Parser::partition_bounds)?
@@ -112,6 +123,23 @@ impl<'a> Parser<'a> {
                 _ => {}
             }
         }
+    }
+
+    /// At `(`: whether MAXVALUE is among the values of a list.
+    fn bounds_have_maxvalue(&self) -> bool {
+        let mut lexer = self.lexer;
+        let mut depth = 1;
+        while depth > 0 {
+            let token = lexer.next_token();
+            match token.kind {
+                T::LeftParenthesis => depth += 1,
+                T::RightParenthesis => depth -= 1,
+                T::Word if token.keyword == K::MAXVALUE => return true,
+                T::End | T::Invalid | T::Semicolon => return false,
+                _ => {}
+            }
+        }
+        false
     }
 
     fn partition_bounds(&mut self) -> Result<List<'a, PartitionBound<'a>>> {

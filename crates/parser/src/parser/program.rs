@@ -35,6 +35,9 @@ impl<'a> Parser<'a> {
         let header = self.token.start;
         match program.kind {
             ProgramKind::Function if aggregate || self.at(K::RETURNS) => {
+                if definer.is_some() {
+                    return self.fail();
+                }
                 self.expect(K::RETURNS)?;
                 self.expect_any(&[K::STRING, K::REAL, K::DECIMAL, K::INT, K::INTEGER])?;
                 self.expect(K::SONAME)?;
@@ -54,7 +57,11 @@ impl<'a> Parser<'a> {
                 }
                 let mut javascript = false;
                 while self.routine_characteristic(true, &mut javascript)? {}
-                if self.accept(K::AS) {
+                if javascript || self.at(K::AS) {
+                    self.expect(K::AS)?;
+                    if !javascript {
+                        return self.fail();
+                    }
                     if self.at_kind(T::DollarString) || self.at_kind(T::String) {
                         let body = self.token.span();
                         self.advance();
@@ -94,7 +101,7 @@ impl<'a> Parser<'a> {
                 self.expect(K::AS)?;
                 program.body = self.token.span();
                 if !self.accept_kind(T::DollarString) {
-                    self.string()?;
+                    self.introduced_string()?;
                 }
                 return Ok(Statement::StoredProgram(self.alloc(program)));
             }
@@ -252,6 +259,9 @@ impl<'a> Parser<'a> {
             if !changed {
                 return self.fail();
             }
+        } else if kind == ProgramKind::Library {
+            self.expect(K::COMMENT)?;
+            self.string()?;
         } else {
             let mut javascript = false;
             while self.routine_characteristic(false, &mut javascript)? {}
@@ -429,7 +439,7 @@ impl<'a> Parser<'a> {
 
     /// Behind DECLARE.
     fn declaration(&mut self) -> Result<()> {
-        if self.at_any(&[K::CONTINUE, K::EXIT, K::UNDO]) && self.peek().keyword == K::HANDLER {
+        if self.at_any(&[K::CONTINUE, K::EXIT]) && self.peek().keyword == K::HANDLER {
             self.advance();
             self.advance();
             self.expect(K::FOR)?;

@@ -9,16 +9,25 @@ impl<'a> Parser<'a> {
         self.enter()?;
         let start = self.token.start;
         let with = if self.at(K::WITH) { Some(self.with()?) } else { None };
-        let query = self.query_with(with, start)?;
+        let mut into = None;
+        let body = self.query_primary(&mut into)?;
+        let query = self.query_after(with, body, into, start, false)?;
         self.leave();
         Ok(query)
+    }
+
+    /// A query that is a statement: INTO may be at its end.
+    pub(super) fn query_statement(&mut self) -> Result<&'a Query<'a>> {
+        let start = self.token.start;
+        let with = if self.at(K::WITH) { Some(self.with()?) } else { None };
+        self.query_with(with, start)
     }
 
     /// What follows WITH.
     pub(super) fn query_with(&mut self, with: Option<&'a With<'a>>, start: u32) -> Result<&'a Query<'a>> {
         let mut into = None;
         let body = self.query_primary(&mut into)?;
-        self.query_after(with, body, into, start)
+        self.query_after(with, body, into, start, true)
     }
 
     /// The same, where the first operand is there already.
@@ -28,7 +37,7 @@ impl<'a> Parser<'a> {
         body: QueryBody<'a>,
         start: u32,
     ) -> Result<&'a Query<'a>> {
-        self.query_after(with, body, None, start)
+        self.query_after(with, body, None, start, false)
     }
 
     fn query_after(
@@ -37,15 +46,16 @@ impl<'a> Parser<'a> {
         body: QueryBody<'a>,
         mut into: Option<&'a SelectInto<'a>>,
         start: u32,
+        into_allowed: bool,
     ) -> Result<&'a Query<'a>> {
         let body = self.set_operations(body, &mut into)?;
         let order_by = self.order_by()?;
         let limit = self.limit()?;
-        if into.is_none() && self.at(K::INTO) {
+        if into_allowed && self.at(K::INTO) {
             into = Some(self.select_into()?);
         }
         let locking = self.run(Parser::locking)?;
-        if into.is_none() && self.at(K::INTO) {
+        if into_allowed && self.at(K::INTO) {
             into = Some(self.select_into()?);
         }
         let span = self.span_from(start);

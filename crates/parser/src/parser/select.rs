@@ -136,6 +136,17 @@ impl<'a> Parser<'a> {
             self.close()?;
             return Ok(Some(GroupBy { items, modifier }));
         }
+        if self.at(K::GROUPING) && self.peek().keyword == K::SETS {
+            self.advance();
+            self.advance();
+            let items = self.parenthesised_list(|p| {
+                let start = p.token.start;
+                let row = ExpressionKind::Row(p.row_values()?);
+                let expression = Expression { kind: row, span: p.span_from(start) };
+                Ok(OrderItem { expression, descending: false })
+            })?;
+            return Ok(Some(GroupBy { items, modifier: GroupModifier::GroupingSets }));
+        }
         let items = self.group_items()?;
         // WITH can also begin WITH CHECK OPTION of a view.
         let rollup = self.at(K::WITH) && self.peek().keyword == K::ROLLUP;

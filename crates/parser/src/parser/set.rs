@@ -30,6 +30,9 @@ impl<'a> Parser<'a> {
                 scope = None;
             }
         }
+        if self.at(K::DEFAULT) || self.at_any(&[K::GLOBAL, K::LOCAL, K::SESSION]) && self.token.kind == T::Word {
+            return self.fail();
+        }
         let (prefix, name) = self.variable_name()?;
         Ok(SystemVariable { scope, prefix, name })
     }
@@ -176,7 +179,7 @@ impl<'a> Parser<'a> {
             }
             _ => {}
         }
-        if self.at(K::NAMES) && !matches!(self.peek().kind, T::Equal | T::Assign) {
+        if self.at(K::NAMES) {
             self.advance();
             if self.accept(K::DEFAULT) {
                 return Ok(SetItem::Names { character_set: None, collation: None });
@@ -218,7 +221,7 @@ impl<'a> Parser<'a> {
     }
 
     /// An expression, DEFAULT, or one of the reserved words that are values of variables.
-    fn set_value(&mut self) -> Result<Expression<'a>> {
+    pub(super) fn set_value(&mut self) -> Result<Expression<'a>> {
         let is_word = match self.token.keyword {
             K::ON | K::ALL | K::ROW | K::SYSTEM => self.peek().kind != T::LeftParenthesis,
             K::BINARY => matches!(self.peek().kind, T::End | T::Semicolon | T::Comma),

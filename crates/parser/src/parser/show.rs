@@ -173,10 +173,6 @@ impl<'a> Parser<'a> {
             }
             K::PROFILES => (W::Profiles, false),
             K::PROFILE => self.show_profile()?,
-            K::PARSE_TREE => {
-                self.statement()?;
-                (W::ParseTree, false)
-            }
             _ => {
                 // The word itself is the offender.
                 return Err(crate::error::Failure {
@@ -201,12 +197,17 @@ impl<'a> Parser<'a> {
             K::EVENT,
             K::LIBRARY,
             K::USER,
+            K::MASKING,
         ])?;
         Ok(match keyword {
             K::DATABASE | K::SCHEMA => {
                 W::CreateDatabase { if_not_exists: self.if_not_exists()?, name: self.schema_name()? }
             }
             K::USER => W::CreateUser(self.account()?),
+            K::MASKING => {
+                self.expect(K::POLICY)?;
+                W::CreateMaskingPolicy(self.identifier()?)
+            }
             K::TABLE => W::CreateTable(self.table_name()?),
             K::VIEW => W::CreateView(self.table_name()?),
             K::PROCEDURE => W::CreateProcedure(self.object_name()?),

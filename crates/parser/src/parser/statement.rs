@@ -8,14 +8,14 @@ impl<'a> Parser<'a> {
     /// A statement, at its first word.
     pub(super) fn statement(&mut self) -> Result<Statement<'a>> {
         if self.at_kind(T::LeftParenthesis) {
-            return self.query().map(Statement::Query);
+            return self.query_statement().map(Statement::Query);
         }
         if self.token.kind != T::Word {
             return self.fail();
         }
         let start = self.token.start;
         match self.token.keyword {
-            K::SELECT | K::VALUES | K::TABLE => self.query().map(Statement::Query),
+            K::SELECT | K::VALUES | K::TABLE => self.query_statement().map(Statement::Query),
             K::WITH => self.with_statement(),
             K::INSERT | K::REPLACE => self.insert(),
             K::UPDATE => self.update(None),
@@ -173,6 +173,15 @@ impl<'a> Parser<'a> {
             }
             K::TABLESPACE | K::UNDO | K::LOGFILE => self.any_tablespace(K::CREATE),
             K::LIBRARY => self.create_program(None, false),
+            K::MASKING => {
+                self.advance();
+                self.expect(K::POLICY)?;
+                self.if_not_exists()?;
+                let name = self.identifier()?.text;
+                self.identifiers()?;
+                self.expression()?;
+                self.administrative(AdministrationKind::MaskingPolicy, Some(name), start)
+            }
             K::AGGREGATE => {
                 self.advance();
                 if self.at(K::FUNCTION) { self.create_program(None, true) } else { self.fail() }
@@ -291,6 +300,13 @@ impl<'a> Parser<'a> {
         let keyword = self.token.keyword;
         match keyword {
             K::PREPARE => return self.deallocate(),
+            K::MASKING => {
+                self.advance();
+                self.expect(K::POLICY)?;
+                self.if_exists()?;
+                let name = self.identifier()?.text;
+                return self.administrative(AdministrationKind::MaskingPolicy, Some(name), start);
+            }
             K::TABLESPACE | K::UNDO | K::LOGFILE => return self.any_tablespace(K::DROP),
             K::PROCEDURE | K::FUNCTION | K::TRIGGER | K::EVENT | K::LIBRARY => return self.drop_program(),
             K::TABLE

@@ -22,7 +22,7 @@ impl<'a> Parser<'a> {
         let reference = if self.at_kind(T::LeftBrace) {
             self.advance();
             // `{ OJ a LEFT JOIN b ON .. }`
-            self.identifier()?;
+            self.expect(K::OJ)?;
             let inner = self.table_reference()?;
             self.expect_kind(T::RightBrace)?;
             inner
@@ -274,21 +274,22 @@ impl<'a> Parser<'a> {
         self.open()?;
         let document = self.expression()?;
         self.expect_kind(T::Comma)?;
-        let path = self.string()?;
+        let path = self.introduced_string()?;
         self.expect(K::COLUMNS)?;
         let columns = self.parenthesised_list(Parser::json_table_column)?;
         self.close()?;
-        self.accept(K::AS);
-        let alias = self.identifier()?;
+        let alias = self.table_alias()?;
         Ok(TableReference::JsonTable(self.alloc(JsonTable { document, path, columns, alias })))
     }
 
     fn json_table_column(&mut self) -> Result<JsonTableColumn<'a>> {
-        if self.at(K::NESTED) && matches!(self.peek().keyword, K::PATH | K::None) {
+        if self.at(K::NESTED)
+            && (self.peek().keyword == K::PATH || matches!(self.peek().kind, T::String | T::Introducer))
+        {
             self.enter()?;
             self.advance();
             self.accept(K::PATH);
-            let path = self.string()?;
+            let path = self.introduced_string()?;
             self.expect(K::COLUMNS)?;
             let columns = self.parenthesised_list(Parser::json_table_column)?;
             self.leave();
@@ -302,7 +303,7 @@ impl<'a> Parser<'a> {
         let collation = if self.accept(K::COLLATE) { Some(self.character_set_name()?) } else { None };
         let exists = self.accept(K::EXISTS);
         self.expect(K::PATH)?;
-        let path = self.string()?;
+        let path = self.introduced_string()?;
         let (on_empty, on_error) = self.json_fallbacks()?;
         let data_type = self.alloc(data_type);
         Ok(JsonTableColumn::Path { name, data_type, collation, exists, path, on_empty, on_error })

@@ -48,7 +48,8 @@ impl<'a> Parser<'a> {
         if takes_all {
             self.accept(K::ALL);
         }
-        let mut aggregate = Aggregate { function, distinct, arguments: &[], order_by: &[], separator: None };
+        let mut aggregate =
+            Aggregate { function, distinct, arguments: &[], order_by: &[], separator: None, absent_on_null: false };
         match function {
             AggregateFunction::Count if !distinct && self.accept_kind(T::Star) => {}
             AggregateFunction::Count if distinct => aggregate.arguments = self.comma_list(Parser::expression)?,
@@ -69,6 +70,13 @@ impl<'a> Parser<'a> {
                 let argument = self.expression()?;
                 aggregate.arguments = self.arena.alloc_slice_copy(&[argument]);
             }
+        }
+        if matches!(function, AggregateFunction::JsonArrayagg | AggregateFunction::JsonObjectagg)
+            && self.at_any(&[K::NULL, K::ABSENT])
+        {
+            aggregate.absent_on_null = self.at(K::ABSENT);
+            self.advance();
+            self.expect_words(&[K::ON, K::NULL])?;
         }
         self.close()?;
         let aggregate = self.alloc(aggregate);
@@ -107,7 +115,10 @@ impl<'a> Parser<'a> {
             if !arguments.is_empty() {
                 self.expect_kind(T::Comma)?;
             }
-            arguments.push(self.expression()?);
+            // How far, and how many: a number, a parameter or a variable.
+            let counts = function == NamedWindowFunction::Ntile
+                || arguments.len() == 1 && !matches!(function, NamedWindowFunction::FirstValue);
+            arguments.push(if counts { self.limit_value()? } else { self.expression()? });
         }
         self.close()?;
         let mut from_last = false;
@@ -183,6 +194,14 @@ impl<'a> Parser<'a> {
         Ok(Frame { unit, start, end, exclude })
     }
 
+    /// A number without a sign, or a parameter.
+    fn frame_amount(&mut self) -> Result<Expression<'a>> {
+        match self.token.kind {
+            T::Integer | T::Decimal | T::Float | T::HexNumber | T::BitNumber | T::Parameter => self.simple(),
+            _ => self.fail(),
+        }
+    }
+
     fn frame_bound(&mut self, following_allowed: bool) -> Result<FrameBound<'a>> {
         if self.at(K::CURRENT) {
             self.advance();
@@ -195,7 +214,7 @@ impl<'a> Parser<'a> {
             return Ok(if preceding { FrameBound::UnboundedPreceding } else { FrameBound::UnboundedFollowing });
         }
         let interval = self.accept(K::INTERVAL);
-        let amount = if interval { self.expression()? } else { self.signed_literal()? };
+        let amount = if interval { self.expression()? } else { self.frame_amount()? };
         let unit = if interval { Some(self.expect_interval_unit()?) } else { None };
         let preceding = self.expect_any(sides)? == K::PRECEDING;
         Ok(if preceding { FrameBound::Preceding { amount, unit } } else { FrameBound::Following { amount, unit } })
