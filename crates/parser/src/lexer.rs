@@ -260,7 +260,7 @@ impl<'a> Lexer<'a> {
             b';' => (T::Semicolon, 1),
             b'{' => (T::LeftBrace, 1),
             b'}' => (T::RightBrace, 1),
-            b'=' => (T::Equal, 1),
+            b'=' | b'<' | b'>' | b'!' => self.comparison(start),
             b'.' => {
                 if self.dot_of_identifier == start {
                     self.behind_dot = true;
@@ -274,16 +274,6 @@ impl<'a> Lexer<'a> {
             }
             b':' if next == b'=' => (T::Assign, 2),
             b':' => (T::Colon, 1),
-            b'<' if next == b'=' && self.byte(start + 2) == b'>' => (T::NullSafeEqual, 3),
-            b'<' if next == b'=' => (T::LessOrEqual, 2),
-            b'<' if next == b'>' => (T::NotEqual, 2),
-            b'<' if next == b'<' => (T::ShiftLeft, 2),
-            b'<' => (T::Less, 1),
-            b'>' if next == b'=' => (T::GreaterOrEqual, 2),
-            b'>' if next == b'>' => (T::ShiftRight, 2),
-            b'>' => (T::Greater, 1),
-            b'!' if next == b'=' => (T::NotEqual, 2),
-            b'!' => (T::Exclamation, 1),
             b'+' => (T::Plus, 1),
             b'-' if next == b'>' && self.byte(start + 2) == b'>' => (T::DoubleArrow, 3),
             b'-' if next == b'>' => (T::Arrow, 2),
@@ -302,6 +292,34 @@ impl<'a> Lexer<'a> {
             _ => (T::Invalid, 1),
         };
         self.token(kind, start, start + length)
+    }
+
+    /// Comparisons, shifts and `!`. MySQL takes as many of these characters as it can and then looks whether they are an
+    /// operator, so `1=!0` is an error, and `!!0` is one `!`.
+    fn comparison(&self, start: usize) -> (TokenKind, usize) {
+        use TokenKind as T;
+        let is_part = |byte: u8| matches!(byte, b'<' | b'=' | b'>' | b'!');
+        let (first, second, third) = (self.byte(start), self.byte(start + 1), self.byte(start + 2));
+        if !is_part(second) {
+            return match first {
+                b'=' => (T::Equal, 1),
+                b'<' => (T::Less, 1),
+                b'>' => (T::Greater, 1),
+                _ => (T::Exclamation, 1),
+            };
+        }
+        if first == b'<' && matches!(third, b'=' | b'>' | b'!') {
+            return if (second, third) == (b'=', b'>') { (T::NullSafeEqual, 3) } else { (T::Invalid, 3) };
+        }
+        match (first, second) {
+            (b'<', b'=') => (T::LessOrEqual, 2),
+            (b'<', b'>') | (b'!', b'=') => (T::NotEqual, 2),
+            (b'<', b'<') => (T::ShiftLeft, 2),
+            (b'>', b'=') => (T::GreaterOrEqual, 2),
+            (b'>', b'>') => (T::ShiftRight, 2),
+            (b'!', _) => (T::Exclamation, 2),
+            _ => (T::Invalid, 2),
+        }
     }
 
     /// `@@`, `@name`, `@'name'`.

@@ -14,9 +14,7 @@ impl<'a> Parser<'a> {
                 let key = if self.accept(K::COLUMNS) {
                     PartitionKey::Columns(self.identifiers()?)
                 } else {
-                    self.open()?;
-                    let expression = self.bits(0)?;
-                    self.close()?;
+                    let expression = self.partition_function()?;
                     PartitionKey::Expression(expression)
                 };
                 if range { PartitionScheme::Range(key) } else { PartitionScheme::List(key) }
@@ -33,12 +31,22 @@ impl<'a> Parser<'a> {
         Ok(self.alloc(Partitioning { scheme, count, subpartitioning, partitions }))
     }
 
+    /// `(expression)`; a query in it is refused here.
+    fn partition_function(&mut self) -> Result<Expression<'a>> {
+        self.open()?;
+        let start = self.token.start;
+        let expression = self.bits(0)?;
+        if matches!(expression.kind, ExpressionKind::Subquery(_)) {
+            return self.fail_at(crate::error::ErrorKind::Syntax, crate::span::Span::new(start, start));
+        }
+        self.close()?;
+        Ok(expression)
+    }
+
     fn hash_or_key(&mut self) -> Result<PartitionScheme<'a>> {
         let linear = self.accept(K::LINEAR);
         if self.expect_any(&[K::HASH, K::KEY])? == K::HASH {
-            self.open()?;
-            let expression = self.bits(0)?;
-            self.close()?;
+            let expression = self.partition_function()?;
             return Ok(PartitionScheme::Hash { linear, expression });
         }
         let mut algorithm = None;

@@ -117,8 +117,12 @@ impl<'a> Parser<'a> {
             }
             // How far, and how many: a number, a parameter or a variable.
             let counts = function == NamedWindowFunction::Ntile
-                || arguments.len() == 1 && !matches!(function, NamedWindowFunction::FirstValue);
-            arguments.push(if counts { self.limit_value()? } else { self.expression()? });
+                || arguments.len() == 1 && matches!(function, NamedWindowFunction::Lead | NamedWindowFunction::Lag);
+            arguments.push(match counts {
+                true if self.at_kind(T::AtName) => self.simple()?,
+                true => self.limit_value()?,
+                false => self.expression()?,
+            });
         }
         self.close()?;
         let mut from_last = false;
