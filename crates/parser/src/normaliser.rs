@@ -148,10 +148,10 @@ impl Normaliser {
         // The literal before `token`, which a string behind it would join.
         let mut pending: Option<Token> = None;
         loop {
-            if let Some(literal) = pending.take() {
-                if token.kind != T::String {
-                    self.lift(text, literal, &mut copied);
-                }
+            if let Some(literal) = pending.take()
+                && token.kind != T::String
+            {
+                self.lift(text, literal, &mut copied);
             }
             match token.kind {
                 T::End | T::Semicolon => {

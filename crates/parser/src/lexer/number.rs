@@ -77,7 +77,7 @@ impl Lexer<'_> {
         {
             end += 1;
         }
-        if self.byte(end) != b'\'' || (is_hex && (end - start) % 2 != 0) {
+        if self.byte(end) != b'\'' || (is_hex && !(end - start).is_multiple_of(2)) {
             return self.token(TokenKind::Invalid, start, end.min(self.text.len()));
         }
         self.token(kind, start, end + 1)

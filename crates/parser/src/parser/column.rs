@@ -8,7 +8,13 @@ impl<'a> Parser<'a> {
     pub(super) fn column_definition(&mut self) -> Result<ColumnDefinition<'a>> {
         let name = self.new_column_name()?;
         let data_type = self.data_type()?;
-        let attributes = self.run(Parser::column_attribute)?;
+        let mut collated = false;
+        let attributes = self.run(|p| {
+            if p.at(K::COLLATE) && std::mem::replace(&mut collated, true) {
+                return p.fail();
+            }
+            p.column_attribute()
+        })?;
         Ok(ColumnDefinition { name, data_type, attributes })
     }
 

@@ -240,11 +240,11 @@ impl<'a> Parser<'a> {
     /// The target of CAST.
     pub(super) fn cast_type(&mut self) -> Result<CastType<'a>> {
         let keyword = self.token.keyword;
-        if let Some(geometry) = Self::geometry_type(keyword) {
-            if geometry != GeometryType::Geometry {
-                self.advance();
-                return Ok(CastType::Geometry(geometry));
-            }
+        if let Some(geometry) = Self::geometry_type(keyword)
+            && geometry != GeometryType::Geometry
+        {
+            self.advance();
+            return Ok(CastType::Geometry(geometry));
         }
         match keyword {
             K::NATIONAL => {

@@ -253,13 +253,15 @@ impl<'a> Parser<'a> {
                 break;
             }
             self.advance();
-            if tightness == ADD && self.at(K::INTERVAL) && self.seed.is_none() {
-                if let Some((amount, unit)) = self.interval_or_function()? {
-                    let subtract = operator == BinaryOperator::Subtract;
-                    let node = self.alloc(DateArithmetic { date: left, subtract, amount, unit });
-                    left = self.node(ExpressionKind::DateArithmetic(node), start);
-                    continue;
-                }
+            if tightness == ADD
+                && self.at(K::INTERVAL)
+                && self.seed.is_none()
+                && let Some((amount, unit)) = self.interval_or_function()?
+            {
+                let subtract = operator == BinaryOperator::Subtract;
+                let node = self.alloc(DateArithmetic { date: left, subtract, amount, unit });
+                left = self.node(ExpressionKind::DateArithmetic(node), start);
+                continue;
             }
             let right = self.bits(tightness + 1)?;
             left = self.binary(operator, left, right, start);

@@ -129,13 +129,12 @@ impl<'a> Parser<'a> {
     }
 
     fn handler_position(&mut self, by_index: bool) -> Result<HandlerPosition<'a>> {
-        if by_index {
-            if let Some(operator) = self.comparison_operator() {
-                if !matches!(operator, BinaryOperator::NotEqual | BinaryOperator::NullSafeEqual) {
-                    self.advance();
-                    return Ok(HandlerPosition::Compare(operator, self.row_values()?));
-                }
-            }
+        if by_index
+            && let Some(operator) = self.comparison_operator()
+            && !matches!(operator, BinaryOperator::NotEqual | BinaryOperator::NullSafeEqual)
+        {
+            self.advance();
+            return Ok(HandlerPosition::Compare(operator, self.row_values()?));
         }
         let words: &[K] = if by_index { &[K::FIRST, K::NEXT, K::PREV, K::LAST] } else { &[K::FIRST, K::NEXT] };
         Ok(match self.expect_any(words)? {

@@ -28,7 +28,40 @@ impl<'a> Parser<'a> {
             None
         };
         let partitions = if self.at_kind(T::LeftParenthesis) { self.partition_definitions()? } else { &[] };
+        if !partitions.is_empty() {
+            self.check_partitions(scheme, count, subpartitioning, partitions)?;
+        }
         Ok(self.alloc(Partitioning { scheme, count, subpartitioning, partitions }))
+    }
+
+    /// What MySQL's grammar asks of partitions all together: values that suit the scheme, and the promised numbers.
+    fn check_partitions(
+        &self,
+        scheme: PartitionScheme<'a>,
+        count: Option<Text<'a>>,
+        subpartitioning: Option<(PartitionScheme<'a>, Option<Text<'a>>)>,
+        partitions: List<'a, PartitionDefinition<'a>>,
+    ) -> Result<()> {
+        let number = |text: Text<'a>| std::str::from_utf8(text.0).ok().and_then(|text| text.parse::<usize>().ok());
+        let columns = match scheme {
+            PartitionScheme::Range(PartitionKey::Columns(names))
+            | PartitionScheme::List(PartitionKey::Columns(names)) => names.len(),
+            _ => 1,
+        };
+        let suits = |partition: &PartitionDefinition<'a>| match (scheme, partition.values) {
+            (PartitionScheme::Range(_), PartitionValues::LessThan(bounds)) => bounds.len() == columns,
+            (PartitionScheme::List(_), PartitionValues::In(rows)) => rows.iter().all(|row| row.len() == columns),
+            (PartitionScheme::Hash { .. } | PartitionScheme::Key { .. }, PartitionValues::None) => true,
+            _ => false,
+        };
+        let subpartitions = partitions[0].subpartitions.len();
+        let promised = subpartitioning.and_then(|(_, count)| count).and_then(number);
+        let right = partitions.iter().all(suits)
+            && count.and_then(number).is_none_or(|count| count == partitions.len())
+            && partitions.iter().all(|partition| partition.subpartitions.len() == subpartitions)
+            && (subpartitions == 0 || subpartitioning.is_some())
+            && (subpartitions == 0 || promised.is_none_or(|promised| promised == subpartitions));
+        if right { Ok(()) } else { self.fail() }
     }
 
     /// `(expression)`; a query in it is refused here.

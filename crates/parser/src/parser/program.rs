@@ -55,8 +55,8 @@ impl<'a> Parser<'a> {
                         self.character_set_name()?;
                     }
                 }
-                let mut javascript = false;
-                while self.routine_characteristic(true, &mut javascript)? {}
+                let (mut javascript, mut libraries) = (false, false);
+                while self.routine_characteristic(true, &mut javascript, &mut libraries)? {}
                 if javascript || self.at(K::AS) {
                     self.expect(K::AS)?;
                     if !javascript {
@@ -140,7 +140,7 @@ impl<'a> Parser<'a> {
     }
 
     /// A characteristic of a routine, if one begins here.
-    fn routine_characteristic(&mut self, create: bool, javascript: &mut bool) -> Result<bool> {
+    fn routine_characteristic(&mut self, create: bool, javascript: &mut bool, libraries: &mut bool) -> Result<bool> {
         match self.token.keyword {
             K::COMMENT => {
                 self.advance();
@@ -174,6 +174,9 @@ impl<'a> Parser<'a> {
             }
             K::DETERMINISTIC if create => self.advance(),
             K::USING if self.peek().kind == T::LeftParenthesis => {
+                if std::mem::replace(libraries, true) {
+                    return self.fail();
+                }
                 self.advance();
                 self.open()?;
                 if !self.at_kind(T::RightParenthesis) {
@@ -263,8 +266,8 @@ impl<'a> Parser<'a> {
             self.expect(K::COMMENT)?;
             self.string()?;
         } else {
-            let mut javascript = false;
-            while self.routine_characteristic(false, &mut javascript)? {}
+            let (mut javascript, mut libraries) = (false, false);
+            while self.routine_characteristic(false, &mut javascript, &mut libraries)? {}
         }
         let header = self.span_from(header);
         let action = ProgramAction::Alter;

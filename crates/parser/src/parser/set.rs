@@ -39,6 +39,10 @@ impl<'a> Parser<'a> {
 
     /// `name`, `prefix.name`, `DEFAULT.name`.
     fn variable_name(&mut self) -> Result<(Option<Identifier<'a>>, Identifier<'a>)> {
+        let scopes = ["global", "session", "local"];
+        if scopes.iter().any(|scope| self.at_word(scope)) {
+            return self.fail();
+        }
         let first = if self.at(K::DEFAULT) { self.any_word()? } else { self.identifier()? };
         if self.accept_kind(T::Dot) {
             return Ok((Some(first), self.identifier()?));
@@ -210,11 +214,12 @@ impl<'a> Parser<'a> {
             return self.fail();
         }
         self.assignment_sign()?;
-        if let (None, Some(row)) = (scope, prefix) {
-            if self.in_program && matches!(row.text.to_ascii_lowercase().as_slice(), b"new" | b"old") {
-                let column = ColumnName { schema: None, table: Some(row), column: name };
-                return Ok(SetItem::TriggerRow { column, value: self.set_value()? });
-            }
+        if let (None, Some(row)) = (scope, prefix)
+            && self.in_program
+            && matches!(row.text.to_ascii_lowercase().as_slice(), b"new" | b"old")
+        {
+            let column = ColumnName { schema: None, table: Some(row), column: name };
+            return Ok(SetItem::TriggerRow { column, value: self.set_value()? });
         }
         let variable = SystemVariable { scope, prefix, name };
         Ok(SetItem::System { variable, at_signs: false, value: self.set_value()? })

@@ -19,15 +19,15 @@ impl<'a> Parser<'a> {
     }
 
     /// `FROM name`, `IN name`, or nothing.
-    fn from_schema(&mut self) -> Result<Option<Identifier<'a>>> {
+    fn schema_behind_from(&mut self) -> Result<Option<Identifier<'a>>> {
         if self.accept(K::FROM) || self.accept(K::IN) { self.schema_name().map(Some) } else { Ok(None) }
     }
 
     /// `FROM table [FROM schema]`.
-    fn from_table(&mut self) -> Result<ObjectName<'a>> {
+    fn table_behind_from(&mut self) -> Result<ObjectName<'a>> {
         self.expect_any(&[K::FROM, K::IN])?;
         let mut table = self.table_name()?;
-        if let Some(schema) = self.from_schema()? {
+        if let Some(schema) = self.schema_behind_from()? {
             table.schema = Some(schema);
         }
         Ok(table)
@@ -49,10 +49,13 @@ impl<'a> Parser<'a> {
             self.advance();
         }
         let keyword = self.token.keyword;
-        if extended && !full && !matches!(keyword, K::COLUMNS | K::FIELDS | K::INDEX | K::INDEXES | K::KEYS | K::TABLES)
-            || full && extended && !matches!(keyword, K::COLUMNS | K::FIELDS | K::TABLES)
-            || full && !matches!(keyword, K::COLUMNS | K::FIELDS | K::TABLES | K::TRIGGERS | K::PROCESSLIST)
-        {
+        let allowed = match keyword {
+            K::COLUMNS | K::FIELDS | K::TABLES => true,
+            K::INDEX | K::INDEXES | K::KEYS => !full,
+            K::TRIGGERS | K::PROCESSLIST => !extended,
+            _ => !extended && !full,
+        };
+        if !allowed {
             return self.fail();
         }
         if self.token.kind != T::Word || keyword == K::None {
@@ -70,20 +73,20 @@ impl<'a> Parser<'a> {
         }
         Ok(match keyword {
             K::DATABASES | K::SCHEMAS => (W::Databases, true),
-            K::TABLES => (W::Tables { extended, full, schema: self.from_schema()? }, true),
+            K::TABLES => (W::Tables { extended, full, schema: self.schema_behind_from()? }, true),
             K::OPEN => {
                 self.expect(K::TABLES)?;
-                (W::OpenTables { schema: self.from_schema()? }, true)
+                (W::OpenTables { schema: self.schema_behind_from()? }, true)
             }
             K::TABLE => {
                 self.expect(K::STATUS)?;
-                (W::TableStatus { schema: self.from_schema()? }, true)
+                (W::TableStatus { schema: self.schema_behind_from()? }, true)
             }
-            K::TRIGGERS => (W::Triggers { full, schema: self.from_schema()? }, true),
-            K::EVENTS => (W::Events { schema: self.from_schema()? }, true),
-            K::COLUMNS | K::FIELDS => (W::Columns { extended, full, table: self.from_table()? }, true),
+            K::TRIGGERS => (W::Triggers { full, schema: self.schema_behind_from()? }, true),
+            K::EVENTS => (W::Events { schema: self.schema_behind_from()? }, true),
+            K::COLUMNS | K::FIELDS => (W::Columns { extended, full, table: self.table_behind_from()? }, true),
             K::INDEX | K::INDEXES | K::KEYS => {
-                let table = self.from_table()?;
+                let table = self.table_behind_from()?;
                 // WHERE only.
                 (W::Indexes { extended, table }, self.at(K::WHERE))
             }
