@@ -43,31 +43,49 @@ impl<'a> Parser<'a> {
         partitions: List<'a, PartitionDefinition<'a>>,
     ) -> Result<()> {
         let number = |text: Text<'a>| std::str::from_utf8(text.0).ok().and_then(|text| text.parse::<usize>().ok());
-        let columns = match scheme {
-            PartitionScheme::Range(PartitionKey::Columns(names))
-            | PartitionScheme::List(PartitionKey::Columns(names)) => names.len(),
-            _ => 1,
-        };
+        // Values of the wrong kind, or subpartitions without SUBPARTITION BY, are not errors of reading.
         let suits = |partition: &PartitionDefinition<'a>| match (scheme, partition.values) {
-            (PartitionScheme::Range(_), PartitionValues::LessThan(bounds)) => bounds.len() == columns,
-            (PartitionScheme::List(_), PartitionValues::In(rows)) => rows.iter().all(|row| row.len() == columns),
-            (PartitionScheme::Hash { .. } | PartitionScheme::Key { .. }, PartitionValues::None) => true,
-            _ => false,
+            (PartitionScheme::Range(_) | PartitionScheme::List(_), PartitionValues::None) => false,
+            (PartitionScheme::Range(PartitionKey::Columns(names)), PartitionValues::LessThan(bounds)) => {
+                bounds.len() == names.len()
+            }
+            (PartitionScheme::List(PartitionKey::Columns(names)), PartitionValues::In(rows)) => {
+                rows.iter().all(|row| row.len() == names.len())
+            }
+            _ => true,
         };
         let subpartitions = partitions[0].subpartitions.len();
+        let even = partitions.iter().all(|partition| partition.subpartitions.len() == subpartitions);
         let promised = subpartitioning.and_then(|(_, count)| count).and_then(number);
         let right = partitions.iter().all(suits)
             && count.and_then(number).is_none_or(|count| count == partitions.len())
-            && partitions.iter().all(|partition| partition.subpartitions.len() == subpartitions)
-            && (subpartitions == 0 || subpartitioning.is_some())
+            && (subpartitioning.is_none() || even)
             && (subpartitions == 0 || promised.is_none_or(|promised| promised == subpartitions));
         if right { Ok(()) } else { self.fail() }
     }
 
-    /// `(expression)`; a query in it is refused here.
+    /// `(expression)`; a query in it, or a function without a lasting value, is refused here.
     fn partition_function(&mut self) -> Result<Expression<'a>> {
         self.open()?;
         let start = self.token.start;
+        let mut lexer = self.lexer;
+        let mut token = self.token;
+        let mut depth = 1;
+        while depth > 0 && !matches!(token.kind, T::End | T::Invalid) {
+            let next = lexer.next_token();
+            match token.kind {
+                T::LeftParenthesis => depth += 1,
+                T::RightParenthesis => depth -= 1,
+                T::Word if next.kind == T::LeftParenthesis => {
+                    let name = token.span().of(self.text);
+                    if matches!(token.keyword, K::NOW | K::CURTIME) || name.eq_ignore_ascii_case(b"rand") {
+                        return self.fail();
+                    }
+                }
+                _ => {}
+            }
+            token = next;
+        }
         let expression = self.bits(0)?;
         if matches!(expression.kind, ExpressionKind::Subquery(_)) {
             return self.fail_at(crate::error::ErrorKind::Syntax, crate::span::Span::new(start, start));
@@ -128,7 +146,12 @@ impl<'a> Parser<'a> {
                 }
                 let is_rows = self.peek().kind == T::LeftParenthesis && self.rows_of_bounds();
                 values = PartitionValues::In(if is_rows {
-                    self.parenthesised_list(Parser::partition_bounds)?
+                    let rows = self.parenthesised_list(Parser::partition_bounds)?;
+                    // A row of one value is neither a row nor a value here.
+                    if rows.iter().any(|row| row.len() == 1) {
+                        return self.fail();
+                    }
+                    rows
                 } else {
                     self.parenthesised_list(|p| {
                         let bound = p.partition_bound()?;
