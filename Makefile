@@ -1,6 +1,6 @@
 # The few commands that a person needs. Each is a script in tools/, which says in its head what it does.
 
-.PHONY: help run test torture sanitize bench-storage bench-engine
+.PHONY: help run test torture sanitize conformance bench-storage bench-engine
 .DEFAULT_GOAL := help
 
 # Minutes of `make torture`, and where its chance begins (a failure prints the seed that repeats it).
@@ -23,6 +23,9 @@ torture: ## power losses, models, histories, fuzzing and interleavings for MINUT
 
 sanitize: ## unit tests under Miri and ThreadSanitizer, where a nightly compiler is installed
 	tools/sanitize
+
+conformance: ## how much of CORPUS=folder (statements with a byte 0 between them) is read as MySQL reads it
+	cargo run --release -p meseta-parser --example conformance -- "$(CORPUS)"
 
 bench-storage: ## the storage engine beside four others, with BENCH_ARGS="..."
 	tools/setup bench

@@ -1,0 +1,1 @@
+//! What a table is, in MySQL's words and in the engine's.
