@@ -1,0 +1,262 @@
+//! What a query is, once its names are bound and its accesses are chosen: shared by all executions, never changed.
+//!
+//! ```text
+//!   QueryPlan: Body   select | set operation | VALUES      + ORDER BY, LIMIT, columns
+//!
+//!   SelectPlan:  join: Inner [ Source 0, Source 1, Left { Source 2 } ]     rows: one slot for each column of each source
+//!                  |  conditions: evaluated as soon as what they name is there
+//!                group?  ->  having  ->  items  ->  distinct?  ->  order  ->  limit
+//! ```
+//!
+//! # Rows
+//! A SELECT works on one row of slots: those of its sources, one source behind the other, and behind them the values of
+//! its aggregates. Expressions name slots by their numbers. Slots of columns that nobody asks for stay NULL.
+
+use std::sync::Arc;
+
+use meseta_engine::Direction;
+use meseta_types::DataType;
+
+use crate::expression::Expr;
+use crate::expression::aggregate::AggregateCall;
+use crate::schema::{Table, VirtualTable};
+
+/// A column of a result, as a client is told of it.
+#[derive(Clone, Debug)]
+pub struct OutputColumn {
+    /// The alias, the column's name, or the source text.
+    pub name: Box<[u8]>,
+    /// The database, table's alias, table and column that it comes from; empty for what is computed.
+    pub origin: Option<Origin>,
+    /// Its type.
+    pub data_type: DataType,
+    /// Whether it may be NULL.
+    pub nullable: bool,
+}
+
+/// Where a column of a result comes from.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Origin {
+    /// The database.
+    pub database: Box<str>,
+    /// The table's alias.
+    pub alias: Box<str>,
+    /// The table.
+    pub table: Box<str>,
+    /// The column's number in the table.
+    pub column: usize,
+    /// The column's name in the table.
+    pub name: Box<str>,
+}
+
+/// A query.
+#[derive(Debug)]
+pub struct QueryPlan {
+    /// What makes its rows.
+    pub body: Body,
+    /// Its columns.
+    pub columns: Vec<OutputColumn>,
+    /// Of a set operation, by its columns; a SELECT sorts itself.
+    pub order: Vec<SortKey>,
+    /// How many rows, and how many are passed over before.
+    pub limit: Option<LimitPlan>,
+}
+
+/// What makes a query's rows.
+#[derive(Debug)]
+pub enum Body {
+    /// SELECT.
+    Select(Box<SelectPlan>),
+    /// `VALUES ROW(..), ..`.
+    Values(Vec<Vec<Expr>>),
+    /// UNION and its like.
+    SetOperation(Box<SetPlan>),
+}
+
+/// UNION, INTERSECT, EXCEPT.
+#[derive(Debug)]
+pub struct SetPlan {
+    /// Which.
+    pub operator: meseta_parser::ast::SetOperator,
+    /// Whether rows that are there twice stay twice.
+    pub all: bool,
+    /// Both sides, with as many columns.
+    pub sides: [QueryPlan; 2],
+}
+
+/// LIMIT.
+#[derive(Clone, Debug)]
+pub struct LimitPlan {
+    /// So many rows at the most.
+    pub count: Expr,
+    /// So many are passed over.
+    pub offset: Option<Expr>,
+}
+
+/// What rows are ordered by.
+#[derive(Clone, Debug)]
+pub struct SortKey {
+    /// The value.
+    pub value: Expr,
+    /// Whether large values come first.
+    pub descending: bool,
+}
+
+/// SELECT.
+#[derive(Debug)]
+pub struct SelectPlan {
+    /// Its tables.
+    pub sources: Vec<Source>,
+    /// How they are joined; `None` without FROM.
+    pub join: Option<Join>,
+    /// Conditions that name no source.
+    pub constant: Vec<Expr>,
+    /// Slots of a row.
+    pub width: usize,
+    /// GROUP BY and aggregates.
+    pub group: Option<GroupPlan>,
+    /// HAVING.
+    pub having: Vec<Expr>,
+    /// What is shown of a row.
+    pub items: Vec<Expr>,
+    /// Whether equal rows are shown once.
+    pub distinct: bool,
+    /// ORDER BY, over a row's slots; empty if the join yields rows in this order.
+    pub order: Vec<SortKey>,
+    /// Queries inside of its expressions, by their numbers.
+    pub subqueries: Vec<Subquery>,
+}
+
+/// A query inside an expression.
+#[derive(Debug)]
+pub struct Subquery {
+    /// What it runs.
+    pub plan: QueryPlan,
+    /// Whether it refers to rows around it. If not, it is run once.
+    pub is_correlated: bool,
+}
+
+/// GROUP BY.
+#[derive(Debug)]
+pub struct GroupPlan {
+    /// By what; empty for one group of all rows.
+    pub keys: Vec<Expr>,
+    /// What is computed of each group. The value of the i-th is in slot `first_slot + i`.
+    pub aggregates: Vec<AggregateCall>,
+    /// The slot of the first aggregate.
+    pub first_slot: usize,
+    /// WITH ROLLUP.
+    pub rollup: bool,
+    /// Whether rows come with equal keys one behind the other.
+    pub is_sorted: bool,
+}
+
+/// How sources are joined.
+#[derive(Debug)]
+pub enum Join {
+    /// One source.
+    Source(usize),
+    /// One behind the other, each for every row of those before.
+    Inner(Vec<Join>),
+    /// For every row of the left, those of the right that match; or one of NULLs.
+    Left {
+        /// The left.
+        left: Box<Join>,
+        /// The right.
+        right: Box<Join>,
+        /// What matches: what could not be made an access or a condition of the right side's sources.
+        on: Vec<Expr>,
+        /// Slots of the right side: they are NULL if nothing matches.
+        slots: Vec<std::ops::Range<usize>>,
+    },
+    /// What must hold of the rows of a join, because it could not be asked earlier.
+    Filter {
+        /// The join.
+        input: Box<Join>,
+        /// What must hold.
+        conditions: Vec<Expr>,
+    },
+}
+
+/// One table, or something like one.
+#[derive(Debug)]
+pub struct Source {
+    /// What it is.
+    pub kind: SourceKind,
+    /// Its first slot.
+    pub first_slot: usize,
+    /// What must hold of a row so far.
+    pub conditions: Vec<Expr>,
+}
+
+/// Where rows come from.
+#[derive(Debug)]
+pub enum SourceKind {
+    /// A table's.
+    Table(TableSource),
+    /// A query's: a derived table, a view.
+    Derived {
+        /// The query.
+        plan: Box<QueryPlan>,
+        /// Whether it refers to sources before it (LATERAL).
+        is_lateral: bool,
+    },
+    /// Made up: information_schema.
+    Virtual(Arc<dyn VirtualTable>),
+}
+
+/// How a table is read.
+#[derive(Debug)]
+pub struct TableSource {
+    /// The table.
+    pub table: Arc<Table>,
+    /// Its columns that are asked for, ascending.
+    pub columns: Vec<u16>,
+    /// How its rows are found.
+    pub access: Access,
+    /// Whether they are locked.
+    pub locking: Option<LockingPlan>,
+}
+
+/// FOR UPDATE, FOR SHARE.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LockingPlan {
+    /// FOR UPDATE, and every statement that changes rows.
+    pub exclusive: bool,
+    /// NOWAIT, SKIP LOCKED.
+    pub wait: meseta_parser::ast::LockWait,
+}
+
+/// How a table's rows are found.
+#[derive(Clone, Debug)]
+pub struct Access {
+    /// The number of the index; 0 has the rows.
+    pub index: usize,
+    /// Values of its first columns.
+    pub equal: Vec<Expr>,
+    /// If the column behind them has one of these: each in turn.
+    pub any_of: Vec<Expr>,
+    /// From where on, in the column behind those: the value, and whether it is included.
+    pub low: Option<(Expr, bool)>,
+    /// To where.
+    pub high: Option<(Expr, bool)>,
+    /// Which way.
+    pub direction: Direction,
+    /// `equal` names every column of a unique index: at most one row.
+    pub is_point: bool,
+}
+
+impl Access {
+    /// All rows, as they are.
+    pub fn all() -> Self {
+        Self {
+            index: 0,
+            equal: Vec::new(),
+            any_of: Vec::new(),
+            low: None,
+            high: None,
+            direction: Direction::Ascending,
+            is_point: false,
+        }
+    }
+}
