@@ -16,11 +16,13 @@
 //! 1. An entry's key and payload follow from its row's values alone.
 //! 2. A key is not longer than [`KEY_LEN_MAX`]: whoever exceeds it gets an error, and nothing is changed.
 
+use std::ops::Bound;
+
 use super::collation::Collations;
 use super::definition::{CollationId, IndexDefinition, PartDefinition, TableDefinition};
 use crate::row::{
-    Column, ColumnType, Corrupt, IntegerWidth, KeyError, KeyPart, KeyReader, RowError, RowLayout, RowRef, Value,
-    encode_row, primary_key_in,
+    Column, ColumnType, Corrupt, IntegerWidth, KeyError, KeyPart, KeyRange, KeyReader, RowError, RowLayout, RowRef,
+    Value, encode_row, primary_key_in,
 };
 
 /// Bytes of a key at most, the primary key in it included: InnoDB's limit for what an index's own columns have.
@@ -133,6 +135,51 @@ impl EntryLayout {
         columns.all(|column| self.is_told[usize::from(column)])
     }
 
+    /// What a part of the index has of a column's value.
+    fn indexed<'v>(
+        &self,
+        at: usize,
+        value: Value<'v>,
+        collations: &dyn Collations,
+        weights: &'v mut Vec<u8>,
+    ) -> Value<'v> {
+        let (prefix, collation) =
+            (self.prefixes.get(at).copied().flatten(), self.collations.get(at).copied().flatten());
+        match (value, collation, prefix) {
+            (Value::Bytes(text), Some(collation), prefix) => {
+                weights.clear();
+                collations.append_weights(collation, prefix, text, weights);
+                Value::Bytes(weights)
+            }
+            (Value::Bytes(bytes), None, Some(prefix)) => Value::Bytes(&bytes[..bytes.len().min(prefix as usize)]),
+            (value, ..) => value,
+        }
+    }
+
+    /// Where the entries are whose first columns have the values of `front`, and whose next column lies between two others.
+    /// Values are those of whole columns; where the index has only the beginning of one, rows beyond the bounds may be there.
+    pub fn range(
+        &self,
+        front: &[Value<'_>],
+        lower: Bound<Value<'_>>,
+        upper: Bound<Value<'_>>,
+        collations: &dyn Collations,
+    ) -> Result<KeyRange, KeyError> {
+        let mut beginning = Vec::new();
+        self.append_parts(front.iter().copied(), collations, &mut beginning)?;
+        let at = front.len();
+        let Some(part) = self.parts.get(at) else { return Ok(KeyRange::beginning_with(beginning)) };
+        let widened = |bound| match bound {
+            Bound::Excluded(value) if self.prefixes.get(at).is_some_and(Option::is_some) => Bound::Included(value),
+            bound => bound,
+        };
+        let mut weights = [Vec::new(), Vec::new()];
+        let [lower_weights, upper_weights] = &mut weights;
+        let lower = widened(lower).map(|value| self.indexed(at, value, collations, lower_weights));
+        let upper = widened(upper).map(|value| self.indexed(at, value, collations, upper_weights));
+        KeyRange::between(&beginning, part, lower, upper, KEY_LEN_MAX)
+    }
+
     /// Appends the first parts of a key, as many as there are values: of whole columns, of which the parts take what they
     /// have. Returns whether one of them is NULL.
     fn append_parts<'v>(
@@ -145,17 +192,7 @@ impl EntryLayout {
         let mut weights = Vec::new();
         for (at, (part, value)) in self.parts.iter().zip(values).enumerate() {
             has_null |= value == Value::Null;
-            let (prefix, collation) =
-                (self.prefixes.get(at).copied().flatten(), self.collations.get(at).copied().flatten());
-            let value = match (value, collation, prefix) {
-                (Value::Bytes(text), Some(collation), prefix) => {
-                    weights.clear();
-                    collations.append_weights(collation, prefix, text, &mut weights);
-                    Value::Bytes(&weights)
-                }
-                (Value::Bytes(bytes), None, Some(prefix)) => Value::Bytes(&bytes[..bytes.len().min(prefix as usize)]),
-                (value, ..) => value,
-            };
+            let value = self.indexed(at, value, collations, &mut weights);
             part.append(value, KEY_LEN_MAX, out)?;
         }
         Ok(has_null)
