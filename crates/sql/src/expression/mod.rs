@@ -36,7 +36,12 @@ pub enum ExprKind {
     /// A column of the row, by its number there. Aggregates of a group are columns too.
     Column(u32),
     /// A column of a row of a query around this one: 0 is the next one out.
-    Outer { level: u32, column: u32 },
+    Outer {
+        /// How far out.
+        level: u32,
+        /// Its number there.
+        column: u32,
+    },
 }
 
 /// What a name stands for.
