@@ -14,7 +14,7 @@
 //! | JSON | variable: MySQL's binary form ([`crate::json`]) |
 //!
 //! # Invariants
-//! 1. `load(store(x)) == x` for what [`crate::assign`] returned.
+//! 1. `load(store(x)) == x` for what [`crate::assign()`] returned.
 //! 2. Loading any bytes at all yields some value.
 
 use super::DataType;
@@ -85,7 +85,7 @@ impl DataType {
         }
     }
 
-    /// The stored form of a value that [`crate::assign`] has fitted into this type. `scratch` is emptied and used where
+    /// The stored form of a value that [`crate::assign()`] has fitted into this type. `scratch` is emptied and used where
     /// bytes have to be made. A value of another type is stored as NULL.
     pub fn store<'a>(&self, value: Datum<'a>, zone: &Zone, scratch: &'a mut Vec<u8>) -> Stored<'a> {
         scratch.clear();

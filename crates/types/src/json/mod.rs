@@ -63,7 +63,7 @@ pub fn to_numeric(document: &[u8], context: &mut Context) -> Numeric {
 
 /// The tree of a document that holds one value: what CAST(value AS JSON) makes of a value that is no text.
 ///
-/// Text must be parsed ([`parse`]) or taken as a string ([`Tree::Text`]), which is up to the caller; here it is a
+/// Text must be parsed ([`parse()`]) or taken as a string ([`Tree::Text`]), which is up to the caller; here it is a
 /// string.
 pub fn from_datum(value: Datum<'_>) -> Tree {
     match value {
