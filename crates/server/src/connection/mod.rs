@@ -13,7 +13,7 @@
 //! - [`command`]: one command.
 //! - [`reply`]: what its answer is written to. [`interrupt`]: that it is to stop. [`handle`]: what a session may do.
 //!
-//! **Memory.** An idle connection has this struct, its socket and its session. Buffers belong to threads ([`Scratch`])
+//! **Memory.** An idle connection has this struct, its socket and its session. Buffers belong to threads (`Scratch`)
 //! and are lent for a turn; a connection keeps one only while a packet is half here, or a reply half sent.
 //!
 //! **Time-outs.** One deadline: `connect_timeout` until the session is open; `wait_timeout` (or `interactive_timeout`)
@@ -149,6 +149,8 @@ struct Inner {
     phase: Phase,
     /// The socket may have bytes.
     readable: bool,
+    /// The other end writes no more: after its last bytes comes the end, which no event will tell.
+    hung_up: bool,
     /// The epoll set tells of room to write.
     watches_writable: bool,
     /// It is to end, once what is pending has left.
@@ -203,7 +205,6 @@ impl Connection {
     ) -> Arc<Connection> {
         let limits = server.limits.clone();
         let now = server.clock.now();
-        state.set_deadline(now + u64::from(limits.connect_timeout_seconds) * 1000);
         Arc::new_cyclic(|me| Connection {
             state,
             id,
@@ -228,6 +229,7 @@ impl Connection {
                 receiver: Receiver::new(limits.max_allowed_packet),
                 phase: Phase::Opening(Box::new(Handshake::new(&server, matches!(peer, Peer::Unix { .. })))),
                 readable: false,
+                hung_up: false,
                 watches_writable: false,
                 ending: None,
                 parked: None,
@@ -287,9 +289,13 @@ impl Connection {
     /// Takes in what has happened.
     fn absorb(&self, events: Events, inner: &mut Inner, scratch: &mut Scratch) {
         inner.readable |= events.has(Events::READABLE);
+        inner.hung_up |= events.has(Events::HANGUP);
         if events.has(Events::STARTED)
             && let Phase::Opening(handshake) = &mut inner.phase
         {
+            let seconds = self.server.limits.connect_timeout_seconds;
+            self.deadline_in(Duration::from_secs(seconds.into()));
+            scratch.writer.set_sequence(0);
             handshake.greet(self, &mut scratch.writer);
             inner.receiver.expect_sequence(scratch.writer.sequence());
             self.send(inner, scratch);
@@ -447,7 +453,7 @@ impl Connection {
             inner.receiver.lend(buffer);
         }
         loop {
-            let Inner { receiver, transport, phase, parked, readable, .. } = &mut *inner;
+            let Inner { receiver, transport, phase, parked, readable, hung_up, .. } = &mut *inner;
             if let Some(packet) = receiver.next_packet()? {
                 scratch.writer.set_sequence(packet.answer_sequence);
                 transport.begin_answer();
@@ -481,7 +487,7 @@ impl Connection {
             }
             match transport.receive(self.socket.as_fd(), receiver, &scratch.counters) {
                 Ok(Received::Some) => {}
-                Ok(Received::Last) => *readable = false,
+                Ok(Received::Last) => *readable = *hung_up,
                 Ok(Received::Nothing) => {
                     *readable = false;
                     return Ok(None);
@@ -533,6 +539,12 @@ impl Task<Scratch> for Connection {
 
     fn descriptor(&self) -> BorrowedFd<'_> {
         self.socket.as_fd()
+    }
+
+    fn hung_up(&self) {
+        if !matches!(self.facts.command.load(Ordering::Relaxed), SLEEP | CONNECT) {
+            self.interrupt.raise(Reason::ClientGone);
+        }
     }
 
     fn turn(&self, events: Events, scratch: &mut Scratch) -> Turn {

@@ -5,7 +5,7 @@
 //! out:  PacketWriter -> [compress] -> [TLS] -> socket, and what it does not take: pending
 //! ```
 //!
-//! Nothing here waits. What the socket does not take is kept, and the caller sees [`Transport::has_pending`].
+//! Nothing here waits. What the socket does not take is kept, and the caller sees `Transport::has_pending`.
 //!
 //! **Memory.** In the clear a connection that is idle has no buffer here. With TLS it has rustls' state and its buffers,
 //! with compression the beginning of a compressed packet.
@@ -108,6 +108,8 @@ impl Transport {
     /// TLS begins, with bytes of it that came already.
     pub(crate) fn start_tls(&mut self, config: Arc<ServerConfig>, mut came: &[u8]) -> io::Result<()> {
         let mut tls = ServerConnection::new(config).map_err(io::Error::other)?;
+        // What is sent at a time is bounded by who sends (`Reply::flush_if_full`), and is all or nothing here.
+        tls.set_buffer_limit(None);
         while !came.is_empty() {
             tls.read_tls(&mut came)?;
             tls.process_new_packets().map_err(io::Error::other)?;
@@ -248,6 +250,8 @@ impl Transport {
             Some(compressed) => {
                 wire.clear();
                 compressed.sender.compress(packets, codec, wire);
+                // If the client goes on with an exchange, its numbers follow ours.
+                compressed.receiver.expect_sequence(compressed.sender.sequence());
                 &wire[..]
             }
         };

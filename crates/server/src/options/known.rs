@@ -193,8 +193,8 @@ fn set_log_file_size(
     notes: &mut Vec<String>,
 ) -> Result<(), OptionError> {
     let bytes = bounded(name, value.unwrap_or(""), 4 << 20, 1 << 36, notes)?;
-    let files = options.log_files.unwrap_or(2);
-    options.log_file_bytes = Some(bytes);
+    let files = options.innodb_log_files_in_group.unwrap_or(2);
+    options.innodb_log_file_size = Some(bytes);
     options.innodb_redo_log_capacity = bytes * files;
     notes.push(format!("{name} is of old: it is taken as innodb_redo_log_capacity = {}", bytes * files));
     Ok(())
@@ -207,8 +207,8 @@ fn set_log_files(
     notes: &mut Vec<String>,
 ) -> Result<(), OptionError> {
     let files = bounded(name, value.unwrap_or(""), 2, 100, notes)?;
-    options.log_files = Some(files);
-    options.innodb_redo_log_capacity = options.log_file_bytes.unwrap_or(48 << 20) * files;
+    options.innodb_log_files_in_group = Some(files);
+    options.innodb_redo_log_capacity = options.innodb_log_file_size.unwrap_or(48 << 20) * files;
     Ok(())
 }
 

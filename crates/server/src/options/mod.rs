@@ -124,9 +124,9 @@ pub struct ServerOptions {
     /// one of the same name wins.
     pub variables: Vec<(String, String)>,
     /// `innodb_log_file_size`, if it was said.
-    pub(crate) log_file_bytes: Option<u64>,
+    pub innodb_log_file_size: Option<u64>,
     /// `innodb_log_files_in_group`, if it was said.
-    pub(crate) log_files: Option<u64>,
+    pub innodb_log_files_in_group: Option<u64>,
 }
 
 impl Default for ServerOptions {
@@ -167,8 +167,8 @@ impl Default for ServerOptions {
             innodb_deadlock_detect: true,
             innodb_print_all_deadlocks: false,
             variables: Vec::new(),
-            log_file_bytes: None,
-            log_files: None,
+            innodb_log_file_size: None,
+            innodb_log_files_in_group: None,
         }
     }
 }

@@ -78,6 +78,10 @@ pub trait Task<S: 'static>: Send + Sync {
     /// What it is waiting at, for as long as it lives.
     fn descriptor(&self) -> BorrowedFd<'_>;
 
+    /// The other end has gone, and this may be in the middle of a turn: told at once, from another thread, besides the
+    /// event. Must not wait.
+    fn hung_up(&self) {}
+
     /// Its turn: `events` have happened since the last. Must not panic.
     fn turn(&self, events: Events, scratch: &mut S) -> Turn;
 }
@@ -138,7 +142,8 @@ impl<S: 'static> TaskState<S> {
     }
 
     /// When [`Events::DEADLINE`] is to happen; [`NEVER`] for never. Cheap unless it is earlier than what was said before.
-    /// A deadline that comes while the task has a turn is told within a second after.
+    /// A deadline that comes while the task has a turn is told within a second after. For a task that was added: one that is
+    /// being made has no place yet that a deadline could name.
     pub fn set_deadline(&self, milliseconds: u64) {
         self.deadline.store(milliseconds, Ordering::Release);
         if milliseconds < self.watched.load(Ordering::Acquire)

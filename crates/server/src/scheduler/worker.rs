@@ -17,7 +17,7 @@
 //! Invariants:
 //! 1. `asleep` is set before the queue is looked at for the last time, and looked at after the queue was pushed onto.
 //!    So whoever pushes either is seen, or sees that it must wake.
-//! 2. `claim` is 0 between turns, the turn's number during one, and [`TAKEN`] once the worker was taken from the thread.
+//! 2. `claim` is 0 between turns, the turn's number during one, and `TAKEN` once the worker was taken from the thread.
 //!    Only by changing it from the turn's number does anybody take the worker, or the thread go on with it.
 
 use std::collections::VecDeque;
@@ -246,18 +246,24 @@ impl<S: 'static> Worker<S> {
         if events.is_empty() {
             return false;
         }
+        let mut hung_up = Vec::new();
         let queued = {
             let tasks = self.tasks.lock();
             let mut queue = self.queue.lock();
             for event in events.iter() {
                 let data = event.data;
                 let Some(task) = tasks.get(data.u64()) else { continue };
-                if mark(task, events_of(event.flags)) {
+                let events = events_of(event.flags);
+                if mark(task, events) {
                     queue.push_back(task.clone());
+                } else if events.has(Events::HANGUP) {
+                    hung_up.push(task.clone());
                 }
             }
             queue.len()
         };
+        // Not under the locks: whoever is told may do as it likes.
+        hung_up.iter().for_each(|task| task.hung_up());
         if queued > 2 {
             core.wake_one();
         }
