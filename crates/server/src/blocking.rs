@@ -1,0 +1,93 @@
+//! Saying that a thread is about to wait.
+//!
+//! ```text
+//! statement runs on thread A, which has worker 1 (an epoll set, a run queue)
+//!   blocking::enter()  -->  A gives worker 1 to a spare thread B; B serves the other connections
+//!   A waits: a row lock, a page, a socket
+//!   drop(guard)        -->  A goes on with its statement, without a worker, and joins the spares after it
+//! ```
+//!
+//! The layers below (engine, storage) know nothing of this crate. They are handed [`HOOK`], two plain functions, and
+//! call them around what waits. On a thread that has no worker (of the log, of a test) both do nothing.
+//!
+//! A thread that comes back from a wait does not ask for a worker before it goes on: it may hold row locks that
+//! others wait for, and the sooner its statement ends the better. So for the rest of that statement one thread more
+//! than there are workers may run; the kernel shares the cores out among them.
+//!
+//! Invariants:
+//! 1. Calls nest; only the outermost gives the worker away, and only if the thread still has it.
+//! 2. Nothing here fails or panics.
+
+use std::cell::{Cell, RefCell};
+use std::sync::Arc;
+
+use crate::scheduler::Holding;
+
+thread_local! {
+    /// The worker that this thread has, if it has one.
+    static HOLDING: RefCell<Option<Arc<Holding>>> = const { RefCell::new(None) };
+    static DEPTH: Cell<u32> = const { Cell::new(0) };
+}
+
+/// What a lower layer is handed, to call around whatever waits.
+#[derive(Debug, Clone, Copy)]
+pub struct WaitHook {
+    /// Before the wait.
+    pub before: fn(),
+    /// After it.
+    pub after: fn(),
+}
+
+/// The hook of this crate's scheduler.
+pub const HOOK: WaitHook = WaitHook { before: before_wait, after: after_wait };
+
+/// Between this and its drop the thread counts as waiting.
+#[derive(Debug)]
+#[must_use = "the wait ends when the guard is dropped"]
+pub struct Blocking(std::marker::PhantomData<*const ()>);
+
+/// Says that this thread is about to wait.
+pub fn enter() -> Blocking {
+    before_wait();
+    Blocking(std::marker::PhantomData)
+}
+
+impl Drop for Blocking {
+    fn drop(&mut self) {
+        after_wait();
+    }
+}
+
+/// As [`enter`], for callers that cannot keep a guard.
+pub fn before_wait() {
+    let depth = DEPTH.get();
+    DEPTH.set(depth + 1);
+    if depth == 0
+        && let Some(holding) = HOLDING.take()
+    {
+        holding.hand_over();
+    }
+}
+
+/// The wait is over.
+pub fn after_wait() {
+    DEPTH.set(DEPTH.get().saturating_sub(1));
+}
+
+/// Whether this thread has said that it waits.
+pub fn is_waiting() -> bool {
+    DEPTH.get() > 0
+}
+
+/// Remembers which worker this thread has.
+pub(crate) fn hold(holding: Arc<Holding>) {
+    HOLDING.set(Some(holding));
+}
+
+/// Forgets it; whether there was one that the thread had not given away.
+pub(crate) fn release() -> bool {
+    // A statement that panicked within a wait has left nothing behind: guards are dropped as it unwinds. A lower
+    // layer without guards may not have been so careful.
+    DEPTH.set(0);
+    HOLDING.take().is_some()
+}

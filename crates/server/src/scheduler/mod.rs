@@ -1,0 +1,164 @@
+//! As many running threads as cores, for any number of connections.
+//!
+//! ```text
+//!   worker 0                worker 1               (one for each core)
+//!   epoll set, run queue    epoll set, run queue
+//!        |                       |
+//!   thread A                thread B               threads that have a worker run tasks' turns
+//!
+//!   thread C  waits for a row lock, in the middle of a turn: its worker went to A
+//!   thread D  spare: waits for a worker
+//! ```
+//!
+//! A *task* is something that has turns, in practice a connection: it is on the epoll set of one worker for all its
+//! life. A *turn* runs on one thread from its beginning to its end, one command as a rule.
+//!
+//! - [`task`]: what is to happen to a task, in one word; who may run it.
+//! - [`worker`]: the loop: run what is ready, poll, take from others, sleep.
+//! - [`threads`]: the spare threads, and how a worker passes from one to another.
+//! - [`monitor`]: takes the worker from a turn that runs long, and keeps the deadlines.
+//!
+//! Invariants:
+//! 1. A worker is held by one thread at most. One that is held by none is in the list of those without thread, and
+//!    the next thread that is free takes it.
+//! 2. A task has one turn at a time (`task`).
+//! 3. What is ready is run, whatever others do: a turn that waits has given its worker away ([`crate::blocking`]); one
+//!    that computes for longer than a tick has it taken ([`monitor`]).
+//! 4. There are at most `limit` threads. `limit` is workers + tasks, so that the last task that could end a wait always
+//!    finds one.
+//! 5. One task cannot starve others: after each turn it goes to the end of the queue, and the epoll set is polled
+//!    after every round of the queue.
+//!
+//! Source: the shape is that of the Go scheduler (workers are its P, threads its M), with an epoll set in each worker
+//! in place of one for all.
+
+pub mod monitor;
+pub mod slab;
+pub mod task;
+pub mod threads;
+pub mod worker;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use crossbeam_utils::CachePadded;
+
+use crate::clock::Clock;
+use crate::counters::{Counters, ThreadCounters};
+use monitor::Monitor;
+pub use task::{Events, Task, TaskState, Turn};
+use threads::Threads;
+pub(crate) use worker::Holding;
+use worker::Worker;
+
+/// What makes the buffers that a thread lends to the turns that it runs.
+pub type ScratchMaker<S> = fn(Arc<ThreadCounters>) -> S;
+
+/// Workers, threads and the monitor. `S` is what each thread has for the turns that it runs: buffers.
+pub struct Scheduler<S: 'static> {
+    core: Arc<Core<S>>,
+}
+
+/// What all threads share.
+pub(crate) struct Core<S: 'static> {
+    pub(crate) workers: Vec<CachePadded<Arc<Worker<S>>>>,
+    pub(crate) threads: Threads,
+    pub(crate) monitor: Monitor,
+    pub(crate) clock: Clock,
+    pub(crate) counters: Arc<Counters>,
+    pub(crate) make_scratch: ScratchMaker<S>,
+    /// How many workers sleep in their epoll set.
+    pub(crate) asleep: AtomicUsize,
+    pub(crate) stopping: AtomicBool,
+}
+
+impl<S> std::fmt::Debug for Scheduler<S> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Scheduler").field("workers", &self.core.workers.len()).finish_non_exhaustive()
+    }
+}
+
+impl<S> Clone for Scheduler<S> {
+    fn clone(&self) -> Scheduler<S> {
+        Scheduler { core: self.core.clone() }
+    }
+}
+
+impl<S: 'static> Scheduler<S> {
+    /// Starts `workers` threads with a worker each, and the monitor. At most `tasks` tasks will be there at a time.
+    ///
+    /// # Errors
+    /// The system gives no epoll set or no thread.
+    pub fn start(
+        workers: usize,
+        tasks: usize,
+        clock: Clock,
+        counters: Arc<Counters>,
+        make_scratch: ScratchMaker<S>,
+    ) -> std::io::Result<Scheduler<S>> {
+        let workers = workers.max(1);
+        let made: std::io::Result<Vec<_>> =
+            (0..workers).map(|index| Ok(CachePadded::new(Arc::new(Worker::new(index)?)))).collect();
+        let core = Arc::new(Core {
+            workers: made?,
+            threads: Threads::new(workers, workers + tasks + 1),
+            monitor: Monitor::new(),
+            clock,
+            counters,
+            make_scratch,
+            asleep: AtomicUsize::new(0),
+            stopping: AtomicBool::new(false),
+        });
+        let scheduler = Scheduler { core: core.clone() };
+        Monitor::start(&core)?;
+        for worker in &core.workers {
+            threads::hand_over(&core, (**worker).clone());
+        }
+        if core.threads.count() < workers {
+            scheduler.stop(Duration::from_secs(1));
+            return Err(std::io::Error::other("no threads for the workers"));
+        }
+        Ok(scheduler)
+    }
+
+    /// Adds a task, on the worker that has the fewest, with a first turn for `events`. `make` is told the task's state.
+    ///
+    /// # Errors
+    /// The system does not take the descriptor into the epoll set.
+    pub fn add(&self, events: Events, make: impl FnOnce(TaskState<S>) -> Arc<dyn Task<S>>) -> std::io::Result<()> {
+        let worker = self.core.workers.iter().min_by_key(|worker| worker.task_count()).expect("there is a worker");
+        let worker: &Arc<Worker<S>> = worker;
+        let task = worker.add(make(TaskState::new(Arc::downgrade(&self.core), worker.clone())));
+        if let Err(error) = worker.register(task.descriptor(), task.state().token()) {
+            worker.remove(&*task);
+            return Err(error);
+        }
+        task::notify(&task, events);
+        Ok(())
+    }
+
+    /// How many threads there are, the monitor aside.
+    pub fn thread_count(&self) -> usize {
+        self.core.threads.count()
+    }
+
+    /// How many of them wait for work as spares.
+    pub fn spare_count(&self) -> usize {
+        self.core.threads.spare_count()
+    }
+
+    /// The time.
+    pub fn clock(&self) -> &Clock {
+        &self.core.clock
+    }
+
+    /// Stops the threads, each when its turn is over; returns whether all had ended within `patience`. Tasks that are
+    /// left have no more turns.
+    pub fn stop(&self, patience: Duration) -> bool {
+        self.core.stopping.store(true, Ordering::SeqCst);
+        self.core.monitor.wake();
+        self.core.workers.iter().for_each(|worker| worker.wake());
+        self.core.threads.stop(Instant::now() + patience)
+    }
+}

@@ -1,0 +1,187 @@
+//! A task: what is to happen to it, and who may run it, in one word.
+//!
+//! ```text
+//! word = events | BUSY
+//!
+//! notify(events):  word |= events | BUSY;   who made it BUSY puts it into the run queue
+//! a turn:          events = word, word = BUSY;  run;  then
+//!                     wait      BUSY -> 0, or if there are new events: back into the queue
+//!                     again     back into the queue
+//!                     finished  stays BUSY for ever: nobody runs it again
+//! ```
+//!
+//! Invariants:
+//! 1. A task that is BUSY is in one run queue, or has a turn on one thread, or is finished. One that is not is in none.
+//! 2. No event is lost: one that comes during a turn leads to another.
+
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
+
+use rustix::fd::BorrowedFd;
+
+use super::Core;
+use super::monitor::AHEAD;
+use super::worker::Worker;
+use crate::clock::NEVER;
+
+/// What has happened to a task: a set.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Events(pub(crate) u32);
+
+impl Events {
+    /// Nothing.
+    pub const NONE: Events = Events(0);
+    /// There may be something to read.
+    pub const READABLE: Events = Events(1);
+    /// There may be room to write.
+    pub const WRITABLE: Events = Events(2);
+    /// The other end has gone, or will write no more.
+    pub const HANGUP: Events = Events(4);
+    /// What the task was waiting for is durable.
+    pub const DURABLE: Events = Events(8);
+    /// Somebody wants it to stop.
+    pub const INTERRUPTED: Events = Events(16);
+    /// Its deadline has come.
+    pub const DEADLINE: Events = Events(32);
+    /// It is new.
+    pub const STARTED: Events = Events(64);
+
+    /// These and those.
+    pub const fn with(self, others: Events) -> Events {
+        Events(self.0 | others.0)
+    }
+
+    /// Whether all of those are among them.
+    pub const fn has(self, others: Events) -> bool {
+        self.0 & others.0 == others.0
+    }
+}
+
+const BUSY: u32 = 1 << 31;
+
+/// What a task says after its turn.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Turn {
+    /// Nothing to do until something happens.
+    Wait,
+    /// There is more to do, after the others.
+    Again,
+    /// It is over.
+    Finished,
+}
+
+/// Something that has turns.
+pub trait Task<S: 'static>: Send + Sync {
+    /// Its state, which the scheduler keeps.
+    fn state(&self) -> &TaskState<S>;
+
+    /// What it is waiting at, for as long as it lives.
+    fn descriptor(&self) -> BorrowedFd<'_>;
+
+    /// The other end has gone, and this may be in the middle of a turn: told at once, from another thread, besides the
+    /// event. Must not wait.
+    fn hung_up(&self) {}
+
+    /// Its turn: `events` have happened since the last. Must not panic.
+    fn turn(&self, events: Events, scratch: &mut S) -> Turn;
+}
+
+/// The scheduler's part of a task.
+pub struct TaskState<S: 'static> {
+    word: AtomicU32,
+    core: Weak<Core<S>>,
+    worker: Arc<Worker<S>>,
+    /// Where in the worker's slab it is: set once, before the task is known to anybody.
+    token: AtomicU64,
+    deadline: AtomicU64,
+    /// The time of its earliest entry among the deadlines.
+    watched: AtomicU64,
+}
+
+impl<S: 'static> TaskState<S> {
+    pub(crate) fn new(core: Weak<Core<S>>, worker: Arc<Worker<S>>) -> TaskState<S> {
+        TaskState {
+            word: AtomicU32::new(0),
+            core,
+            worker,
+            token: AtomicU64::new(0),
+            deadline: AtomicU64::new(NEVER),
+            watched: AtomicU64::new(NEVER),
+        }
+    }
+
+    pub(crate) fn token(&self) -> u64 {
+        self.token.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_token(&self, token: u64) {
+        self.token.store(token, Ordering::Relaxed);
+    }
+
+    pub(crate) fn worker(&self) -> &Arc<Worker<S>> {
+        &self.worker
+    }
+
+    /// What has happened since the last turn began.
+    pub fn events(&self) -> Events {
+        Events(self.word.load(Ordering::Acquire) & !BUSY)
+    }
+
+    pub(crate) fn is_busy(&self) -> bool {
+        self.word.load(Ordering::Acquire) & BUSY != 0
+    }
+
+    /// A turn begins: takes the events.
+    pub(crate) fn begin(&self) -> Events {
+        Events(self.word.swap(BUSY, Ordering::AcqRel) & !BUSY)
+    }
+
+    /// A turn ends with nothing to do; whether nothing has happened meanwhile.
+    pub(crate) fn rest(&self) -> bool {
+        self.word.compare_exchange(BUSY, 0, Ordering::AcqRel, Ordering::Acquire).is_ok()
+    }
+
+    /// When [`Events::DEADLINE`] is to happen; [`NEVER`] for never. Cheap unless it is earlier than what was said before.
+    /// A deadline that comes while the task has a turn is told within a second after. For a task that was added: one that is
+    /// being made has no place yet that a deadline could name.
+    pub fn set_deadline(&self, milliseconds: u64) {
+        self.deadline.store(milliseconds, Ordering::Release);
+        if milliseconds < self.watched.load(Ordering::Acquire)
+            && let Some(core) = self.core.upgrade()
+        {
+            core.monitor.watch(self, milliseconds.min(core.clock.now() + AHEAD));
+        }
+    }
+
+    pub(crate) fn deadline(&self) -> u64 {
+        self.deadline.load(Ordering::Acquire)
+    }
+
+    pub(crate) fn set_watched(&self, milliseconds: u64) {
+        self.watched.store(milliseconds, Ordering::Release);
+    }
+
+    /// Whether the epoll set tells of room to write. It does not by default: on a Unix socket each read of the other
+    /// end would be told.
+    ///
+    /// # Errors
+    /// The system refuses.
+    pub fn watch_writable(&self, descriptor: BorrowedFd<'_>, on: bool) -> std::io::Result<()> {
+        self.worker.watch_writable(descriptor, self.token(), on)
+    }
+}
+
+/// Tells a task that `events` have happened. From any thread.
+pub fn notify<S: 'static>(task: &Arc<dyn Task<S>>, events: Events) {
+    let state = task.state();
+    if state.word.fetch_or(events.0 | BUSY, Ordering::AcqRel) & BUSY == 0
+        && let Some(core) = state.core.upgrade()
+    {
+        state.worker.push(&core, task.clone());
+    }
+}
+
+/// As [`notify`], for the thread that holds the task's worker and queues it itself: whether it is to.
+pub(crate) fn mark<S: 'static>(task: &Arc<dyn Task<S>>, events: Events) -> bool {
+    task.state().word.fetch_or(events.0 | BUSY, Ordering::AcqRel) & BUSY == 0
+}

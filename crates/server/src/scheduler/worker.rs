@@ -1,0 +1,321 @@
+//! A worker: an epoll set, a run queue, and the loop of the thread that holds it.
+//!
+//! ```text
+//! loop:   run as many turns as are queued now
+//!         poll the epoll set (without waiting if something is queued)
+//!         nothing? take half of what another worker has queued
+//!         nothing? sleep in the epoll set
+//! ```
+//!
+//! Descriptors are registered once, edge-triggered: what is ready is told once, and a turn that does not read all must
+//! remember that. So a statement costs a share of an `epoll_wait`, a read and a write, and no other system call.
+//!
+//! **Waking.** Who pushes onto the queue of a worker that sleeps wakes it, by an eventfd. Who pushes a second task onto
+//! the queue of one that is busy wakes another worker, if one sleeps, to take it. A single task is left where it is: it
+//! is run next, and moving it would cost more than it waits; should the turn before it be long, the monitor sees to it.
+//!
+//! Invariants:
+//! 1. `asleep` is set before the queue is looked at for the last time, and looked at after the queue was pushed onto.
+//!    So whoever pushes either is seen, or sees that it must wake.
+//! 2. `claim` is 0 between turns, the turn's number during one, and `TAKEN` once the worker was taken from the thread.
+//!    Only by changing it from the turn's number does anybody take the worker, or the thread go on with it.
+
+use std::collections::VecDeque;
+use std::io;
+use std::os::fd::OwnedFd;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+
+use parking_lot::Mutex;
+use rustix::event::epoll;
+use rustix::event::{EventfdFlags, Timespec, eventfd};
+use rustix::fd::BorrowedFd;
+use rustix::io::Errno;
+
+use super::Core;
+use super::slab::Slab;
+use super::task::{Events, Task, Turn, mark};
+use super::threads::hand_over;
+use crate::blocking;
+
+/// How many events a poll takes.
+const EVENTS: usize = 128;
+/// The claim of a worker that was taken from a thread's turn.
+pub(crate) const TAKEN: u64 = u64::MAX;
+/// The token of the eventfd.
+const WAKE: u64 = 0;
+
+type TaskRef<S> = Arc<dyn Task<S>>;
+
+/// An epoll set and a run queue.
+pub struct Worker<S: 'static> {
+    pub(crate) index: usize,
+    epoll: OwnedFd,
+    wake: OwnedFd,
+    asleep: AtomicBool,
+    queue: Mutex<VecDeque<TaskRef<S>>>,
+    tasks: Mutex<Slab<TaskRef<S>>>,
+    task_count: AtomicUsize,
+    claim: AtomicU64,
+    /// The number of the last turn; changed by the thread that holds the worker. Never used twice, so that a thread that
+    /// lost the worker cannot take another's turn for its own.
+    turns: AtomicU64,
+}
+
+/// That a thread has a worker, in the middle of a turn: what it gives away when it waits.
+pub struct Holding {
+    give: Box<dyn Fn() + Send + Sync>,
+}
+
+impl Holding {
+    /// Gives the worker to a spare thread, unless the monitor has.
+    pub(crate) fn hand_over(&self) {
+        (self.give)();
+    }
+}
+
+impl<S: 'static> Worker<S> {
+    pub(crate) fn new(index: usize) -> io::Result<Worker<S>> {
+        let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
+        let wake = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
+        // Edge-triggered: each write is told once, and nobody need read.
+        epoll::add(&epoll, &wake, epoll::EventData::new_u64(WAKE), epoll::EventFlags::IN | epoll::EventFlags::ET)?;
+        Ok(Worker {
+            index,
+            epoll,
+            wake,
+            asleep: AtomicBool::new(false),
+            queue: Mutex::new(VecDeque::new()),
+            tasks: Mutex::new(Slab::default()),
+            task_count: AtomicUsize::new(0),
+            claim: AtomicU64::new(0),
+            turns: AtomicU64::new(0),
+        })
+    }
+
+    pub(crate) fn task_count(&self) -> usize {
+        self.task_count.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn add(&self, task: TaskRef<S>) -> TaskRef<S> {
+        self.task_count.fetch_add(1, Ordering::Relaxed);
+        let mut tasks = self.tasks.lock();
+        let token = tasks.insert(task.clone());
+        task.state().set_token(token);
+        task
+    }
+
+    pub(crate) fn remove(&self, task: &dyn Task<S>) {
+        let removed = self.tasks.lock().remove(task.state().token());
+        if removed.is_some() {
+            self.task_count.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+
+    pub(crate) fn register(&self, descriptor: BorrowedFd<'_>, token: u64) -> io::Result<()> {
+        Ok(epoll::add(&self.epoll, descriptor, epoll::EventData::new_u64(token), flags(false))?)
+    }
+
+    pub(crate) fn watch_writable(&self, descriptor: BorrowedFd<'_>, token: u64, on: bool) -> io::Result<()> {
+        Ok(epoll::modify(&self.epoll, descriptor, epoll::EventData::new_u64(token), flags(on))?)
+    }
+
+    pub(crate) fn task(&self, token: u64) -> Option<TaskRef<S>> {
+        self.tasks.lock().get(token).cloned()
+    }
+
+    /// The number of the turn that runs; 0 for none.
+    pub(crate) fn claim(&self) -> u64 {
+        self.claim.load(Ordering::Acquire)
+    }
+
+    /// Takes the worker from the thread that runs turn `claim`; whether that was still so.
+    pub(crate) fn take(&self, claim: u64) -> bool {
+        claim != 0 && self.claim.compare_exchange(claim, TAKEN, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+    }
+
+    pub(crate) fn is_asleep(&self) -> bool {
+        self.asleep.load(Ordering::SeqCst)
+    }
+
+    pub(crate) fn queued(&self) -> usize {
+        self.queue.lock().len()
+    }
+
+    /// Wakes the thread that holds it from its sleep, or keeps it from the next.
+    pub(crate) fn wake(&self) {
+        // Fails only if the count is full: then it is awake.
+        let _ = rustix::io::write(&self.wake, &1u64.to_ne_bytes());
+    }
+
+    /// Puts a task at the end of the queue, and sees to it that somebody runs it.
+    pub(crate) fn push(&self, core: &Core<S>, task: TaskRef<S>) {
+        let queued = {
+            let mut queue = self.queue.lock();
+            queue.push_back(task);
+            queue.len()
+        };
+        if self.asleep.swap(false, Ordering::SeqCst) {
+            self.wake();
+        } else if queued > 1 {
+            core.wake_one();
+        }
+    }
+
+    /// The loop. Returns when the thread does not have the worker any more, or all is to stop.
+    pub(crate) fn run(self: &Arc<Self>, core: &Arc<Core<S>>, scratch: &mut S) {
+        self.claim.store(0, Ordering::Release);
+        let mut events = Vec::with_capacity(EVENTS);
+        let holding = {
+            let (worker, core, claim) = (self.clone(), Arc::downgrade(core), Arc::new(AtomicU64::new(0)));
+            let read = claim.clone();
+            let give = move || {
+                if worker.take(read.load(Ordering::Relaxed))
+                    && let Some(core) = core.upgrade()
+                {
+                    hand_over(&core, worker.clone());
+                }
+            };
+            (Arc::new(Holding { give: Box::new(give) }), claim)
+        };
+        while !core.stopping.load(Ordering::Relaxed) {
+            let round = self.queued();
+            for _ in 0..round {
+                let Some(task) = self.queue.lock().pop_front() else { break };
+                let number = self.turns.load(Ordering::Relaxed) + 1;
+                self.turns.store(number, Ordering::Relaxed);
+                holding.1.store(number, Ordering::Relaxed);
+                self.claim.store(number, Ordering::Release);
+                blocking::hold(holding.0.clone());
+                let turn = task.turn(task.state().begin(), scratch);
+                let held = blocking::release();
+                let kept = self.claim.compare_exchange(number, 0, Ordering::AcqRel, Ordering::Relaxed).is_ok();
+                debug_assert!(held || !kept, "a worker that was given away is not here");
+                match turn {
+                    Turn::Wait if task.state().rest() => {}
+                    Turn::Wait | Turn::Again if kept => self.queue.lock().push_back(task),
+                    Turn::Wait | Turn::Again => {
+                        let worker = task.state().worker().clone();
+                        worker.push(core, task);
+                    }
+                    Turn::Finished => task.state().worker().remove(&*task),
+                }
+                if !kept {
+                    return;
+                }
+            }
+            self.poll(core, &mut events, round);
+        }
+    }
+
+    /// Polls, and queues what is ready; `round` turns were run since the last time. Sleeps if there is nothing to do
+    /// anywhere.
+    fn poll(&self, core: &Core<S>, events: &mut Vec<epoll::Event>, round: usize) {
+        // After a round of one turn the next is probably not here yet: one system call, that waits for it. After a round
+        // of many some of their clients have probably asked again: a look first, and nobody sees this worker asleep.
+        if self.queued() > 0 || round > 1 {
+            let found = self.take_events(core, events, false);
+            if found || self.queued() > 0 {
+                return;
+            }
+        }
+        if self.steal(core) {
+            return;
+        }
+        self.asleep.store(true, Ordering::SeqCst);
+        core.asleep.fetch_add(1, Ordering::SeqCst);
+        let sleep = self.queued() == 0 && !core.stopping.load(Ordering::SeqCst);
+        self.take_events(core, events, sleep);
+        self.asleep.store(false, Ordering::SeqCst);
+        core.asleep.fetch_sub(1, Ordering::SeqCst);
+        core.monitor.work_began();
+        if self.queued() == 0 {
+            self.steal(core);
+        }
+    }
+
+    /// Takes what the epoll set tells; whether it told anything.
+    fn take_events(&self, core: &Core<S>, events: &mut Vec<epoll::Event>, sleep: bool) -> bool {
+        events.clear();
+        let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
+        let limit = if sleep { None } else { Some(&at_once) };
+        match epoll::wait(&self.epoll, rustix::buffer::spare_capacity(events), limit) {
+            Ok(_) | Err(Errno::INTR) => {}
+            Err(error) => tracing::error!(%error, "epoll_wait failed"),
+        }
+        if events.is_empty() {
+            return false;
+        }
+        let mut hung_up = Vec::new();
+        let queued = {
+            let tasks = self.tasks.lock();
+            let mut queue = self.queue.lock();
+            for event in events.iter() {
+                let data = event.data;
+                let Some(task) = tasks.get(data.u64()) else { continue };
+                let events = events_of(event.flags);
+                if mark(task, events) {
+                    queue.push_back(task.clone());
+                } else if events.has(Events::HANGUP) {
+                    hung_up.push(task.clone());
+                }
+            }
+            queue.len()
+        };
+        // Not under the locks: whoever is told may do as it likes.
+        hung_up.iter().for_each(|task| task.hung_up());
+        if queued > 2 {
+            core.wake_one();
+        }
+        true
+    }
+
+    /// Takes half of what another worker has queued; whether there was something.
+    fn steal(&self, core: &Core<S>) -> bool {
+        let count = core.workers.len();
+        for step in 1..count {
+            let other = &core.workers[(self.index + step) % count];
+            let Some(mut theirs) = other.queue.try_lock() else { continue };
+            if theirs.is_empty() || (theirs.len() == 1 && other.claim() == 0) {
+                continue;
+            }
+            let half = theirs.len().div_ceil(2);
+            let stolen: Vec<_> = theirs.drain(..half).collect();
+            drop(theirs);
+            self.queue.lock().extend(stolen);
+            return true;
+        }
+        false
+    }
+}
+
+impl<S: 'static> Core<S> {
+    /// Wakes one of the workers that sleep, if there is one: it will look for what it can take.
+    pub(crate) fn wake_one(&self) {
+        if self.asleep.load(Ordering::SeqCst) == 0 {
+            return;
+        }
+        if let Some(worker) = self.workers.iter().find(|worker| worker.asleep.swap(false, Ordering::SeqCst)) {
+            worker.wake();
+        }
+    }
+}
+
+fn flags(writable: bool) -> epoll::EventFlags {
+    let usual = epoll::EventFlags::IN | epoll::EventFlags::RDHUP | epoll::EventFlags::ET;
+    if writable { usual | epoll::EventFlags::OUT } else { usual }
+}
+
+fn events_of(flags: epoll::EventFlags) -> Events {
+    let mut events = Events::NONE;
+    if flags.intersects(epoll::EventFlags::IN | epoll::EventFlags::RDHUP | epoll::EventFlags::HUP) {
+        events = events.with(Events::READABLE);
+    }
+    if flags.intersects(epoll::EventFlags::OUT | epoll::EventFlags::ERR | epoll::EventFlags::HUP) {
+        events = events.with(Events::WRITABLE);
+    }
+    if flags.intersects(epoll::EventFlags::RDHUP | epoll::EventFlags::HUP | epoll::EventFlags::ERR) {
+        events = events.with(Events::HANGUP).with(Events::READABLE);
+    }
+    events
+}

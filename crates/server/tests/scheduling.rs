@@ -1,0 +1,149 @@
+//! Many connections: nobody waits for those that wait, compute, do not read, or send too much.
+
+mod common;
+
+use std::io::{Read, Write};
+use std::sync::atomic::Ordering;
+
+use common::*;
+use meseta_protocol::client::Client;
+use meseta_protocol::flags::Capabilities;
+
+#[test]
+fn a_thousand_connections_at_once() {
+    let running = start(|options| options.max_connections = 1100);
+    let mut all: Vec<Connection> = (0..1000).map(|_| running.connect()).collect();
+    for round in 0..5 {
+        for (number, connection) in all.iter_mut().enumerate() {
+            connection.client.query(format!("literal {round}-{number}").as_bytes());
+            connection.send();
+        }
+        for (number, connection) in all.iter_mut().enumerate() {
+            assert_eq!(connection.run().value, format!("{round}-{number}"));
+        }
+    }
+    let handle = running.server.handle();
+    assert_eq!(handle.totals().threads_connected, 1000);
+    assert!(handle.thread_count() <= 5, "{}", handle.thread_count());
+    drop(all);
+    eventually("all have left", || handle.totals().threads_connected == 0);
+}
+
+#[test]
+fn statements_that_wait_keep_nobody_from_running() {
+    let running = start(|_| {});
+    let mut waiting: Vec<Connection> = (0..50).map(|_| running.connect()).collect();
+    for connection in &mut waiting {
+        connection.client.query(b"block");
+        connection.send();
+    }
+    running.backend.gate.wait_for(50);
+    let mut others: Vec<Connection> = (0..10).map(|_| running.connect()).collect();
+    for number in 0..100 {
+        assert_eq!(others[number % 10].query(&format!("literal {number}")).value, number.to_string());
+    }
+    let handle = running.server.handle();
+    assert_eq!(handle.totals().threads_running, 50);
+    // One for each that waits, one for each worker, and perhaps one that is between the two.
+    assert!((52..=54).contains(&handle.thread_count()), "{}", handle.thread_count());
+    running.backend.gate.open();
+    for connection in &mut waiting {
+        assert_eq!(connection.run().error, None);
+        assert_eq!(connection.query("literal 7").value, "7");
+    }
+}
+
+#[test]
+fn statements_that_compute_for_long_keep_nobody_from_running() {
+    let running = start(|_| {});
+    let mut spinning: Vec<Connection> = (0..3).map(|_| running.connect()).collect();
+    for connection in &mut spinning {
+        connection.client.query(b"spin");
+        connection.send();
+    }
+    eventually("all three compute on two workers", || running.backend.spinning.load(Ordering::SeqCst) == 3);
+    let mut other = running.connect();
+    assert_eq!(other.query("literal 7").value, "7");
+    running.backend.stop_spinning.store(true, Ordering::SeqCst);
+    for connection in &mut spinning {
+        assert_eq!(connection.run().error, None);
+    }
+}
+
+#[test]
+fn a_client_that_does_not_read_keeps_nobody_from_running() {
+    let running = start(|_| {});
+    let mut lazy: Vec<Connection> = (0..8).map(|_| running.connect()).collect();
+    for connection in &mut lazy {
+        connection.client.query(b"rows 50000 1000");
+        connection.send();
+    }
+    let mut other = running.connect();
+    for number in 0..100 {
+        assert_eq!(other.query(&format!("literal {number}")).value, number.to_string());
+    }
+    // And what it was sent is all there when it reads.
+    for connection in &mut lazy {
+        assert_eq!(connection.run().bytes, 50_000_000);
+    }
+}
+
+#[test]
+fn one_that_sends_without_end_does_not_starve_others() {
+    let running = start(|options| options.worker_threads = 1);
+    let mut greedy = running.connect();
+    let mut packets = Vec::new();
+    for _ in 0..20_000 {
+        packets.extend_from_slice(&[10, 0, 0, 0, 3]);
+        packets.extend_from_slice(b"literal 7");
+    }
+    let Some(Stream::Tcp(stream)) = greedy.stream.take() else { unreachable!() };
+    let mut reading = stream.try_clone().unwrap();
+    let mut writing = stream;
+    let sender = std::thread::spawn(move || writing.write_all(&packets));
+    let mut other = running.connect();
+    for number in 0..50 {
+        assert_eq!(other.query(&format!("literal {number}")).value, number.to_string());
+    }
+    // All are answered, in order: an answer of four packets each, 43 bytes or so.
+    let mut room = vec![0; 1 << 16];
+    let mut ends = 0;
+    let mut receiver = meseta_protocol::receive::Receiver::new(1 << 20);
+    receiver.set_sequence_checked(false);
+    while ends < 20_000 {
+        let count = reading.read(&mut room).unwrap();
+        assert!(count > 0, "after {ends}");
+        receiver.feed(&room[..count]);
+        while let Some(packet) = receiver.next_packet().unwrap() {
+            ends += usize::from(packet.payload[0] == 0xFE);
+        }
+    }
+    sender.join().unwrap().unwrap();
+}
+
+#[test]
+fn connections_come_and_go_while_others_work() {
+    let running = start(|options| options.max_connections = 500);
+    std::thread::scope(|scope| {
+        for thread in 0..4 {
+            let running = &running;
+            scope.spawn(move || {
+                for number in 0..200 {
+                    let more = if thread % 2 == 0 { Capabilities::NONE } else { Capabilities::COMPRESS };
+                    let mut connection = running.connect_with(options("anybody", "", more)).unwrap();
+                    assert_eq!(connection.query(&format!("literal {number}")).value, number.to_string());
+                    if number % 3 == 0 {
+                        connection.client.quit();
+                        connection.send();
+                    }
+                }
+            });
+        }
+    });
+    let handle = running.server.handle();
+    eventually("all have left", || handle.totals().threads_connected == 0);
+    let totals = handle.totals();
+    assert_eq!((totals.connections, totals.aborted_connects), (800, 0));
+    assert_eq!(totals.commands[3], 800);
+    let _unused: Option<Client> = None;
+}
