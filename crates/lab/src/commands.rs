@@ -39,6 +39,7 @@ meseta lab: drives any server that speaks MySQL's protocol, and measures it.
   meseta lab WORKLOAD [options] check       the workload's own checks of its data
   meseta lab --test=oltp [options] ...      the same, with the options of sysbench 0.4
   meseta lab sweep --workload=W --clients=1,2,4..256 --server=NAME=HOST:PORT --dir=DIR [options]
+  meseta lab demo [server options]          a small data set and a sweep of two minutes, in a database of its own
   meseta lab report DIR|FILE... [--out=FILE] [--format=html|markdown|json|csv]
 
 Workloads: oltp_point_select oltp_read_only oltp_read_write oltp_write_only oltp_update_index
@@ -81,6 +82,7 @@ fn dispatch(words: &[String], interrupted: &Interrupt) -> Result<u8, String> {
     match options.words.first().map(String::as_str) {
         Some("sweep") => return sweep::run(&options, words, interrupted),
         Some("report") => return report_of(&options),
+        Some("demo") => return demo(&options, words, interrupted),
         _ => (),
     }
     let (name, command) = split(&options)?;
@@ -623,6 +625,39 @@ fn run_once(
             Ok(1)
         }
     }
+}
+
+/// The database of the demonstration.
+const DEMO_DATABASE: &str = "meseta_lab_demo";
+
+/// For newcomers: loads a little, sweeps for two minutes, reports, and leaves nothing on the server.
+fn demo(options: &Options, words: &[String], interrupted: &Interrupt) -> Result<u8, String> {
+    let nowhere = Target { database: String::new(), ..target(options)? };
+    let mut admin = Admin::connect(&nowhere).map_err(|failure| nowhere.explain(&failure))?;
+    let mut execute = |text: String| admin.execute(&text).map_err(|failure| nowhere.explain(&failure));
+    execute(format!("DROP DATABASE IF EXISTS {DEMO_DATABASE}"))?;
+    execute(format!("CREATE DATABASE {DEMO_DATABASE}"))?;
+    let mut options = options.with("mysql-db", DEMO_DATABASE);
+    options.words = vec!["sweep".to_owned()];
+    let directory = format!("lab-demo-{}", record::now());
+    for (name, value) in [
+        ("workload", "oltp_point_select,oltp_read_only,oltp_read_write"),
+        ("clients", "1,4,16,64,256"),
+        ("time", "6"),
+        ("table-size", "50000"),
+        ("dir", directory.as_str()),
+        ("title", "A first look"),
+    ] {
+        if !options.is_given(name) {
+            options = options.with(name, value);
+        }
+    }
+    let target = target(&options)?;
+    let done = workload("oltp_read_write", &options)
+        .and_then(|workload| prepare(&workload, &target, &options, interrupted))
+        .and_then(|_| sweep::run(&options, words, interrupted));
+    execute(format!("DROP DATABASE {DEMO_DATABASE}"))?;
+    done
 }
 
 fn report_of(options: &Options) -> Result<u8, String> {

@@ -1,7 +1,7 @@
 //! How a measurement begins, goes on and ends.
 //!
 //! ```text
-//! connect all | gate opens | warm-up | measured ................ | clients end their events | result
+//! connect all | gate opens | warm-up | measured ................ | clients end their events, and close | result
 //!                                    on_begin, on_second ...  on_end
 //! ```
 //!
@@ -198,11 +198,12 @@ pub fn run<W: Workload>(
         Some(failure) => Some(Ended::Failed(target.explain(&failure))),
         None => state.interrupted.then_some(Ended::Interrupted),
     };
-    let time = state.ended.unwrap_or(now).saturating_duration_since(begun);
-    let time = match plan.time {
-        Some(planned) if ended.is_none() && plan.events.is_none() => planned,
-        _ => time,
-    };
+    // Until the last event's end, or the planned one's.
+    let last = control.finished.lock().ok().and_then(|finished| finished.1).unwrap_or(now);
+    let time = last.saturating_duration_since(begun);
+    let time = plan
+        .time
+        .map_or(time, |planned| if plan.events.is_none() && ended.is_none() { planned } else { planned.min(time) });
     Ok(Measured { kinds: kinds.clone(), time, totals: state.totals, seconds: state.seconds, ended })
 }
 
@@ -271,6 +272,7 @@ impl State<'_> {
             self.control.stop.store(true, Ordering::Relaxed);
         }
         let is_over = self.plan.time.zip(begin).is_some_and(|(time, begin)| now >= begin + time)
+            || self.control.finished.lock().is_ok_and(|finished| finished.0 == self.plan.clients)
             || self.control.stop.load(Ordering::Relaxed);
         if is_over {
             self.end(now, observer);
@@ -282,6 +284,7 @@ impl State<'_> {
             self.ended = Some(now);
             observer.on_end();
         }
+        self.control.looked.store(true, Ordering::Relaxed);
     }
 }
 

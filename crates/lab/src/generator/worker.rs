@@ -47,6 +47,10 @@ pub(super) struct Control {
     pub gate: OnceLock<Instant>,
     /// Events that may still begin, if they are counted.
     pub events_left: Option<AtomicI64>,
+    /// How many clients have ended their last event, and when the last of them did.
+    pub finished: Mutex<(usize, Option<Instant>)>,
+    /// The server has been looked at for the last time: connections may be closed.
+    pub looked: AtomicBool,
     /// The first failure.
     pub failure: Mutex<Option<Failure>>,
 }
@@ -57,6 +61,13 @@ impl Control {
             first.get_or_insert(failure);
         }
         self.stop.store(true, Ordering::Relaxed);
+    }
+
+    /// A client has ended its last event.
+    fn finish(&self) {
+        if let Ok(mut finished) = self.finished.lock() {
+            *finished = (finished.0 + 1, Some(Instant::now()));
+        }
     }
 
     fn may_begin(&self) -> bool {
@@ -292,6 +303,11 @@ async fn serve<S: Session>(
         }
     }
     session.finish(&mut connection).await?;
+    shared.control.finish();
+    // A server's thread that ends takes its counters with it.
+    while !shared.control.looked.load(Ordering::Relaxed) {
+        connection.sleep(Duration::from_millis(5)).await;
+    }
     connection.close();
     Ok(())
 }

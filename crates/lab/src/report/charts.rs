@@ -142,19 +142,20 @@ fn throughput(data: &Data, workload: &str, clients: &[usize], x: &[f64]) -> Char
     chart
 }
 
-/// The fit of a server's throughput against clients.
-pub fn scalability(data: &Data, server: &str, workload: &str) -> Option<Scalability> {
+/// The fit of a server's throughput against clients, and by what share it misses a point at worst.
+pub fn scalability(data: &Data, server: &str, workload: &str) -> Option<(Scalability, f64)> {
     let clients = data.clients(workload);
     let y = averages(data, server, workload, &clients, |point| Some(point.throughput()));
     let points: Vec<(f64, f64)> =
         clients.iter().zip(y).filter_map(|(clients, y)| Some((*clients as f64, y?))).collect();
-    Scalability::fit(&points)
+    let law = Scalability::fit(&points)?;
+    Some((law, law.worst_miss(&points)))
 }
 
 fn percentiles(data: &Data, workload: &str, clients: &[usize], x: &[f64]) -> Chart {
     let mut chart = Chart::new("Response time".to_owned(), "clients", "ms", x.to_vec());
     let servers = data.servers();
-    let wanted: &[f64] = if servers.len() > 2 { &[50.0, 99.0] } else { &[50.0, 95.0, 99.0, 99.9] };
+    let wanted: &[f64] = if servers.len() > 1 { &[50.0, 99.0] } else { &[50.0, 95.0, 99.0, 99.9] };
     for server in servers {
         for &percentile in wanted {
             let y = averages(data, server, workload, clients, |point| Some(point.events.percentile(percentile)));

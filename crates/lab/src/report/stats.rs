@@ -116,7 +116,8 @@ impl Scalability {
         for (use_sigma, use_kappa) in [(true, true), (false, true), (true, false), (false, false)] {
             let mut matrix = [[0.0; 4]; 3];
             for (n, x) in &points {
-                let weight = (x / n).powi(2);
+                // (So that it is the difference of throughputs that is small, not that of N / X.)
+                let weight = (x * x / n).powi(2);
                 let sigma = if use_sigma { n - 1.0 } else { 0.0 };
                 let kappa = if use_kappa { n * (n - 1.0) } else { 0.0 };
                 let row = [1.0, sigma, kappa, n / x];
@@ -148,6 +149,12 @@ impl Scalability {
         self.lambda * n / (1.0 + self.sigma * (n - 1.0) + self.kappa * n * (n - 1.0))
     }
 
+    /// How far it is from a point at worst, as a share of the greatest throughput.
+    pub fn worst_miss(&self, points: &[(f64, f64)]) -> f64 {
+        let greatest = points.iter().map(|(_, x)| *x).fold(0.0, f64::max);
+        points.iter().map(|(n, x)| (self.at(*n) - x).abs() / greatest).fold(0.0, f64::max)
+    }
+
     /// Where the throughput is greatest; `None` if it never falls.
     pub fn peak(&self) -> Option<f64> {
         (self.kappa > 0.0 && self.sigma < 1.0).then(|| ((1.0 - self.sigma) / self.kappa).sqrt())
@@ -162,11 +169,12 @@ fn solve(mut m: [[f64; 4]; 3]) -> Option<[f64; 3]> {
             return None;
         }
         m.swap(column, pivot);
-        for row in 0..3 {
-            if row != column {
-                let factor = m[row][column] / m[column][column];
-                for k in column..4 {
-                    m[row][k] -= factor * m[column][k];
+        let pivot_row = m[column];
+        for (number, row) in m.iter_mut().enumerate() {
+            if number != column {
+                let factor = row[column] / pivot_row[column];
+                for (value, pivot) in row.iter_mut().zip(pivot_row).skip(column) {
+                    *value -= factor * pivot;
                 }
             }
         }

@@ -222,10 +222,11 @@ pub fn laws(data: &Data, workload: &str) -> Table {
             "kappa (coherency)",
             "peak at clients",
             "peak, transactions/s",
+            "misses by up to",
         ],
     );
     for server in data.servers() {
-        if let Some(law) = scalability(data, server, workload) {
+        if let Some((law, miss)) = scalability(data, server, workload) {
             let peak = law.peak();
             table.rows.push(vec![
                 server.to_owned(),
@@ -234,6 +235,7 @@ pub fn laws(data: &Data, workload: &str) -> Table {
                 format!("{:.6}", law.kappa),
                 peak.map_or("none".to_owned(), |peak| format!("{peak:.0}")),
                 peak.map_or("-".to_owned(), |peak| number(law.at(peak))),
+                format!("{:.0} %", miss * 100.0),
             ]);
         }
     }
