@@ -489,7 +489,8 @@ impl Subject {
             && statements > most
         {
             return Err(format!(
-                "{statements} prepared statements are more than the server's max_prepared_stmt_count of {most}: raise it, \
+                "{statements} prepared statements are more than the server's max_prepared_stmt_count of {most}: \
+                 raise it, \
                  or use --db-ps-mode=disable"
             ));
         }

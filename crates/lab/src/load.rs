@@ -5,7 +5,8 @@
 //!                    INSERT .. ; .. ; INSERT INTO lab_load (piece)
 //! ```
 //!
-//! A piece and the note that it is loaded are one transaction, so a load that was cut off goes on where it was: the same
+//! A piece and the note that it is loaded are one transaction, so a load that was cut off goes on where it was: the
+//! same
 //! command again loads what is missing. The table `lab_load` is dropped at the end. A row is a function of its number
 //! and the seed, which is kept in `lab_load` too: a resumed load gives the same rows.
 //!

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! DIR/run.json       the machine, the servers and their variables, the command; written once
-//! DIR/points.jsonl   a line for each point, appended when it is measured: a sweep that was cut off goes on after the last
+//! DIR/points.jsonl   a line for each point, appended when it is measured: a sweep goes on after the last
 //! FILE.json          (--json) machine, server and point in one line
 //! ```
 //!

@@ -175,7 +175,8 @@ mod tests {
         second.histogram.record(10_090_000).unwrap();
         assert_eq!(
             interval_line(&second, 1, 1.0, 4, 95.0, false),
-            "[ 1s ] thds: 4 tps: 4.00 qps: 80.00 (r/w/o: 56.00/16.00/8.00) lat (ms,95%): 10.09 err/s: 0.00 reconn/s: 0.00"
+            "[ 1s ] thds: 4 tps: 4.00 qps: 80.00 (r/w/o: 56.00/16.00/8.00) lat (ms,95%): 10.09 err/s: 0.00 reconn/s: \
+             0.00"
         );
     }
 }

@@ -4,8 +4,8 @@
 //! run(statement, values): encode -> send -> (parked) -> receive -> events until idle -> recorder
 //! ```
 //!
-//! After a send nothing is tried until the socket tells: an answer is never there at once, and a `recv` for nothing costs
-//! as much as one for something. A `recv` that did not fill its buffer has emptied the socket (the set is
+//! After a send nothing is tried until the socket tells: an answer is never there at once, and a `recv` for nothing
+//! costs as much as one for something. A `recv` that did not fill its buffer has emptied the socket (the set is
 //! edge-triggered), so the next wait is without a try either.
 //!
 //! When it fails: [`Failure::Lost`] and the connection is of no use; [`Failure::Server`] and it goes on.

@@ -1,4 +1,5 @@
-//! What is counted: each statement by kind and by result, each event, each error by number, second by second and in all.
+//! What is counted: each statement by kind and by result, each event, each error by number, second by second and in
+//! all.
 //!
 //! ```text
 //! worker:  statement(kind, time, class), event(..), error(code) -> Recorder -- take_second() --> Second (each second)

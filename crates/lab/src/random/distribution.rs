@@ -6,9 +6,16 @@
 //! |---|---|---|
 //! | uniform | a + floor(u T) | the same |
 //! | gaussian | a + floor(mean of `iterations` of u T) | the integer mean of `iterations` draws |
-//! | special | m = 100 / (100 - hot): if u t m < t, a + floor(t mean(u)); else, with the same u, a + floor(u (t pct/100 + 1) + t/2 - t pct/200) | x = 1 + below(T (100 div (100 - hot))); if x <= T gaussian, else x mod d + T div 2 - T pct/200, d = T pct/100 |
+//! | special | below | below |
 //! | pareto | a + floor(T u^p), p = ln h / ln(1 - h) | - |
 //! | zipfian | a + k - 1, P(k) ~ k^-exponent | - |
+//!
+//! ```text
+//! special, 1.0   m = 100 / (100 - hot);  u t m < t:  a + floor(t mean(u))
+//!                else, with the same u:              a + floor(u (t pct/100 + 1) + t/2 - t pct/200)
+//! special, 0.4   x = 1 + below(T (100 div (100 - hot)));  x <= T:  as gaussian
+//!                else, with d = T pct div 100:                     x mod d + T div 2 - T pct div 200
+//! ```
 //!
 //! Since `special` of 1.0 uses the same u twice, the lower quarter of the block in the middle is never hot. That is
 //! kept: who compares with old results wants the same skew.

@@ -1,6 +1,7 @@
 //! How the page looks: one file, without network; charts drawn by a script of its own from data in the page.
 //!
-//! Text of servers and users is escaped; data for the script is JSON in a `<script>` of type JSON, in which `<` is written
+//! Text of servers and users is escaped; data for the script is JSON in a `<script>` of type JSON, in which `<` is
+//! written
 //! as `\u003c`: nothing in it can end the element.
 
 use super::{Data, charts, tables};
@@ -47,9 +48,12 @@ pub fn page(data: &Data) -> String {
         body.push('\n');
     }
     body.push_str(
-        "</pre><h3>How to read this</h3><p>A line goes through the means of the rounds; its band goes from the least to the \
-         greatest round. ± is the 95 % confidence interval of the mean; “no difference” means that the noise between \
-         rounds is greater than what is between the servers. Times of an open loop count from when a transaction was to \
+        "</pre><h3>How to read this</h3><p>A line goes through the means of the rounds; its band goes from the least \
+         to the \
+         greatest round. ± is the 95 % confidence interval of the mean; “no difference” means that the noise \
+         between \
+         rounds is greater than what is between the servers. Times of an open loop count from when a transaction was \
+         to \
          begin. Waits are what the server itself counted.</p></section>",
     );
     // Serialising numbers and text does not fail.

@@ -1,7 +1,7 @@
 //! The OLTP test of sysbench 0.4, on which the reports of 2006 to 2012 rest.
 //!
 //! ```text
-//! complex   BEGIN | 10 P | R S O D | UI UN | UPDATE k, DELETE, INSERT of one id | COMMIT      14 reads 5 writes 2 others
+//! complex   BEGIN | 10 P | R S O D | UI UN | UPDATE k, DELETE, INSERT of one id | COMMIT    14 reads 5 writes 2 others
 //! simple    P                                 (with simple_update: P, and one UPDATE of one row)
 //! nontrx    one statement of the chosen kind
 //! ```

@@ -25,7 +25,8 @@
 //! statements = ["BEGIN", "UPDATE users SET note = :note WHERE id = :user", "COMMIT"]
 //! ```
 //!
-//! A parameter is drawn once for each transaction: the same name is the same value in all of its statements. A name with
+//! A parameter is drawn once for each transaction: the same name is the same value in all of its statements. A name
+//! with
 //! digits after an underscore (`:user_2`) is drawn by the rule of the name without them, for itself.
 //!
 //! When it fails: what is wrong with the file is one line that names the place. A failed transaction is rolled back

@@ -7,7 +7,8 @@
 //! ```
 //!
 //! Invariants:
-//! 1. The INSERT puts back the key that the DELETE just before took: OBJECT has N rows and HISTORY 20 N before and after.
+//! 1. The INSERT puts back the key that the DELETE just before took: OBJECT has N rows and HISTORY 20 N before and
+//!    after.
 //! 2. With `anti_dead` (the default) no two clients write to the same object.
 //! 3. An event counts as one READ and, when it writes, one WRITE; both and each statement are timed.
 //!
@@ -113,7 +114,8 @@ impl DbStress {
                 self.parts.sel1,
                 SEL1,
                 format!(
-                    "SELECT S.REF, S.NAME, Z.REF, Z.NAME, O.NAME, O.CREATE_DATE, O.NOTE FROM OBJECT{n} O, SECTION{n} S, \
+                    "SELECT S.REF, S.NAME, Z.REF, Z.NAME, O.NAME, O.CREATE_DATE, O.NOTE FROM OBJECT{n} O, SECTION{n} \
+                     S, \
                      ZONE{n} Z WHERE S.REF = O.REF_SECTION AND Z.REF = S.REF_ZONE AND O.REF = ?{lock}"
                 ),
             ),
@@ -147,14 +149,22 @@ impl DbStress {
             let unique = if self.hpk { "UNIQUE " } else { "" };
             plan.before.extend([
                 format!("CREATE TABLE ZONE{n} (REF CHAR(2) NOT NULL, NAME CHAR(40) NOT NULL) {tail}"),
-                format!("CREATE TABLE SECTION{n} (REF CHAR(2) NOT NULL, REF_ZONE CHAR(2) NOT NULL, NAME CHAR(40) NOT NULL) {tail}"),
-                format!("CREATE TABLE STAT{n} (REF CHAR(3) NOT NULL, NAME CHAR(40) NOT NULL, NUMB INT NOT NULL) {tail}"),
                 format!(
-                    "CREATE TABLE OBJECT{n} (REF CHAR(10) NOT NULL, REF_SECTION CHAR(2) NOT NULL, NAME CHAR(30) NOT NULL, \
+                    "CREATE TABLE SECTION{n} (REF CHAR(2) NOT NULL, REF_ZONE CHAR(2) NOT NULL, NAME CHAR(40) NOT \
+                        NULL) {tail}"
+                ),
+                format!(
+                    "CREATE TABLE STAT{n} (REF CHAR(3) NOT NULL, NAME CHAR(40) NOT NULL, NUMB INT NOT NULL) \
+                        {tail}"
+                ),
+                format!(
+                    "CREATE TABLE OBJECT{n} (REF CHAR(10) NOT NULL, REF_SECTION CHAR(2) NOT NULL, NAME CHAR(30) NOT \
+                     NULL, \
                      CREATE_DATE CHAR(12) NOT NULL, NOTE CHAR(100)) {tail}"
                 ),
                 format!(
-                    "CREATE TABLE HISTORY{n} (REF_OBJECT CHAR(10) NOT NULL, HORDER INT NOT NULL, REF_STAT CHAR(3) NOT NULL, \
+                    "CREATE TABLE HISTORY{n} (REF_OBJECT CHAR(10) NOT NULL, HORDER INT NOT NULL, REF_STAT CHAR(3) \
+                     NOT NULL, \
                      BEGIN_DATE CHAR(12) NOT NULL, END_DATE CHAR(12), NOTE CHAR(100)) {tail}"
                 ),
                 format!("CREATE UNIQUE INDEX zone_ref_idx ON ZONE{n}(REF)"),

@@ -602,7 +602,8 @@ mod tests {
         let plan = Sysbench { tables: 2, ..Sysbench::default() }.load_plan(1);
         assert_eq!(
             plan.before[1],
-            "CREATE TABLE sbtest2(id INTEGER NOT NULL AUTO_INCREMENT, k INTEGER DEFAULT '0' NOT NULL, c CHAR(120) DEFAULT '' \
+            "CREATE TABLE sbtest2(id INTEGER NOT NULL AUTO_INCREMENT, k INTEGER DEFAULT '0' NOT NULL, c CHAR(120) \
+             DEFAULT '' \
              NOT NULL, pad CHAR(60) DEFAULT '' NOT NULL, PRIMARY KEY (id)) /*! ENGINE = innodb */"
         );
         assert_eq!(plan.after, ["CREATE INDEX k_1 ON sbtest1(k)", "CREATE INDEX k_2 ON sbtest2(k)"]);

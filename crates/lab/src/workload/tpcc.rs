@@ -4,7 +4,8 @@
 //! 45 % new order (1 % of them rolled back) | 43 % payment | 4 % order status | 4 % delivery | 4 % stock level
 //! ```
 //!
-//! Clients belong to warehouses in turn. Keying and think times are off unless asked for, as in most published runs; what
+//! Clients belong to warehouses in turn. Keying and think times are off unless asked for, as in most published runs;
+//! what
 //! is measured is then no TPC-C result in the standard's sense, and is not called tpmC.
 //!
 //! Invariants: those of clause 3.3.2, asked by [`Tpcc::checks`].
@@ -48,27 +49,32 @@ pub struct Tpcc {
 const STATEMENTS: [(&str, &str); 29] = [
     (
         "customer_discount",
-        "SELECT c_discount, c_last, c_credit, w_tax FROM customer, warehouse WHERE w_id = ? AND c_w_id = w_id AND c_d_id = ? AND c_id = ?",
+        "SELECT c_discount, c_last, c_credit, w_tax FROM customer, warehouse WHERE w_id = ? AND c_w_id = w_id AND \
+         c_d_id = ? AND c_id = ?",
     ),
     ("district_for_order", "SELECT d_next_o_id, d_tax FROM district WHERE d_id = ? AND d_w_id = ? FOR UPDATE"),
     ("district_next_order", "UPDATE district SET d_next_o_id = ? + 1 WHERE d_id = ? AND d_w_id = ?"),
     (
         "insert_order",
-        "INSERT INTO orders (o_id, o_d_id, o_w_id, o_c_id, o_entry_d, o_ol_cnt, o_all_local) VALUES (?, ?, ?, ?, NOW(), ?, ?)",
+        "INSERT INTO orders (o_id, o_d_id, o_w_id, o_c_id, o_entry_d, o_ol_cnt, o_all_local) VALUES (?, ?, ?, ?, \
+         NOW(), ?, ?)",
     ),
     ("insert_new_order", "INSERT INTO new_orders (no_o_id, no_d_id, no_w_id) VALUES (?, ?, ?)"),
     ("item", "SELECT i_price, i_name, i_data FROM item WHERE i_id = ?"),
     (
         "stock_for_order",
-        "SELECT s_quantity, s_data, s_dist_01, s_dist_02, s_dist_03, s_dist_04, s_dist_05, s_dist_06, s_dist_07, s_dist_08, s_dist_09, s_dist_10 FROM stock WHERE s_i_id = ? AND s_w_id = ? FOR UPDATE",
+        "SELECT s_quantity, s_data, s_dist_01, s_dist_02, s_dist_03, s_dist_04, s_dist_05, s_dist_06, s_dist_07, \
+         s_dist_08, s_dist_09, s_dist_10 FROM stock WHERE s_i_id = ? AND s_w_id = ? FOR UPDATE",
     ),
     (
         "update_stock",
-        "UPDATE stock SET s_quantity = ?, s_ytd = s_ytd + ?, s_order_cnt = s_order_cnt + 1, s_remote_cnt = s_remote_cnt + ? WHERE s_i_id = ? AND s_w_id = ?",
+        "UPDATE stock SET s_quantity = ?, s_ytd = s_ytd + ?, s_order_cnt = s_order_cnt + 1, s_remote_cnt = \
+         s_remote_cnt + ? WHERE s_i_id = ? AND s_w_id = ?",
     ),
     (
         "insert_order_line",
-        "INSERT INTO order_line (ol_o_id, ol_d_id, ol_w_id, ol_number, ol_i_id, ol_supply_w_id, ol_quantity, ol_amount, ol_dist_info) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+        "INSERT INTO order_line (ol_o_id, ol_d_id, ol_w_id, ol_number, ol_i_id, ol_supply_w_id, ol_quantity, \
+         ol_amount, ol_dist_info) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
     ),
     ("warehouse_ytd", "UPDATE warehouse SET w_ytd = w_ytd + ? WHERE w_id = ?"),
     (
@@ -83,20 +89,25 @@ const STATEMENTS: [(&str, &str); 29] = [
     ("customers_by_name", "SELECT c_id FROM customer WHERE c_w_id = ? AND c_d_id = ? AND c_last = ? ORDER BY c_first"),
     (
         "customer_for_payment",
-        "SELECT c_first, c_middle, c_last, c_street_1, c_street_2, c_city, c_state, c_zip, c_phone, c_credit, c_credit_lim, c_discount, c_balance, c_since FROM customer WHERE c_w_id = ? AND c_d_id = ? AND c_id = ? FOR UPDATE",
+        "SELECT c_first, c_middle, c_last, c_street_1, c_street_2, c_city, c_state, c_zip, c_phone, c_credit, \
+         c_credit_lim, c_discount, c_balance, c_since FROM customer WHERE c_w_id = ? AND c_d_id = ? AND c_id = ? FOR \
+                        UPDATE",
     ),
     ("customer_data", "SELECT c_data FROM customer WHERE c_w_id = ? AND c_d_id = ? AND c_id = ?"),
     (
         "update_bad_customer",
-        "UPDATE customer SET c_balance = c_balance - ?, c_ytd_payment = c_ytd_payment + ?, c_payment_cnt = c_payment_cnt + 1, c_data = ? WHERE c_w_id = ? AND c_d_id = ? AND c_id = ?",
+        "UPDATE customer SET c_balance = c_balance - ?, c_ytd_payment = c_ytd_payment + ?, c_payment_cnt = \
+         c_payment_cnt + 1, c_data = ? WHERE c_w_id = ? AND c_d_id = ? AND c_id = ?",
     ),
     (
         "update_customer",
-        "UPDATE customer SET c_balance = c_balance - ?, c_ytd_payment = c_ytd_payment + ?, c_payment_cnt = c_payment_cnt + 1 WHERE c_w_id = ? AND c_d_id = ? AND c_id = ?",
+        "UPDATE customer SET c_balance = c_balance - ?, c_ytd_payment = c_ytd_payment + ?, c_payment_cnt = \
+         c_payment_cnt + 1 WHERE c_w_id = ? AND c_d_id = ? AND c_id = ?",
     ),
     (
         "insert_history",
-        "INSERT INTO history (h_c_d_id, h_c_w_id, h_c_id, h_d_id, h_w_id, h_date, h_amount, h_data) VALUES (?, ?, ?, ?, ?, NOW(), ?, ?)",
+        "INSERT INTO history (h_c_d_id, h_c_w_id, h_c_id, h_d_id, h_w_id, h_date, h_amount, h_data) VALUES (?, ?, ?, \
+         ?, ?, NOW(), ?, ?)",
     ),
     (
         "customer_balance",
@@ -104,11 +115,13 @@ const STATEMENTS: [(&str, &str); 29] = [
     ),
     (
         "last_order",
-        "SELECT o_id, o_entry_d, COALESCE(o_carrier_id, 0) FROM orders WHERE o_w_id = ? AND o_d_id = ? AND o_c_id = ? ORDER BY o_id DESC LIMIT 1",
+        "SELECT o_id, o_entry_d, COALESCE(o_carrier_id, 0) FROM orders WHERE o_w_id = ? AND o_d_id = ? AND o_c_id = \
+         ? ORDER BY o_id DESC LIMIT 1",
     ),
     (
         "order_lines",
-        "SELECT ol_i_id, ol_supply_w_id, ol_quantity, ol_amount, ol_delivery_d FROM order_line WHERE ol_w_id = ? AND ol_d_id = ? AND ol_o_id = ?",
+        "SELECT ol_i_id, ol_supply_w_id, ol_quantity, ol_amount, ol_delivery_d FROM order_line WHERE ol_w_id = ? AND \
+         ol_d_id = ? AND ol_o_id = ?",
     ),
     (
         "oldest_new_order",
@@ -121,7 +134,8 @@ const STATEMENTS: [(&str, &str); 29] = [
     ("delivered_amount", "SELECT SUM(ol_amount) FROM order_line WHERE ol_o_id = ? AND ol_d_id = ? AND ol_w_id = ?"),
     (
         "customer_delivered",
-        "UPDATE customer SET c_balance = c_balance + ?, c_delivery_cnt = c_delivery_cnt + 1 WHERE c_id = ? AND c_d_id = ? AND c_w_id = ?",
+        "UPDATE customer SET c_balance = c_balance + ?, c_delivery_cnt = c_delivery_cnt + 1 WHERE c_id = ? AND \
+         c_d_id = ? AND c_w_id = ?",
     ),
 ];
 const CUSTOMER_DISCOUNT: usize = 0;
@@ -205,13 +219,15 @@ impl Tpcc {
     fn definitions(&self) -> Vec<String> {
         let address = |p: &str| {
             format!(
-                "{p}_street_1 VARCHAR(20), {p}_street_2 VARCHAR(20), {p}_city VARCHAR(20), {p}_state CHAR(2), {p}_zip CHAR(9)"
+                "{p}_street_1 VARCHAR(20), {p}_street_2 VARCHAR(20), {p}_city VARCHAR(20), {p}_state CHAR(2), \
+                 {p}_zip CHAR(9)"
             )
         };
         let stock: Vec<String> = (1..=10).map(|d| format!("s_dist_{d:02} CHAR(24)")).collect();
         [
             format!(
-                "warehouse (w_id INT NOT NULL, w_name VARCHAR(10), {}, w_tax DECIMAL(4,4), w_ytd DECIMAL(12,2), PRIMARY KEY (w_id))",
+                "warehouse (w_id INT NOT NULL, w_name VARCHAR(10), {}, w_tax DECIMAL(4,4), w_ytd DECIMAL(12,2), \
+                 PRIMARY KEY (w_id))",
                 address("w")
             ),
             format!(
@@ -222,8 +238,10 @@ impl Tpcc {
             format!(
                 "customer (c_id INT NOT NULL, c_d_id TINYINT NOT NULL, c_w_id INT NOT NULL, c_first VARCHAR(16), \
                  c_middle CHAR(2), c_last VARCHAR(16), {}, c_phone CHAR(16), c_since DATETIME, c_credit CHAR(2), \
-                 c_credit_lim DECIMAL(12,2), c_discount DECIMAL(4,4), c_balance DECIMAL(12,2), c_ytd_payment DECIMAL(12,2), \
-                 c_payment_cnt SMALLINT, c_delivery_cnt SMALLINT, c_data VARCHAR(500), PRIMARY KEY (c_w_id, c_d_id, c_id))",
+                 c_credit_lim DECIMAL(12,2), c_discount DECIMAL(4,4), c_balance DECIMAL(12,2), c_ytd_payment \
+                 DECIMAL(12,2), \
+                 c_payment_cnt SMALLINT, c_delivery_cnt SMALLINT, c_data VARCHAR(500), PRIMARY KEY (c_w_id, c_d_id, \
+                        c_id))",
                 address("c")
             ),
             "history (h_c_id INT, h_c_d_id TINYINT, h_c_w_id INT, h_d_id TINYINT, h_w_id INT, h_date DATETIME, \
@@ -235,7 +253,8 @@ impl Tpcc {
             "orders (o_id INT NOT NULL, o_d_id TINYINT NOT NULL, o_w_id INT NOT NULL, o_c_id INT, o_entry_d DATETIME, \
              o_carrier_id TINYINT, o_ol_cnt TINYINT, o_all_local TINYINT, PRIMARY KEY (o_w_id, o_d_id, o_id))"
                 .to_owned(),
-            "order_line (ol_o_id INT NOT NULL, ol_d_id TINYINT NOT NULL, ol_w_id INT NOT NULL, ol_number TINYINT NOT NULL, \
+            "order_line (ol_o_id INT NOT NULL, ol_d_id TINYINT NOT NULL, ol_w_id INT NOT NULL, ol_number TINYINT NOT \
+             NULL, \
              ol_i_id INT, ol_supply_w_id INT, ol_delivery_d DATETIME, ol_quantity TINYINT, ol_amount DECIMAL(6,2), \
              ol_dist_info CHAR(24), PRIMARY KEY (ol_w_id, ol_d_id, ol_o_id, ol_number))"
                 .to_owned(),
@@ -278,29 +297,43 @@ impl Tpcc {
 
     /// The consistency conditions of clause 3.3.2: each question gives the rows that violate one.
     pub fn checks(&self) -> Vec<(String, String)> {
-        const LINES: &str = "SELECT ol_w_id w, ol_d_id d, ol_o_id o, COUNT(*) lines_of, SUM(ol_delivery_d IS NULL) undelivered \
+        const LINES: &str = "SELECT ol_w_id w, ol_d_id d, ol_o_id o, COUNT(*) lines_of, SUM(ol_delivery_d IS NULL) \
+                        undelivered \
                              FROM order_line GROUP BY ol_w_id, ol_d_id, ol_o_id";
         let checks = [
             ("1: a warehouse's year is that of its districts",
-             "SELECT w_id FROM warehouse JOIN (SELECT d_w_id, SUM(d_ytd) s FROM district GROUP BY d_w_id) d ON d_w_id = w_id WHERE w_ytd <> s".to_owned()),
+             "SELECT w_id FROM warehouse JOIN (SELECT d_w_id, SUM(d_ytd) s FROM district GROUP BY d_w_id) d ON \
+              d_w_id = w_id WHERE w_ytd <> s".to_owned()),
             ("2: a district's next order follows its last one",
-             "SELECT d_w_id, d_id FROM district JOIN (SELECT o_w_id, o_d_id, MAX(o_id) m FROM orders GROUP BY o_w_id, o_d_id) o ON o_w_id = d_w_id AND o_d_id = d_id WHERE d_next_o_id - 1 <> m".to_owned()),
+             "SELECT d_w_id, d_id FROM district JOIN (SELECT o_w_id, o_d_id, MAX(o_id) m FROM orders GROUP BY \
+              o_w_id, o_d_id) o ON o_w_id = d_w_id AND o_d_id = d_id WHERE d_next_o_id - 1 <> m".to_owned()),
             ("3: new orders have no gaps",
-             "SELECT no_w_id, no_d_id FROM new_orders GROUP BY no_w_id, no_d_id HAVING MAX(no_o_id) - MIN(no_o_id) + 1 <> COUNT(*)".to_owned()),
+             "SELECT no_w_id, no_d_id FROM new_orders GROUP BY no_w_id, no_d_id HAVING MAX(no_o_id) - MIN(no_o_id) + \
+              1 <> COUNT(*)".to_owned()),
             ("4: orders tell the number of a district's lines",
-             "SELECT o_w_id, o_d_id FROM (SELECT o_w_id, o_d_id, SUM(o_ol_cnt) s FROM orders GROUP BY o_w_id, o_d_id) o JOIN (SELECT ol_w_id, ol_d_id, COUNT(*) n FROM order_line GROUP BY ol_w_id, ol_d_id) l ON ol_w_id = o_w_id AND ol_d_id = o_d_id WHERE s <> n".to_owned()),
+             "SELECT o_w_id, o_d_id FROM (SELECT o_w_id, o_d_id, SUM(o_ol_cnt) s FROM orders GROUP BY o_w_id, \
+              o_d_id) o JOIN (SELECT ol_w_id, ol_d_id, COUNT(*) n FROM order_line GROUP BY ol_w_id, ol_d_id) l ON \
+                        ol_w_id = o_w_id AND ol_d_id = o_d_id WHERE s <> n".to_owned()),
             ("5: an order without a carrier is a new order",
-             "SELECT o_id FROM orders LEFT JOIN new_orders ON no_w_id = o_w_id AND no_d_id = o_d_id AND no_o_id = o_id WHERE (o_carrier_id IS NULL) <> (no_o_id IS NOT NULL) LIMIT 1".to_owned()),
+             "SELECT o_id FROM orders LEFT JOIN new_orders ON no_w_id = o_w_id AND no_d_id = o_d_id AND no_o_id = \
+              o_id WHERE (o_carrier_id IS NULL) <> (no_o_id IS NOT NULL) LIMIT 1".to_owned()),
             ("6: each order has its lines",
-             format!("SELECT o_id FROM orders JOIN ({LINES}) l ON w = o_w_id AND d = o_d_id AND o = o_id WHERE o_ol_cnt <> lines_of LIMIT 1")),
+             format!("SELECT o_id FROM orders JOIN ({LINES}) l ON w = o_w_id AND d = o_d_id AND o = o_id WHERE \
+                      o_ol_cnt <> lines_of LIMIT 1")),
             ("7: lines are delivered with their order",
-             format!("SELECT o_id FROM orders JOIN ({LINES}) l ON w = o_w_id AND d = o_d_id AND o = o_id WHERE undelivered <> IF(o_carrier_id IS NULL, lines_of, 0) LIMIT 1")),
+             format!("SELECT o_id FROM orders JOIN ({LINES}) l ON w = o_w_id AND d = o_d_id AND o = o_id WHERE \
+                      undelivered <> IF(o_carrier_id IS NULL, lines_of, 0) LIMIT 1")),
             ("8: a warehouse's year is its history",
-             "SELECT w_id FROM warehouse JOIN (SELECT h_w_id, SUM(h_amount) s FROM history GROUP BY h_w_id) h ON h_w_id = w_id WHERE w_ytd <> s".to_owned()),
+             "SELECT w_id FROM warehouse JOIN (SELECT h_w_id, SUM(h_amount) s FROM history GROUP BY h_w_id) h ON \
+              h_w_id = w_id WHERE w_ytd <> s".to_owned()),
             ("9: a district's year is its history",
-             "SELECT d_w_id, d_id FROM district JOIN (SELECT h_w_id, h_d_id, SUM(h_amount) s FROM history GROUP BY h_w_id, h_d_id) h ON h_w_id = d_w_id AND h_d_id = d_id WHERE d_ytd <> s".to_owned()),
+             "SELECT d_w_id, d_id FROM district JOIN (SELECT h_w_id, h_d_id, SUM(h_amount) s FROM history GROUP BY \
+              h_w_id, h_d_id) h ON h_w_id = d_w_id AND h_d_id = d_id WHERE d_ytd <> s".to_owned()),
             ("12: a customer's balance and payments are what was delivered",
-             "SELECT c_id FROM customer LEFT JOIN (SELECT o_w_id, o_d_id, o_c_id, SUM(ol_amount) s FROM orders JOIN order_line ON ol_w_id = o_w_id AND ol_d_id = o_d_id AND ol_o_id = o_id WHERE ol_delivery_d IS NOT NULL GROUP BY o_w_id, o_d_id, o_c_id) x ON o_w_id = c_w_id AND o_d_id = c_d_id AND o_c_id = c_id WHERE c_balance + c_ytd_payment <> COALESCE(s, 0) LIMIT 1".to_owned()),
+             "SELECT c_id FROM customer LEFT JOIN (SELECT o_w_id, o_d_id, o_c_id, SUM(ol_amount) s FROM orders JOIN \
+              order_line ON ol_w_id = o_w_id AND ol_d_id = o_d_id AND ol_o_id = o_id WHERE ol_delivery_d IS NOT NULL \
+                        GROUP BY o_w_id, o_d_id, o_c_id) x ON o_w_id = c_w_id AND o_d_id = c_d_id AND o_c_id = c_id \
+                        WHERE c_balance + c_ytd_payment <> COALESCE(s, 0) LIMIT 1".to_owned()),
         ];
         checks.into_iter().map(|(meaning, question)| (format!("consistency {meaning}"), question)).collect()
     }
@@ -404,7 +437,8 @@ fn put_customer(random: &mut Random, row: i64, to: &mut Vec<u8>) {
     let discount = random.between(0, 5000);
     let data = letters(random, 300, 500);
     let text = format!(
-        "({c},{d},{w},'{first}','OE','{last}',{address},'{phone}','{DATE}','{credit}',50000.00,0.{discount:04},-10.00,10.00,1,0,'{data}')"
+        "({c},{d},{w},'{first}','OE','{last}',{address},'{phone}','{DATE}','{credit}',50000.00,\
+         0.{discount:04},-10.00,10.00,1,0,'{data}')"
     );
     to.extend_from_slice(text.as_bytes());
 }
@@ -466,7 +500,8 @@ impl Workload for Tpcc {
             ),
             low_stock: Statement::new(
                 LOW_STOCK,
-                "SELECT COUNT(DISTINCT s_i_id) FROM order_line, stock WHERE ol_w_id = ? AND ol_d_id = ? AND ol_o_id < ? \
+                "SELECT COUNT(DISTINCT s_i_id) FROM order_line, stock WHERE ol_w_id = ? AND ol_d_id = ? AND ol_o_id \
+                 < ? \
                  AND ol_o_id >= ? AND s_w_id = ? AND s_i_id = ol_i_id AND s_quantity < ?",
             ),
         }
