@@ -1,7 +1,7 @@
 //! Which server, and how it is reached: an address, an account, a database.
 //!
 //! When it fails: a name that does not resolve, or an account that is refused, is one line that says what to look at
-//! ([`explain`]).
+//! ([`Target::explain`]).
 
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
