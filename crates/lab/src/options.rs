@@ -354,7 +354,7 @@ fn number(value: &str) -> Option<u64> {
     digits.parse::<u64>().ok()?.checked_mul(unit)
 }
 
-/// A list of numbers of clients: `1,2,4..64` goes on doubling, `10,20..100` in the same steps.
+/// A list of numbers of clients: `1,2,4..64` goes on doubling, `10,20,30..100` in the same steps.
 ///
 /// # Errors
 /// One line.
@@ -368,8 +368,10 @@ pub fn parse_counts(text: &str) -> Result<Vec<usize>, String> {
             None => counts.push(parse(part)?),
             Some((from, to)) => {
                 let (from, to) = (parse(from)?, parse(to)?);
-                let before = counts.last().copied();
-                let step = before.filter(|before| from > *before && from != 2 * before).map(|before| from - before);
+                let step = match counts[..] {
+                    [.., first, second] if second > first && from == second + (second - first) => Some(second - first),
+                    _ => None,
+                };
                 let mut next = from;
                 while next <= to {
                     counts.push(next);
@@ -451,7 +453,7 @@ mod tests {
     fn counts_double_or_go_in_steps() {
         assert_eq!(parse_counts("1,2,4..64").unwrap(), [1, 2, 4, 8, 16, 32, 64]);
         assert_eq!(parse_counts("1..100").unwrap(), [1, 2, 4, 8, 16, 32, 64, 100]);
-        assert_eq!(parse_counts("10,20..50").unwrap(), [10, 20, 30, 40, 50]);
+        assert_eq!(parse_counts("10,20,30..50").unwrap(), [10, 20, 30, 40, 50]);
         assert_eq!(parse_counts("3,300").unwrap(), [3, 300]);
         for wrong in ["", "0", "a", "4..", "-1", "1,,2", "1000000"] {
             assert!(parse_counts(wrong).is_err(), "{wrong}");

@@ -71,12 +71,12 @@ fn put_report(point: &Point, percentile: f64, with_histogram: bool, to: &mut Str
         (name.as_str(), times.percentile(percentile)),
         ("sum:", sum),
     ] {
-        writeln!(to, "         {name:<32} {value:>15.2}")?;
+        writeln!(to, "         {name:<32}{value:>12.2}")?;
     }
     let [events, events_deviation, busy, busy_deviation] = point.fairness;
     writeln!(to, "\nThreads fairness:")?;
-    writeln!(to, "    {:<32} {events:.4}/{events_deviation:.2}", "events (avg/stddev):")?;
-    writeln!(to, "    {:<32} {busy:.4}/{busy_deviation:.2}\n", "execution time (avg/stddev):")?;
+    writeln!(to, "    {:<30} {events:.4}/{events_deviation:.2}", "events (avg/stddev):")?;
+    writeln!(to, "    {:<30} {busy:.4}/{busy_deviation:.2}\n", "execution time (avg/stddev):")?;
     put_more(point, to)
 }
 
@@ -160,7 +160,7 @@ mod tests {
             "    transactions:                        1000   (100.00 per sec.)\n",
             "    queries:                             20000  (2000.00 per sec.)\n",
             "    ignored errors:                      5      (0.50 per sec.)\n",
-            "         95th percentile:                           2.00\n",
+            "         95th percentile:                        2.00\n",
             "    error 1213: 5 times\n",
         ] {
             assert!(text.contains(line), "{line} is not in\n{text}");

@@ -39,9 +39,9 @@ pub fn parse(text: &str, name: &str) -> Option<Point> {
     // 95 % of what is printed as such; the mean for the rest below.
     let high = percentile.unwrap_or(max);
     let histogram = vec![
-        ((mean * 1e6) as u64, count * 94 / 100),
-        ((high * 1e6) as u64, count * 99 / 100 - count * 94 / 100),
-        ((max * 1e6) as u64, count - count * 99 / 100),
+        ((mean * 1e6).round() as u64, count * 94 / 100),
+        ((high * 1e6).round() as u64, count * 99 / 100 - count * 94 / 100),
+        ((max * 1e6).round() as u64, count - count * 99 / 100),
     ];
     let times = Times { count, mean_ms: mean, min_ms: number("min:").unwrap_or(0.0), max_ms: max, histogram };
     let count_of = |label: &str| number(label).unwrap_or(0.0) as u64;
