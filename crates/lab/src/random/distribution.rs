@@ -220,7 +220,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn draws_stay_in_range(seed: u64, a in -1000i64..1000, size in 0i64..1 << 40, pick in 0..6) {
+        fn draws_stay_in_range(seed: u64, a in -1000i64..1000, size in 0i64..1 << 40, pick in 0..6usize) {
             let shape = [
                 Shape::Uniform,
                 Shape::Gaussian { iterations: 12 },
