@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | `meseta check DIR` | reads every page of a closed store and says what is wrong | 0 sound, 1 problems, 2 not opened |
 //! | `meseta demo` | fills a store, kills itself, and shows that nothing was lost | 0 all well, 1 not, 2 failed |
+//! | `meseta lab ..` | drives and measures servers, and reports | 0 done, 1 ended early or a check failed, 2 failed |
 //!
 //! Results go to standard output. An error is one line on standard error that begins with `meseta:`.
 
@@ -49,6 +50,13 @@ enum Command {
         #[arg(long, default_value_t = 200_000, value_parser = clap::value_parser!(u64).range(1..))]
         rows: u64,
     },
+    /// Drive and measure any server that speaks MySQL's protocol: workloads, sweeps, reports
+    #[command(disable_help_flag = true)]
+    Lab {
+        /// As `meseta lab help` says
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+        words: Vec<String>,
+    },
     /// The process that the demonstration kills
     #[command(hide = true)]
     DemoWorker {
@@ -64,6 +72,7 @@ fn main() -> ExitCode {
     let done = match Arguments::parse().command {
         Command::Check { directory, memory } => check::run(&directory, memory),
         Command::Demo { directory, rows } => demo::run(&directory, rows),
+        Command::Lab { words } => return ExitCode::from(meseta_lab::run(&words)),
         Command::DemoWorker { directory } => crash::work(&directory).map(|()| true),
     };
     match done {

@@ -1,0 +1,36 @@
+//! The load lab: workloads, loading, the generator, sweeps, measurement and reports, against any server that speaks
+//! MySQL's protocol. It knows a server only as a client does.
+//!
+//! ```text
+//! words --options--> commands --+-- load ------> admin connections        (prepare)
+//!                               +-- generator <-- workload <-- random     (run, sweep)
+//!                               |      | recorder
+//!                               +-- measure --> record (JSON) --> report  (report)
+//! ```
+//!
+//! | module | what it answers |
+//! |---|---|
+//! | [`commands`], [`options`], [`sweep`] | What was asked for? |
+//! | [`workload`], [`random`] | Which statements, with which values? |
+//! | [`generator`] | How are thousands of clients driven by a few threads, and what is counted? |
+//! | [`load`], [`admin`] | How do tables come to be? |
+//! | [`measure`], [`record`] | What is known beside the counts, and how is it kept? |
+//! | [`report`], [`summary`] | What does a reader see? |
+//!
+//! The manual is `docs/lab.md`.
+
+pub mod admin;
+pub mod commands;
+pub mod generator;
+pub mod load;
+pub mod measure;
+pub mod options;
+pub mod random;
+pub mod record;
+pub mod report;
+pub mod summary;
+pub mod sweep;
+pub mod text;
+pub mod workload;
+
+pub use commands::run;
