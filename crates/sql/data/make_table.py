@@ -43,11 +43,18 @@ OURS = {"version_comment": "Meseta", "hostname": "localhost", "version_compile_m
 PATHS = ("/vardata", "vm", "/var/run/mysqld", "/usr")
 # Where the recorder's guess of a block is none: seeds, powers of two.
 NO_BLOCK = {"rand_seed1", "rand_seed2", "innodb_log_write_ahead_size", "innodb_fsync_threshold"}
+# Read-only, and deprecated.
+OLD = {'have_profiling': '', 'have_query_cache': '', 'log_slave_updates': 'log_replica_updates', 'skip_slave_start': 'skip_replica_start', 'slave_load_tmpdir': 'replica_load_tmpdir', 'slave_skip_errors': 'replica_skip_errors'}
 ALIASES = [("tx_isolation", "transaction_isolation"), ("tx_read_only", "transaction_read_only"),
            ("storage_engine", "default_storage_engine")]
 EXTRA = ["query_cache_size\tG\trw\tuint\t0..18446744073709551615/1024\t0\thidden\tignored",
          "query_cache_type\tB\trw\tenum\tOFF,ON,DEMAND\tOFF\thidden\tignored"]
-MEMBERS = {"transaction_isolation": "READ-UNCOMMITTED,READ-COMMITTED,REPEATABLE-READ,SERIALIZABLE",
+MEMBERS = {"innodb_change_buffering": "none,inserts,deletes,changes,purges,all", "innodb_checksum_algorithm":
+           "crc32,strict_crc32,innodb,strict_innodb,none,strict_none", "innodb_default_row_format":
+           "redundant,compact,dynamic", "innodb_stats_method": "nulls_equal,nulls_unequal,nulls_ignored",
+           "myisam_stats_method": "nulls_unequal,nulls_equal,nulls_ignored",
+           "caching_sha2_password_storage_format": "CRYPT5,PBKDF2_SHA512",
+           "transaction_isolation": "READ-UNCOMMITTED,READ-COMMITTED,REPEATABLE-READ,SERIALIZABLE",
            "resultset_metadata": "NONE,FULL", "rbr_exec_mode": "STRICT,IDEMPOTENT", "gtid_mode":
            "OFF,OFF_PERMISSIVE,ON_PERMISSIVE,ON", "binlog_row_value_options": "PARTIAL_JSON",
            "event_scheduler": "OFF,ON,DISABLED"}
@@ -77,11 +84,11 @@ for fact in facts["variables"]:
         word, detail = "double", f'{fact["min"]}..{fact["max"]}'
     elif kind == "Boolean":
         word = "bool"
-    elif kind == "String":
+    elif kind == "String" and name not in MEMBERS:
         word = "text"
     else:
         members = [member for member in fact["members"] if member]
-        word = "enum" if kind == "Enumeration" else "set"
+        word = "set" if kind == "Set" else "enum"
         if members and "=on" in members[0]:
             word, members = "flags", [pair.split("=")[0] for pair in members[0].split(",")]
         detail = MEMBERS.get(name) or ("" if name == "sql_mode" else ",".join(members)) or default
@@ -103,6 +110,8 @@ for fact in facts["variables"]:
                 flag += "=" + text.split("Please use ")[1].split(" ")[0]
             if flag not in flags:
                 flags.append(flag)
+    if name in OLD:
+        flags.append("old" + ("=" + OLD[name] if OLD[name] else ""))
     scope = {"GLOBAL": "G", "SESSION": "B", "SESSION_ONLY": "S"}[fact["scope"]]
     row = [scope, "rw" if fact["dynamic"] else "ro", word, detail, default, ",".join(flags)]
     effect = "works" if name in WORKS or name.startswith("have_") else "ignored" if fact["dynamic"] else "fixed"

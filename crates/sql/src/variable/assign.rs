@@ -89,6 +89,7 @@ pub fn check_set(
         Some(VariableScope::PersistOnly) => Target::PersistOnly,
     };
     let of_session = matches!(target, Target::Session | Target::Next);
+    warn_old(definition, context.warnings);
     if !definition.writable && target != Target::PersistOnly {
         return Err(Error::new(ER_INCORRECT_GLOBAL_LOCAL_VAR, &[&definition.name, &"read only"]));
     }
@@ -98,7 +99,6 @@ pub fn check_set(
     if !of_session && !Globals::has(variable) {
         return Err(Error::new(ER_LOCAL_VARIABLE, &[&definition.name]));
     }
-    warn_old(definition, context.warnings);
     check_guard(definition, target, context)?;
     if target == Target::Next && session.state.in_transaction {
         return Err(Error::new(ER_CANT_CHANGE_TX_CHARACTERISTICS, &[]));
@@ -141,11 +141,12 @@ fn warn_of_value(definition: &Definition, input: Input<'_>, value: &Value, warni
         "explicit_defaults_for_timestamp" if !value.is_true() => {
             (1287, format!("'{name}' is deprecated and will be removed in a future release."))
         }
-        _ if matches!(input, Input::Text(text) if text.eq_ignore_ascii_case(b"utf8")) && name.starts_with("char") => {
-            (3719, "'utf8' is currently an alias for the character set UTF8MB3, but will be an alias for UTF8MB4 in a \
+        _ if matches!(input, Input::Text(text) if text.eq_ignore_ascii_case(b"utf8")) && name.starts_with("char") => (
+            3719,
+            "'utf8' is currently an alias for the character set UTF8MB3, but will be an alias for UTF8MB4 in a \
                     future release. Please consider using UTF8MB4 in order to be unambiguous."
-                .to_owned())
-        }
+                .to_owned(),
+        ),
         _ => return,
     };
     warnings.warn(SqlError::new(number, text));
@@ -159,9 +160,7 @@ fn check_guard(definition: &Definition, target: Target, context: &SetContext<'_>
             Guard::Open => return Ok(()),
             Guard::Super => &["SUPER", "SYSTEM_VARIABLES_ADMIN", "SESSION_VARIABLES_ADMIN"],
             Guard::Admin => &["SYSTEM_VARIABLES_ADMIN", "SESSION_VARIABLES_ADMIN"],
-            Guard::Applier => {
-                &["SUPER", "SYSTEM_VARIABLES_ADMIN", "SESSION_VARIABLES_ADMIN", "REPLICATION_APPLIER"]
-            }
+            Guard::Applier => &["SUPER", "SYSTEM_VARIABLES_ADMIN", "SESSION_VARIABLES_ADMIN", "REPLICATION_APPLIER"],
             Guard::File => &["FILE"],
         },
         Target::Global | Target::Persist => GLOBAL,

@@ -25,7 +25,15 @@ const LOCALES: &str = "en_US en_GB ja_JP sv_SE de_DE fr_FR ar_AE ar_BH ar_JO ar_
 
 /// The engines that a table may be said to be of; all are ours.
 const ENGINES: &[&str] = &[
-    "InnoDB", "MyISAM", "MEMORY", "CSV", "ARCHIVE", "BLACKHOLE", "MRG_MYISAM", "FEDERATED", "ndbcluster",
+    "InnoDB",
+    "MyISAM",
+    "MEMORY",
+    "CSV",
+    "ARCHIVE",
+    "BLACKHOLE",
+    "MRG_MYISAM",
+    "FEDERATED",
+    "ndbcluster",
     "PERFORMANCE_SCHEMA",
 ];
 
@@ -53,8 +61,12 @@ pub(super) fn check(
             Ok(Value::Text(modes.completed(warnings)?.text().into()))
         }
         "character_set_results" if input == Input::Null => Ok(Value::Null),
-        "character_set_client" | "character_set_connection" | "character_set_results" | "character_set_database"
-        | "character_set_server" | "character_set_filesystem" => {
+        "character_set_client"
+        | "character_set_connection"
+        | "character_set_results"
+        | "character_set_database"
+        | "character_set_server"
+        | "character_set_filesystem" => {
             let charset = charset(definition, input)?;
             Ok(Value::text(charset.name()))
         }
@@ -104,9 +116,11 @@ pub(super) fn check(
             Ok(value)
         }
         "timestamp" => match convert(definition, input, current, warnings)? {
-            Value::Double(seconds) if !(0.0..=2_147_483_647.999_999).contains(&seconds) => {
-                Err(wrong_value(definition, &input))
+            Value::Double(seconds) if seconds < 0.0 => {
+                warnings.warn(SqlError::new(1292, format!("Truncated incorrect timestamp value: '{input}'")));
+                Ok(Value::Double(0.0))
             }
+            Value::Double(seconds) if seconds > 2_147_483_647.999_999 => Err(wrong_value(definition, &input)),
             value => Ok(value),
         },
         _ => match convert(definition, input, current, warnings)? {
@@ -118,7 +132,10 @@ pub(super) fn check(
 
 /// Whether a text can be set to NULL.
 fn nullable(definition: &Definition) -> bool {
+    let known = ["init_connect", "init_replica", "init_slave", "session_track_system_variables"];
     definition.default == Value::Null
+        || known.contains(&definition.name)
+        || definition.name.starts_with("external_table_")
 }
 
 /// `+2:00`, `+02:0` as `+02:00`; anything else as it is.

@@ -87,7 +87,9 @@ pub(super) fn convert(
                     for name in text_of(text).split(',').filter(|name| !name.is_empty()) {
                         let end = name.trim_end_matches(' ');
                         let at = members.iter().position(|member| member.eq_ignore_ascii_case(end));
-                        bits |= 1 << at.ok_or_else(|| wrong_value(definition, &name))?;
+                        bits |= 1
+                            << at
+                                .ok_or_else(|| Error::new(ER_WRONG_VALUE_FOR_VAR, &[&definition.new_name(), &name]))?;
                     }
                 }
                 Input::Fraction(_) => return Err(wrong_type(definition)),
@@ -106,7 +108,7 @@ pub(super) fn convert(
 }
 
 fn truncated(definition: &Definition, input: &Input<'_>, warnings: &mut Warnings) {
-    let text = ER_TRUNCATED_WRONG_VALUE.message(&[&definition.name, input]);
+    let text = ER_TRUNCATED_WRONG_VALUE.message(&[&definition.new_name(), input]);
     warnings.warn(SqlError::new(ER_TRUNCATED_WRONG_VALUE.0, text));
 }
 

@@ -226,6 +226,11 @@ impl Definition {
         }
     }
 
+    /// The name that errors about values use: of a deprecated name, the one to use instead.
+    pub(super) fn new_name(&self) -> &'static str {
+        self.old.flatten().unwrap_or(self.name)
+    }
+
     /// As SHOW VARIABLES prints a value.
     pub fn shown(&self, value: &Value) -> String {
         match (&self.kind, value) {

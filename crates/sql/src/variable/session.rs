@@ -115,14 +115,14 @@ impl SessionVariables {
     pub fn get(&self, scope: ReadScope, name: &str, warnings: &mut Warnings) -> Result<(Variable, Value)> {
         let variable = Variable::find(name).ok_or_else(|| Error::new(ER_UNKNOWN_SYSTEM_VARIABLE, &[&name]))?;
         let definition = variable.definition();
-        warn_old(definition, warnings);
         let wrong = |kind: &str| Err(Error::new(ER_INCORRECT_GLOBAL_LOCAL_VAR, &[&name, &kind]));
         match (definition.scope, scope) {
-            (Scope::Session, ReadScope::Global) => wrong("SESSION"),
-            (Scope::Global, ReadScope::Session) => wrong("GLOBAL"),
-            (_, ReadScope::Global) | (Scope::Global, _) => Ok((variable, self.globals.get(variable))),
-            _ => Ok((variable, self.value(variable))),
+            (Scope::Session, ReadScope::Global) => return wrong("SESSION"),
+            (Scope::Global, ReadScope::Session) => return wrong("GLOBAL"),
+            _ => warn_old(definition, warnings),
         }
+        let value = if scope == ReadScope::Global { self.globals.get(variable) } else { self.value(variable) };
+        Ok((variable, value))
     }
 
     /// The session's value, or the global one where there is no other.

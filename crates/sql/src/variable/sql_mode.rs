@@ -104,7 +104,8 @@ impl SqlModes {
             warnings.warn(SqlError::new(ER_SQL_MODE_MERGED.0, ER_SQL_MODE_MERGED.message(&[])));
         }
         if self.has(Self::PAD_CHAR_TO_FULL_LENGTH) {
-            let text = "Changing sql mode 'PAD_CHAR_TO_FULL_LENGTH' is deprecated. It will be removed in a future release.";
+            let text =
+                "Changing sql mode 'PAD_CHAR_TO_FULL_LENGTH' is deprecated. It will be removed in a future release.";
             warnings.warn(SqlError::new(3090, text));
         }
         Ok(self)
