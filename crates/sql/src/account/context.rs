@@ -6,7 +6,7 @@ use std::sync::Arc;
 use meseta_parser::ast::{self, ShowWhat, Statement};
 use meseta_types::{SqlError, Warnings};
 
-use super::account::{AccountId, Accounts, RoutineKind};
+use super::accounts::{AccountId, Accounts, RoutineKind};
 use super::grants::Grants;
 use super::store::AccountStore;
 use super::{grant, role, show, user};

@@ -16,7 +16,7 @@ use meseta_errors::{
 use meseta_parser::ast::{Grant, GrantLevel, GrantSubject, ObjectName, Privilege};
 use meseta_types::SqlError;
 
-use super::account::{Account, AccountId, Accounts, RoutineKind};
+use super::accounts::{Account, AccountId, Accounts, RoutineKind};
 use super::context::AccountContext;
 use super::grants::{Grants, Object};
 use super::privilege::{DYNAMIC_PRIVILEGES, Privileges};

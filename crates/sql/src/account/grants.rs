@@ -14,7 +14,7 @@ use meseta_errors::{
     ER_SPECIFIC_ACCESS_DENIED_ERROR, ER_TABLEACCESS_DENIED_ERROR,
 };
 
-use super::account::{Account, AccountId, Accounts, RoutineKind, TableGrants};
+use super::accounts::{Account, AccountId, Accounts, RoutineKind, TableGrants};
 use super::host::wildcard;
 use super::privilege::Privileges;
 use crate::error::{Error, Result};
@@ -41,7 +41,6 @@ pub struct Grants {
     pub user: String,
     /// The same.
     pub host: String,
-    pub(super) account: AccountId,
     pub(super) global: Privileges,
     pub(super) dynamic: BTreeMap<String, bool>,
     /// Exact names first, patterns behind them, the more specific first.
@@ -64,7 +63,6 @@ impl Grants {
         Grants {
             user: account.id.user.clone(),
             host: host.to_owned(),
-            account: account.id.clone(),
             global: merged.global,
             dynamic: merged.dynamic,
             databases,
@@ -75,7 +73,7 @@ impl Grants {
 
     /// Of who may nothing: an account that is gone.
     pub fn none(account: &AccountId, host: &str) -> Grants {
-        Grants { user: account.user.clone(), host: host.to_owned(), account: account.clone(), ..Grants::default() }
+        Grants { user: account.user.clone(), host: host.to_owned(), ..Grants::default() }
     }
 
     /// Whether it has the privilege there.

@@ -7,7 +7,7 @@
 use std::net::IpAddr;
 use std::sync::Arc;
 
-use super::account::{Account, Expiry, TlsRequirement};
+use super::accounts::{Account, Expiry, TlsRequirement};
 use super::host::{HostPattern, matches_host};
 use super::store::AccountStore;
 

@@ -16,7 +16,7 @@
 //! # Source
 //! The manual's "Access Control and Account Management"; what a server of 9.7 answered to `tests/recorded/accounts.txt`.
 
-mod account;
+mod accounts;
 mod context;
 mod grant;
 mod grants;
@@ -29,7 +29,7 @@ mod show;
 mod store;
 mod user;
 
-pub use account::{Account, AccountId, Accounts, Expiry, RequireCurrent, RoutineKind, TableGrants, TlsRequirement};
+pub use accounts::{Account, AccountId, Accounts, Expiry, RequireCurrent, RoutineKind, TableGrants, TlsRequirement};
 pub use context::{AccountContext, AccountSettings, Objects, Outcome, PasswordHasher, SessionAccount, execute};
 pub use grants::{Grants, Object};
 pub use host::{HostPattern, matches_host};

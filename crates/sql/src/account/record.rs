@@ -8,7 +8,7 @@
 //! # When things fail
 //! Bytes that are no account read as `None`: the row is damaged, and the store says so.
 
-use super::account::{Account, AccountId, Expiry, RequireCurrent, RoutineKind, TableGrants, TlsRequirement};
+use super::accounts::{Account, AccountId, Expiry, RequireCurrent, RoutineKind, TableGrants, TlsRequirement};
 use super::privilege::Privileges;
 
 const VERSION: u64 = 1;

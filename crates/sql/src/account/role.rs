@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use meseta_errors::{ER_ROLE_NOT_GRANTED, ER_SPECIFIC_ACCESS_DENIED_ERROR, ER_UNKNOWN_AUTHID, ErrorCode};
 use meseta_parser::ast::{AccountName, SetRole};
 
-use super::account::{Account, AccountId, Accounts};
+use super::accounts::{Account, AccountId, Accounts};
 use super::context::{AccountContext, AccountSettings};
 use super::grants::Object;
 use super::privilege::Privileges;

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use meseta_errors::ER_NONEXISTING_GRANT;
 use meseta_parser::ast::AccountName;
 
-use super::account::{Account, AccountId, Expiry, RequireCurrent, RoutineKind, TableGrants, TlsRequirement, quoted};
+use super::accounts::{Account, AccountId, Expiry, RequireCurrent, RoutineKind, TableGrants, TlsRequirement, quoted};
 use super::context::{AccountContext, Outcome};
 use super::grants::{Object, merged};
 use super::privilege::{DYNAMIC_PRIVILEGES, Privileges, SHOWN};

@@ -22,7 +22,7 @@ use meseta_engine::{Direction, Engine, EngineError, Session};
 use meseta_errors::ErrorCode;
 use parking_lot::{Mutex, RwLock};
 
-use super::account::{Account, AccountId, Accounts};
+use super::accounts::{Account, AccountId, Accounts};
 use super::record;
 use crate::error::{Error, Result};
 

@@ -11,7 +11,7 @@ use meseta_parser::ast::{
 };
 use meseta_types::json::{self, Element};
 
-use super::account::{Account, AccountId, Accounts, Expiry, RequireCurrent, TlsRequirement};
+use super::accounts::{Account, AccountId, Accounts, Expiry, RequireCurrent, TlsRequirement};
 use super::context::{AccountContext, Outcome};
 use super::grants::Object;
 use super::privilege::Privileges;
