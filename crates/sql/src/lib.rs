@@ -17,8 +17,10 @@
 //! 2. A statement that fails has changed nothing.
 //! 3. What is not there yet is error 1235, which names it.
 
+pub mod account;
 pub mod error;
 pub mod expression;
 pub mod schema;
+pub mod variable;
 
 pub use error::{Error, Result};

@@ -1,0 +1,38 @@
+//! Accounts, roles and privileges.
+//!
+//! ```text
+//!   server: connect -> AccountStore::authenticate(user, host) -> Login: plugin, stored verifier, TLS, locks
+//!   session: SessionAccount { who, active roles, Arc<Grants> }  --check-->  may it?
+//!   statement: execute(CREATE USER | GRANT | SHOW GRANTS ...) -> a new Accounts, stored, then published
+//!
+//!   Accounts (immutable, Arc)  =  name -> Account: options, privileges at each level, roles
+//! ```
+//!
+//! # Invariants
+//! 1. `Accounts` and `Grants` never change; a change publishes new ones. No statement takes a lock to check a privilege.
+//! 2. A change is stored before it is published, and a statement changes all accounts it names or none.
+//! 3. A password is never kept: what is kept is what the server's [`PasswordHasher`] made of it.
+//!
+//! # Source
+//! The manual's "Access Control and Account Management"; what a server of 9.7 answered to `tests/recorded/accounts.txt`.
+
+mod accounts;
+mod context;
+mod grant;
+mod grants;
+mod host;
+mod login;
+mod privilege;
+mod record;
+mod role;
+mod show;
+mod store;
+mod user;
+
+pub use accounts::{Account, AccountId, Accounts, Expiry, RequireCurrent, RoutineKind, TableGrants, TlsRequirement};
+pub use context::{AccountContext, AccountSettings, Objects, Outcome, PasswordHasher, SessionAccount, execute};
+pub use grants::{Grants, Object};
+pub use host::{HostPattern, matches_host};
+pub use login::{Connection, Login, LoginRefusal};
+pub use privilege::{DYNAMIC_PRIVILEGES, Privileges};
+pub use store::AccountStore;
