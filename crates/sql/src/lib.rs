@@ -20,5 +20,6 @@
 pub mod error;
 pub mod expression;
 pub mod schema;
+pub mod statement;
 
 pub use error::{Error, Result};

@@ -1,0 +1,1 @@
+//! Rows written anew: each value becomes one of its column's new type.
