@@ -177,7 +177,7 @@ fn hexadecimal(bytes: &[u8]) -> String {
 }
 
 /// A value as a client would read it, in UTF-8.
-pub(super) fn text_of(data_type: &DataType, datum: Datum<'_>) -> String {
+pub(crate) fn text_of(data_type: &DataType, datum: Datum<'_>) -> String {
     let mut bytes = Vec::new();
     data_type.append_text(datum, &mut bytes);
     match data_type.collation() {

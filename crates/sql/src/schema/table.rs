@@ -45,6 +45,8 @@ pub struct Index {
     pub implicit: bool,
     /// The engine's number and tree; zero of one that the engine has not seen.
     pub engine: (u32, u32),
+    /// Its place among the engine's indexes of the table.
+    pub position: usize,
 }
 
 /// What happens to rows that refer to one that goes, or changes.
@@ -254,6 +256,7 @@ impl Index {
             key_block_size: 0,
             implicit: false,
             engine: (0, 0),
+            position: 0,
         }
     }
 
@@ -380,6 +383,16 @@ impl Table {
         self.indexes.iter().position(|index| same_name(&index.name, name))
     }
 
+    /// Brings the indexes into MySQL's order: the primary key, unique ones without NULLs, other unique ones, others.
+    pub(crate) fn sort_indexes(&mut self) {
+        let columns = &self.columns;
+        let has_null = |index: &Index| index.parts.iter().any(|part| columns[usize::from(part.column)].nullable);
+        let has_prefix = |index: &Index| index.parts.iter().any(|part| part.prefix.is_some());
+        self.indexes.sort_by_key(|index| {
+            (!index.is_primary(), !index.unique, index.unique && has_null(index), index.unique && has_prefix(index))
+        });
+    }
+
     /// The column that counts by itself.
     pub fn auto_increment(&self) -> Option<u16> {
         self.columns.iter().position(|column| column.auto_increment).map(|at| at as u16)
@@ -462,6 +475,13 @@ impl Table {
         let shown = usize::from(!definition.has_primary_key);
         let indexes = definition.indexes.iter().skip(shown).map(Index::read);
         table.indexes = indexes.collect::<Result<_, _>>()?;
+        for (at, index) in table.indexes.iter_mut().enumerate() {
+            index.position = at + shown;
+            if index.parts.iter().any(|part| usize::from(part.column) >= table.columns.len()) {
+                return Err(Damaged("an index names a column that is not there"));
+            }
+        }
+        table.sort_indexes();
         table.hidden_index = definition.indexes.first().filter(|_| shown == 1).cloned();
         let options = &mut table.options;
         for field in fields(&definition.attributes)? {

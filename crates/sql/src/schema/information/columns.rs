@@ -242,7 +242,7 @@ fn statistics(view: &View<'_>, wanted: Wanted<'_>) -> Vec<Vec<Cell>> {
 /// For each part of an index: column, direction, different values, prefix, nullable.
 pub(super) fn index_cells(table: &Table, engine: &meseta_engine::table::Table, at: usize) -> Vec<[Cell; 5]> {
     let index = &table.indexes[at];
-    let position = at + usize::from(!table.has_primary_key);
+    let position = index.position;
     // The same places each time: what is shown does not change while the table does not.
     let mut state = 0x9e37_79b9_7f4a_7c15u64;
     let random = |below: usize| {

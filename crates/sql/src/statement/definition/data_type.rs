@@ -71,10 +71,7 @@ impl DefinitionContext<'_> {
             self.no_replacement(ZEROFILL_WARNING);
         }
         if is_integer && given.length.is_some() {
-            let is_boolean = matches!(given.kind, TypeKind::TinyInt) && given.length.is_some_and(|l| &*l == b"1");
-            if !is_boolean || given.unsigned {
-                self.no_replacement("Integer display width is deprecated and will be removed in a future release.");
-            }
+            self.no_replacement("Integer display width is deprecated and will be removed in a future release.");
         }
         if matches!(given.kind, TypeKind::Year) && given.length.is_some_and(|length| number(length) == 4) {
             self.warn(ER_WARN_DEPRECATED_SYNTAX, &[&"YEAR(4)", &"YEAR"]);
@@ -229,8 +226,7 @@ impl DefinitionContext<'_> {
                     if !self.context.mode.strict && length < u64::from(u32::MAX) {
                         // As MySQL does without strict mode: a text type that is long enough.
                         let becomes = text(TextSize::for_bytes(length * each));
-                        let from = if is_bytes { "VARBINARY" } else { "VARCHAR" };
-                        let to = becomes.name().to_uppercase();
+                        let (from, to) = if is_bytes { ("VARBINARY", "BLOB") } else { ("VARCHAR", "TEXT") };
                         self.note(ER_AUTO_CONVERT, &[&column, &from, &to]);
                         return Ok(Bound { data_type: becomes, explicit_collation });
                     }

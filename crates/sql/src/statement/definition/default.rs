@@ -41,23 +41,22 @@ impl DefinitionContext<'_> {
         if matches!(column.data_type, DataType::Enum(_) | DataType::Set(_)) && !matches!(datum, Datum::Text(..)) {
             return Err(invalid());
         }
-        let stored = self.store(datum, column, true).map_err(|_| invalid())?;
+        let stored = self.store(datum, column).map_err(|_| invalid())?;
         column.default = ColumnDefault::Literal(stored);
         Ok(())
     }
 
-    /// A value fitted into a column, as it is stored. With `strict`, what does not fit is an error.
-    pub(super) fn store(&mut self, datum: Datum<'_>, column: &Column, strict: bool) -> Result<OwnedValue> {
+    /// A default fitted into its column, as it is stored. Errors: if it does not fit, whatever the SQL mode.
+    pub(super) fn store(&mut self, datum: Datum<'_>, column: &Column) -> Result<OwnedValue> {
         let arena = Bump::new();
         let mut own = Context::new(self.context.mode);
-        own.mode.strict |= strict;
         (own.zone, own.today, own.row) = (self.context.zone.clone(), self.context.today, self.context.row);
         let fitted = assign(datum, &column.data_type, &column.name, &mut own, &arena)?;
-        for warning in own.warnings.kept() {
-            if strict && warning.level != Level::Note {
-                return Err(warning.condition.clone().into());
-            }
-            self.context.warnings.push(warning.level, warning.condition.clone());
+        let kept = own.warnings.kept();
+        kept.iter().for_each(|warning| self.context.warnings.push(warning.level, warning.condition.clone()));
+        // Without strict mode it is bent until it fits, which no default may be.
+        if let Some(warning) = kept.iter().find(|warning| warning.level != Level::Note) {
+            return Err(warning.condition.clone().into());
         }
         let mut scratch = Vec::new();
         let stored = owned(column.data_type.store(fitted, &self.context.zone, &mut scratch));
@@ -114,7 +113,8 @@ impl DefinitionContext<'_> {
                         _ => Datum::Unsigned(bits),
                     }
                 }
-                Literal::Temporal { value, .. } => Datum::Text(value.0, Collation::Utf8mb4_0900AiCi),
+                // MySQL refuses it here.
+                Literal::Temporal { .. } => return None,
             }),
             _ => None,
         }

@@ -40,6 +40,8 @@ struct Printer<'p> {
     /// The character set of literals.
     charset: &'static str,
     text: &'p [u8],
+    /// How many `!` there were: each is worth a warning.
+    exclamations: u32,
 }
 
 impl DefinitionContext<'_> {
@@ -51,8 +53,11 @@ impl DefinitionContext<'_> {
         purpose: &Purpose,
     ) -> Result<Printed> {
         let charset = self.connection_collation.charset().name();
-        let mut printer = Printer { out: String::new(), columns: Vec::new(), purpose, charset, text };
+        let mut printer = Printer { out: String::new(), columns: Vec::new(), purpose, charset, text, exclamations: 0 };
         printer.expression(expression)?;
+        for _ in 0..printer.exclamations {
+            self.warn(ER_WARN_DEPRECATED_SYNTAX, &[&"!", &"NOT"]);
+        }
         Ok(Printed { text: printer.out, columns: printer.columns })
     }
 }
@@ -100,6 +105,29 @@ pub fn is_condition(expression: &ast::Expression<'_>) -> bool {
         }
         _ => false,
     }
+}
+
+/// The condition that holds where another one does not, if one operator says so: `a <= 1` for `a > 1`.
+fn opposite<'a>(condition: &ast::Expression<'a>) -> Option<ast::Expression<'a>> {
+    use BinaryOperator as B;
+    let kind = match condition.kind {
+        ExpressionKind::Binary { operator, left, right } => {
+            let operator = match operator {
+                B::Equal => B::NotEqual,
+                B::NotEqual => B::Equal,
+                B::Less => B::GreaterOrEqual,
+                B::LessOrEqual => B::Greater,
+                B::Greater => B::LessOrEqual,
+                B::GreaterOrEqual => B::Less,
+                _ => return None,
+            };
+            ExpressionKind::Binary { operator, left, right }
+        }
+        ExpressionKind::Is { operand, negated, test } => ExpressionKind::Is { operand, negated: !negated, test },
+        ExpressionKind::In { operand, negated, list } => ExpressionKind::In { operand, negated: !negated, list },
+        _ => return None,
+    };
+    Some(ast::Expression { kind, span: condition.span })
 }
 
 impl Printer<'_> {
@@ -203,19 +231,34 @@ impl Printer<'_> {
         };
         let opened = chain.iter().enumerate().filter(|(at, (operator, _))| !is_flat(*at, *operator)).count();
         self.out += &"(".repeat(opened);
-        self.expression(first)?;
+        match chain.first() {
+            Some((operator, _)) => self.operand(*operator, first)?,
+            None => self.expression(first)?,
+        }
         for (at, (operator, right)) in chain.iter().enumerate() {
             let word = match operator {
                 BinaryOperator::IntegerDivide => "DIV",
                 operator => operator.symbol(),
             };
             let _ = write!(self.out, " {word} ");
-            self.expression(right)?;
+            self.operand(*operator, right)?;
             let goes_on = chain.get(at + 1).is_some_and(|(next, _)| is_flat(at + 1, *next));
             if !goes_on {
                 self.out.push(')');
             }
         }
+        Ok(())
+    }
+
+    /// An operand: of AND, OR and XOR a condition, so that what is none is compared with 0.
+    fn operand(&mut self, operator: BinaryOperator, operand: &ast::Expression<'_>) -> Result<()> {
+        let wants_condition = matches!(operator, BinaryOperator::And | BinaryOperator::Or | BinaryOperator::Xor);
+        if !wants_condition || is_condition(operand) {
+            return self.expression(operand);
+        }
+        self.out += "(0 <> ";
+        self.expression(operand)?;
+        self.out.push(')');
         Ok(())
     }
 
@@ -357,6 +400,7 @@ impl Printer<'_> {
     }
 
     fn unary(&mut self, operator: UnaryOperator, operand: &ast::Expression<'_>) -> Result<()> {
+        self.exclamations += u32::from(operator == UnaryOperator::Exclamation);
         match operator {
             UnaryOperator::Plus => self.expression(operand),
             UnaryOperator::Not | UnaryOperator::Exclamation if !is_condition(operand) => {
@@ -365,12 +409,15 @@ impl Printer<'_> {
                 self.out.push(')');
                 Ok(())
             }
-            UnaryOperator::Not | UnaryOperator::Exclamation => {
-                self.out += "(not(";
-                self.expression(operand)?;
-                self.out += "))";
-                Ok(())
-            }
+            UnaryOperator::Not | UnaryOperator::Exclamation => match opposite(operand) {
+                Some(opposite) => self.expression(&opposite),
+                None => {
+                    self.out += "(not(";
+                    self.expression(operand)?;
+                    self.out += "))";
+                    Ok(())
+                }
+            },
             UnaryOperator::Minus => {
                 self.out += "-(";
                 self.expression(operand)?;

@@ -213,12 +213,9 @@ impl DefinitionContext<'_> {
                 self.warn(ER_DUP_INDEX, &[&name, &database, &of]);
             }
         }
+        table.sort_indexes();
         let columns = &table.columns;
         let has_null = |index: &Index| index.parts.iter().any(|part| columns[usize::from(part.column)].nullable);
-        let has_prefix = |index: &Index| index.parts.iter().any(|part| part.prefix.is_some());
-        table.indexes.sort_by_key(|index| {
-            (!index.is_primary(), !index.unique, index.unique && has_null(index), index.unique && has_prefix(index))
-        });
         if !table.has_primary_key
             && let Some(first) = table.indexes.first()
             && first.unique

@@ -39,7 +39,6 @@ use std::sync::Arc;
 
 use meseta_engine::Session;
 use meseta_engine::catalog::Schema;
-use meseta_engine::row::Value;
 use meseta_engine::table::OwnedValue;
 use meseta_errors::{ER_NO_DB_ERROR, ErrorCode};
 use meseta_parser::ast;
@@ -171,11 +170,6 @@ impl DefinitionContext<'_> {
     }
 }
 
-/// A row's values that own their bytes.
-fn owned(values: &[Value<'_>]) -> Vec<OwnedValue> {
-    values.iter().map(|&value| OwnedValue::from(value)).collect()
-}
-
 /// Executes a definition, or a SHOW about one. `text` is the statement's text, which `statement` was parsed from.
 ///
 /// # Errors
@@ -192,6 +186,11 @@ pub fn execute(statement: &ast::Statement<'_>, text: &[u8], session: &mut Defini
         ast::Statement::CreateIndex(create) => session.create_index(create, text),
         ast::Statement::DropIndex(drop) => session.drop_index(drop),
         ast::Statement::Show(show) => crate::schema::information::show(show, session).map(Outcome::Rows),
+        ast::Statement::Explain(ast::Explain { target: ast::ExplainTarget::Table { name, columns }, .. }) => {
+            let what = ast::ShowWhat::Columns { extended: false, full: false, table: *name };
+            let filter = columns.map(ast::ShowFilter::Like);
+            crate::schema::information::show(&ast::Show { what, filter }, session).map(Outcome::Rows)
+        }
         ast::Statement::CreateView(_) | ast::Statement::DropViews(_) => Err(Error::not_yet("views")),
         ast::Statement::Tablespace(_) => Err(Error::not_yet("tablespaces")),
         _ => Err(Error::not_yet("this statement")),
