@@ -107,8 +107,8 @@ impl DefinitionContext<'_> {
             .iter()
             .map(|column| column.generated.as_ref().map_or_else(Vec::new, |of| names_in(&of.expression)))
             .collect();
-        check_generated(&draft.table, &uses)?;
         self.keep_constraints(old, &mut draft, actions)?;
+        check_generated(&draft.table, &uses)?;
         self.alter_keys(old, actions, &mut draft, &mut added, text)?;
         Ok(draft)
     }
@@ -264,12 +264,23 @@ impl DefinitionContext<'_> {
                 at.is_some()
             });
         }
+        let drops_primary = actions.iter().any(|action| match action {
+            AlterAction::DropPrimaryKey => true,
+            AlterAction::DropIndex(given) | AlterAction::DropConstraint(given) => {
+                given.text.eq_ignore_ascii_case(b"PRIMARY")
+            }
+            _ => false,
+        });
         let before = std::mem::take(&mut draft.table.indexes);
         draft.table.indexes = before.into_iter().filter(|index| !index.parts.is_empty()).collect();
         draft.table.has_primary_key = draft.table.indexes.iter().any(Index::is_primary);
         for index in &mut draft.table.indexes {
             for part in &mut index.parts {
-                clamp_prefix(part, &draft.table.columns[usize::from(part.column)].data_type);
+                let column = &mut draft.table.columns[usize::from(part.column)];
+                clamp_prefix(part, &column.data_type);
+                if index.name == "PRIMARY" && !drops_primary {
+                    super::index::make_not_null(column);
+                }
             }
         }
         let is_gone_key = |key: &str| {
@@ -521,7 +532,6 @@ fn clamp_prefix(part: &mut crate::schema::IndexPart, data_type: &DataType) {
 
 /// Gives a text column another collation; one of bytes that could become too small grows.
 fn convert_column(column: &mut Column, to: Collation) {
-    column.explicit_collation = false;
     match &mut column.data_type {
         DataType::Char { collation, .. } | DataType::Varchar { collation, .. } if *collation != Collation::Binary => {
             *collation = to;

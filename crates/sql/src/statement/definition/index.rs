@@ -118,8 +118,8 @@ impl DefinitionContext<'_> {
                 let Some(prefix) = prefix else {
                     return Err(Error::new(ER_BLOB_KEY_WITHOUT_LENGTH, &[&column.name]));
                 };
-                if prefix > u64::from(size.max_bytes()) / u64::from(collation.charset().max_len()) {
-                    return wrong_prefix();
+                if prefix * u64::from(collation.charset().max_len()) > u64::from(size.max_bytes()) {
+                    return Err(Error::new(ER_TOO_LONG_KEY, &[&size.max_bytes()]));
                 }
                 None
             }

@@ -39,13 +39,13 @@ impl DefinitionContext<'_> {
                 Some(found) => *found,
                 None => schema.table_named(&key.0, &key.1).ok().map(|table| table.id()),
             };
-            let Some(id) = look(&changed, &from) else { return Err(no_such_table(&from.0, &from.1)) };
             if !schema.databases.contains_key(&to.0) {
                 return Err(no_such_database(&to.0));
             }
             if look(&changed, &to).is_some() {
                 return Err(Error::new(ER_TABLE_EXISTS_ERROR, &[&to.1]));
             }
+            let Some(id) = look(&changed, &from) else { return Err(no_such_table(&from.0, &from.1)) };
             changed.insert(from, None);
             changed.insert(to.clone(), Some(id));
             match renamed.iter_mut().find(|table| table.id == id) {
