@@ -9,6 +9,9 @@ use parking_lot::RwLock;
 use super::Table;
 use super::attributes::Damaged;
 
+/// A definition of the engine's, and what was read from it.
+type Known = (Arc<meseta_engine::table::Table>, Arc<Table>);
+
 /// What has been read already. All sessions share it.
 ///
 /// # Invariants
@@ -16,7 +19,7 @@ use super::attributes::Damaged;
 ///    its place in memory.
 #[derive(Default)]
 pub struct TableCache {
-    tables: RwLock<HashMap<TableId, (Arc<meseta_engine::table::Table>, Arc<Table>)>>,
+    tables: RwLock<HashMap<TableId, Known>>,
 }
 
 impl TableCache {

@@ -24,7 +24,7 @@ enum Key<'a> {
     Index(ast::IndexDefinition<'a>),
     /// Behind a column.
     Inline(ast::IndexKind, ast::Identifier<'a>),
-    ForeignKey(foreign_key::Given<'a>),
+    Foreign(foreign_key::Given<'a>),
 }
 
 /// A column of the query behind CREATE TABLE ... AS: its name, type, and whether it may be NULL.
@@ -193,7 +193,7 @@ impl DefinitionContext<'_> {
                 TableElement::Constraint(TableConstraint::Index(index)) => bound.keys.push(Key::Index(*index)),
                 TableElement::Constraint(TableConstraint::ForeignKey { constraint, name, columns, references }) => {
                     let given = foreign_key::Given::new(*constraint, *name, columns, *references)?;
-                    bound.keys.push(Key::ForeignKey(given));
+                    bound.keys.push(Key::Foreign(given));
                 }
                 TableElement::Constraint(TableConstraint::Check(check)) => bound.checks.push((None, *check)),
             }
@@ -234,7 +234,7 @@ impl DefinitionContext<'_> {
             let index = match key {
                 Key::Index(given) => Some(self.bind_index(table, given, is_null)?),
                 Key::Inline(kind, column) => Some(self.bind_inline_index(table, *kind, *column, is_null)?),
-                Key::ForeignKey(_) => None,
+                Key::Foreign(_) => None,
             };
             if let Some(index) = index {
                 if index.is_primary()
@@ -257,7 +257,7 @@ impl DefinitionContext<'_> {
                     let index = later.remove(0);
                     self.add_index(table, index)?;
                 }
-                Key::ForeignKey(given) => {
+                Key::Foreign(given) => {
                     self.index_for(table, &given, &later)?;
                     foreign_keys.push(given);
                 }
@@ -292,7 +292,7 @@ impl<'a> Elements<'a> {
         }
         for references in made.references.drain(..) {
             let given = foreign_key::Given { constraint: None, name: None, columns: vec![column], references };
-            self.keys.push(Key::ForeignKey(given));
+            self.keys.push(Key::Foreign(given));
         }
         self.checks.extend(made.checks.drain(..).map(|check| (Some(made.column.name.clone()), check)));
         Ok(())

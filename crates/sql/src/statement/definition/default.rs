@@ -29,8 +29,7 @@ impl DefinitionContext<'_> {
             };
             return Ok(());
         }
-        let arena = Bump::new();
-        let Some(datum) = self.literal(value, &column.data_type, &arena) else { return Err(invalid()) };
+        let Some(datum) = self.literal(value, &column.data_type) else { return Err(invalid()) };
         if datum.is_null() {
             column.default = ColumnDefault::Null;
             return Ok(());
@@ -68,14 +67,14 @@ impl DefinitionContext<'_> {
     }
 
     /// The value of a constant; `None` if it is none.
-    fn literal<'a>(&self, value: &ast::Expression<'a>, target: &DataType, arena: &'a Bump) -> Option<Datum<'a>> {
+    fn literal<'a>(&self, value: &ast::Expression<'a>, target: &DataType) -> Option<Datum<'a>> {
         match &value.kind {
-            ExpressionKind::Unary { operator: UnaryOperator::Plus, operand } => self.literal(operand, target, arena),
+            ExpressionKind::Unary { operator: UnaryOperator::Plus, operand } => self.literal(operand, target),
             ExpressionKind::Unary { operator: UnaryOperator::Minus, operand } => {
                 if let Some(number) = value.as_integer() {
                     return Some(integer(number));
                 }
-                match self.literal(operand, target, arena)? {
+                match self.literal(operand, target)? {
                     Datum::Double(number) => Some(Datum::Double(-number)),
                     Datum::Decimal(number) => {
                         let mut text = b"-".to_vec();
@@ -85,7 +84,7 @@ impl DefinitionContext<'_> {
                     _ => None,
                 }
             }
-            ExpressionKind::Collate { operand, .. } => self.literal(operand, target, arena),
+            ExpressionKind::Collate { operand, .. } => self.literal(operand, target),
             ExpressionKind::Literal(literal) => Some(match literal {
                 Literal::Null => Datum::Null,
                 Literal::True => Datum::Signed(1),
