@@ -849,3 +849,92 @@ fn ddl_is_there_whole_or_not_at_all_after_the_power_was_lost() {
     }
     assert!(cut >= 30, "the power went {cut} times only");
 }
+
+#[test]
+fn a_table_is_rebuilt_with_other_columns_and_keeps_those_who_refer_to_it() {
+    let disk = SimDisk::new(7);
+    let (engine, mut session) = engine(&disk);
+    let parent = session.create_table(t()).unwrap();
+    let mut child =
+        TableDefinition::new("d", "c", vec![column("p", INT.or_null())]).with_index(index("p", false, &[0]));
+    child.foreign_keys.push(ForeignKeyDefinition {
+        name: "fk".into(),
+        columns: vec![0],
+        parent,
+        parent_columns: vec![0],
+        on_delete: ReferentialAction::Restrict,
+        on_update: ReferentialAction::Restrict,
+    });
+    let child = session.create_table(child).unwrap();
+    inserts(&mut session, parent, &[number(1), number(10), Value::Bytes(b"one")]);
+    inserts(&mut session, parent, &[number(2), number(20), Value::Bytes(b"two")]);
+    inserts(&mut session, child, &[number(2)]);
+    session.commit().unwrap();
+
+    // The second column goes, another comes in front; what refers to the first one refers to the second one now.
+    let mut definition = session.schema().table(parent).unwrap().definition.clone();
+    definition.columns = vec![column("new", INT), column("id", INT), column("s", TEXT)];
+    definition.indexes.truncate(1);
+    definition.indexes[0].parts[0].column = 1;
+    let mut related = session.schema().table(child).unwrap().definition.clone();
+    related.foreign_keys[0].parent_columns = vec![1];
+    let convert = |row: &[Value<'_>], out: &mut Vec<OwnedValue>| {
+        out.extend([OwnedValue::Signed(7), row[0].into(), row[2].into()]);
+        Ok::<(), EngineError>(())
+    };
+    session.rebuild_table(definition.clone(), vec![related.clone()], &[], convert).unwrap();
+    let rows = |session: &mut Session| {
+        let table = used(session, parent);
+        let found = find(session, &table, |values| values[0] == number(7));
+        session.commit().unwrap();
+        found.len()
+    };
+    assert_eq!(rows(&mut session), 2);
+    assert!(insert(&mut session, child, &[number(3)]).is_err(), "there is no such parent");
+    session.roll_back().unwrap();
+    inserts(&mut session, child, &[number(1)]);
+    session.commit().unwrap();
+
+    // One that comes to a duplicate changes nothing, and one whose rows have no parents neither.
+    let duplicate = |_: &[Value<'_>], out: &mut Vec<OwnedValue>| {
+        out.extend([OwnedValue::Signed(7), OwnedValue::Signed(1), OwnedValue::Bytes(Vec::new())]);
+        Ok::<(), EngineError>(())
+    };
+    let definition = session.schema().table(parent).unwrap().definition.clone();
+    let error = session.rebuild_table(definition, vec![], &[], duplicate).unwrap_err();
+    assert!(matches!(error, EngineError::Catalog(CatalogError::Duplicate(name)) if name == "PRIMARY"));
+    let orphan = |_: &[Value<'_>], out: &mut Vec<OwnedValue>| {
+        out.push(OwnedValue::Signed(9));
+        Ok::<(), EngineError>(())
+    };
+    let definition = session.schema().table(child).unwrap().definition.clone();
+    let error = session.rebuild_table(definition, vec![], &["fk".into()], orphan).unwrap_err();
+    assert!(matches!(error, EngineError::NoParent { .. }));
+    assert_eq!(rows(&mut session), 2);
+    assert!(engine.check().unwrap().is_sound());
+}
+
+#[test]
+fn names_are_exchanged_and_tables_go_with_one_change() {
+    let disk = SimDisk::new(8);
+    let (engine, mut session) = engine(&disk);
+    let one = session.create_table(TableDefinition::new("d", "one", vec![column("a", INT)])).unwrap();
+    let two = session.create_table(TableDefinition::new("d", "two", vec![column("b", INT)])).unwrap();
+    let three = session.create_table(TableDefinition::new("d", "three", vec![column("c", INT)])).unwrap();
+    let mut definitions = [one, two].map(|id| session.schema().table(id).unwrap().definition.clone());
+    (definitions[0].name, definitions[1].name) = ("two".into(), "one".into());
+    session.change_tables(definitions.to_vec(), &[three]).unwrap();
+    let named =
+        |session: &mut Session, name: &str| session.schema().table_named("d", name).map(|table| table.id()).ok();
+    assert_eq!(["one", "two", "three"].map(|name| named(&mut session, name)), [Some(two), Some(one), None]);
+    let mut clash = session.schema().table(one).unwrap().definition.clone();
+    clash.name = "one".into();
+    let error = session.change_tables(vec![clash], &[]).unwrap_err();
+    assert!(matches!(error, EngineError::Catalog(CatalogError::TableExists(..))), "{error}");
+    session.set_auto_increment(one, 50).unwrap();
+    drop((session, engine));
+    disk.power_cycle(9);
+    let (engine, mut session) = self::engine(&disk);
+    assert_eq!(["one", "two", "three"].map(|name| named(&mut session, name)), [Some(two), Some(one), None]);
+    assert!(engine.check().unwrap().is_sound());
+}

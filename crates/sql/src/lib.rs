@@ -21,6 +21,6 @@ pub mod account;
 pub mod error;
 pub mod expression;
 pub mod schema;
-pub mod variable;
+pub mod statement;
 
 pub use error::{Error, Result};

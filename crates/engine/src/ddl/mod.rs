@@ -16,6 +16,7 @@
 //! Before 3 nothing has happened, and the trees made are dropped. A flush that fails in 3 has stopped the engine.
 
 mod build;
+mod rebuild;
 mod system;
 
 use std::sync::Arc;
@@ -376,6 +377,12 @@ impl Session {
         }
         old.auto_increment.restart(&self.core.root, 1)?;
         self.drop_indexes(old.indexes.iter().map(|index| &index.index))
+    }
+
+    /// Sets the number to which a table's column counts next. Errors: `TableGone`.
+    pub fn set_auto_increment(&mut self, id: TableId, next: u64) -> Result<()> {
+        let set = self.own_table(id).and_then(|table| table.auto_increment.restart(&self.core.root, next));
+        self.end_ddl(set)
     }
 
     /// Gives a table another name, or moves it to another database. Errors: `TableGone`, `TableExists`, `NoSuchDatabase`.

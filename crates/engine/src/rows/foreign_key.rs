@@ -77,10 +77,30 @@ impl Session {
 
     fn has_parent(&mut self, key: &ForeignKeyDefinition, wanted: &[Value<'_>]) -> Result<bool> {
         let Some(parent) = self.use_table(key.parent, TableMode::Read)? else { return Ok(false) };
-        let Some(range) = self.referring_range(&parent, &key.parent_columns, wanted)? else { return Ok(false) };
+        self.has_parent_in(&parent, key, wanted)
+    }
+
+    fn has_parent_in(&mut self, parent: &Table, key: &ForeignKeyDefinition, wanted: &[Value<'_>]) -> Result<bool> {
+        let Some(range) = self.referring_range(parent, &key.parent_columns, wanted)? else { return Ok(false) };
         let gaps = self.isolation() >= Isolation::RepeatableRead;
         let locking = locking(self, Mode::Shared, gaps);
-        RowCursor::locking(&parent, range.0, &range.1, Direction::Ascending, locking).next(self)
+        RowCursor::locking(parent, range.0, &range.1, Direction::Ascending, locking).next(self)
+    }
+
+    /// Looks for the parent of each row of a table that refers to itself. Errors: `NoParent`.
+    pub(crate) fn check_own_references(&mut self, table: &Table, key: &ForeignKeyDefinition) -> Result<()> {
+        let columns = 0..table.definition.columns.len() as u16;
+        let mut rows = RowCursor::consistent(table, 0, KeyRange::ALL, Direction::Ascending, columns);
+        let mut buffers = Default::default();
+        while rows.next(self)? {
+            let mut values = Vec::new();
+            rows.read(&mut buffers, &mut values)?;
+            let Some(wanted) = values_of(&key.columns, &values) else { continue };
+            if !self.has_parent_in(table, key, &wanted)? {
+                return Err(EngineError::NoParent { table: table.id(), key: key.name.clone() });
+            }
+        }
+        Ok(())
     }
 
     /// Where rows with these values in these columns are: an index, and a range of it. `None` if no index tells.

@@ -1,0 +1,149 @@
+//! What does not change: character sets, collations, engines, keywords, plugins.
+
+use meseta_types::text::Pad;
+use meseta_types::{Charset, Collation};
+
+use super::{Cell, Simple, View, VirtualColumn as Column, Wanted, nothing};
+
+pub(super) static TABLES: &[Simple] = &[
+    Simple { name: "CHARACTER_SETS", columns: character_sets_columns, rows: character_sets },
+    Simple { name: "COLLATIONS", columns: collations_columns, rows: collations },
+    Simple { name: "COLLATION_CHARACTER_SET_APPLICABILITY", columns: applicability_columns, rows: applicability },
+    Simple { name: "ENGINES", columns: engines_columns, rows: engines },
+    Simple { name: "KEYWORDS", columns: keywords_columns, rows: nothing },
+    Simple { name: "PLUGINS", columns: plugins_columns, rows: plugins },
+];
+
+fn character_sets_columns() -> Vec<Column> {
+    vec![
+        Column::text("CHARACTER_SET_NAME", 64),
+        Column::text("DEFAULT_COLLATE_NAME", 64),
+        Column::text("DESCRIPTION", 2048),
+        Column::int("MAXLEN"),
+    ]
+}
+
+fn description(charset: Charset) -> &'static str {
+    match charset {
+        Charset::Utf8mb4 => "UTF-8 Unicode",
+        Charset::Utf8mb3 => "UTF-8 Unicode",
+        Charset::Latin1 => "cp1252 West European",
+        Charset::Ascii => "US ASCII",
+        Charset::Binary => "Binary pseudo charset",
+    }
+}
+
+pub(super) fn character_sets(_: &View<'_>, _: Wanted<'_>) -> Vec<Vec<Cell>> {
+    let mut all = Charset::ALL;
+    all.sort_unstable_by_key(|charset| charset.name());
+    let row = |charset: Charset| {
+        vec![
+            Cell::text(charset.name()),
+            Cell::text(charset.default_collation().name()),
+            Cell::text(description(charset)),
+            Cell::Unsigned(charset.max_len().into()),
+        ]
+    };
+    all.into_iter().map(row).collect()
+}
+
+fn collations_columns() -> Vec<Column> {
+    vec![
+        Column::text("COLLATION_NAME", 64),
+        Column::text("CHARACTER_SET_NAME", 64),
+        Column::big("ID"),
+        Column::text("IS_DEFAULT", 3),
+        Column::text("IS_COMPILED", 3),
+        Column::int("SORTLEN"),
+        Column::text("PAD_ATTRIBUTE", 9),
+    ]
+}
+
+fn sort_length(collation: Collation) -> u64 {
+    match collation {
+        Collation::Utf8mb4_0900AiCi => 0,
+        Collation::Utf8mb4UnicodeCi | Collation::Utf8mb3UnicodeCi => 8,
+        _ => 1,
+    }
+}
+
+fn by_name() -> Vec<Collation> {
+    let mut all = Collation::ALL.to_vec();
+    all.sort_unstable_by_key(|collation| collation.name());
+    all
+}
+
+pub(super) fn collations(_: &View<'_>, _: Wanted<'_>) -> Vec<Vec<Cell>> {
+    let row = |collation: Collation| {
+        vec![
+            Cell::text(collation.name()),
+            Cell::text(collation.charset().name()),
+            Cell::Unsigned(collation.id().into()),
+            Cell::text(if collation.is_default() { "Yes" } else { "" }),
+            Cell::text("Yes"),
+            Cell::Unsigned(sort_length(collation)),
+            Cell::text(if collation.pad() == Pad::Space { "PAD SPACE" } else { "NO PAD" }),
+        ]
+    };
+    by_name().into_iter().map(row).collect()
+}
+
+fn applicability_columns() -> Vec<Column> {
+    vec![Column::text("COLLATION_NAME", 64), Column::text("CHARACTER_SET_NAME", 64)]
+}
+
+fn applicability(_: &View<'_>, _: Wanted<'_>) -> Vec<Vec<Cell>> {
+    let row = |collation: Collation| vec![Cell::text(collation.name()), Cell::text(collation.charset().name())];
+    by_name().into_iter().map(row).collect()
+}
+
+pub(super) fn engines_columns() -> Vec<Column> {
+    vec![
+        Column::text("ENGINE", 64),
+        Column::text("SUPPORT", 8),
+        Column::text("COMMENT", 80),
+        Column::text("TRANSACTIONS", 3).or_null(),
+        Column::text("XA", 3).or_null(),
+        Column::text("SAVEPOINTS", 3).or_null(),
+    ]
+}
+
+pub(super) fn engines(_: &View<'_>, _: Wanted<'_>) -> Vec<Vec<Cell>> {
+    let comment = "Supports transactions, row-level locking, and foreign keys";
+    vec![["InnoDB", "DEFAULT", comment, "YES", "YES", "YES"].map(Cell::text).to_vec()]
+}
+
+fn keywords_columns() -> Vec<Column> {
+    vec![Column::text("WORD", 128).or_null(), Column::int("RESERVED").or_null()]
+}
+
+fn plugins_columns() -> Vec<Column> {
+    let names = [
+        "PLUGIN_NAME",
+        "PLUGIN_VERSION",
+        "PLUGIN_STATUS",
+        "PLUGIN_TYPE",
+        "PLUGIN_TYPE_VERSION",
+        "PLUGIN_LIBRARY",
+        "PLUGIN_LIBRARY_VERSION",
+        "PLUGIN_AUTHOR",
+        "PLUGIN_DESCRIPTION",
+        "PLUGIN_LICENSE",
+        "LOAD_OPTION",
+    ];
+    names.into_iter().map(|name| Column::text(name, 64).or_null()).collect()
+}
+
+fn plugins(_: &View<'_>, _: Wanted<'_>) -> Vec<Vec<Cell>> {
+    let row = |name: &str, kind: &str, what: &str| {
+        let cells = [name, "1.0", "ACTIVE", kind, "1.0"].map(Cell::text);
+        let rest = [Cell::Null, Cell::Null, Cell::text("Meseta"), Cell::text(what)];
+        let end = [Cell::text("PROPRIETARY"), Cell::text("FORCE")];
+        cells.into_iter().chain(rest).chain(end).collect::<Vec<_>>()
+    };
+    vec![
+        row("mysql_native_password", "AUTHENTICATION", "Native MySQL authentication"),
+        row("caching_sha2_password", "AUTHENTICATION", "Caching sha2 authentication"),
+        row("InnoDB", "STORAGE ENGINE", "Transactions, row-level locking, and foreign keys"),
+    ]
+}

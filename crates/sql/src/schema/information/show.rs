@@ -1,0 +1,349 @@
+//! SHOW about databases, tables, columns and indexes.
+
+use std::sync::Arc;
+
+use meseta_errors::ER_BAD_DB_ERROR;
+use meseta_parser::ast::{self, ShowFilter, ShowWhat};
+use meseta_types::{Collation, Zone};
+
+use super::columns::{column_key, extra, index_cells};
+use super::{Cell, Rows, View, VirtualColumn as Column, Wanted};
+use crate::error::{Error, Result};
+use crate::schema::show_create::{column_type, default_value};
+use crate::schema::{Database, Table, show_create_database, show_create_table};
+use crate::statement::definition::DefinitionContext;
+
+/// Answers a SHOW. LIKE is answered here; WHERE is error 1235, until the executor filters.
+///
+/// # Errors
+/// MySQL's: 1046, 1049, 1146; 1235 for forms that are not about definitions.
+pub fn show(show: &ast::Show<'_>, session: &mut DefinitionContext<'_>) -> Result<Rows> {
+    let mut rows = answer(&show.what, session)?;
+    match show.filter {
+        None => {}
+        Some(ShowFilter::Like(pattern)) => filter(&mut rows, &pattern),
+        Some(ShowFilter::Where(_)) => return Err(Error::not_yet("SHOW ... WHERE")),
+    }
+    if let (Some(ShowFilter::Like(pattern)), ShowWhat::Tables { .. } | ShowWhat::Databases) = (show.filter, &show.what)
+        && let Some((name, _)) = rows.columns.first_mut()
+    {
+        *name = format!("{name} ({})", String::from_utf8_lossy(&pattern));
+    }
+    Ok(rows)
+}
+
+/// Keeps the rows whose first value is like a pattern.
+fn filter(rows: &mut Rows, pattern: &[u8]) {
+    rows.rows.retain(|row| match row.first() {
+        Some(Cell::Text(text)) => Collation::Utf8mb3GeneralCi.like(text.as_bytes(), pattern, Some(u32::from(b'\\'))),
+        _ => false,
+    });
+}
+
+/// The database that a SHOW is about. Errors: 1046, 1049.
+fn database(schema: Option<ast::Identifier<'_>>, session: &mut DefinitionContext<'_>) -> Result<String> {
+    let name = match schema {
+        Some(name) => String::from_utf8_lossy(&name.text).into_owned(),
+        None => session.current_database()?,
+    };
+    let is_information = name.eq_ignore_ascii_case("information_schema");
+    if !is_information && !session.schema().databases.contains_key(&name) {
+        return Err(Error::new(ER_BAD_DB_ERROR, &[&name]));
+    }
+    Ok(if is_information { name.to_lowercase() } else { name })
+}
+
+fn heading(name: impl Into<String>, column: Column) -> (String, Column) {
+    (name.into(), column)
+}
+
+fn rows_of(table: &str, session: &mut DefinitionContext<'_>) -> Vec<Vec<Cell>> {
+    let schema = session.schema();
+    let view = View { schema: &schema, tables: session.tables, zone: &session.context.zone };
+    super::virtual_table(table).map_or_else(Vec::new, |table| table.rows(&view, Wanted::default()))
+}
+
+fn headings(names: &[&'static str]) -> Vec<(String, Column)> {
+    names.iter().map(|name| heading(*name, Column::text(name, 64).or_null())).collect()
+}
+
+fn answer(what: &ShowWhat<'_>, session: &mut DefinitionContext<'_>) -> Result<Rows> {
+    match what {
+        ShowWhat::Databases => {
+            let rows = rows_of("SCHEMATA", session).into_iter().map(|mut row| vec![row.swap_remove(1)]).collect();
+            Ok(Rows { columns: vec![heading("Database", Column::text("Database", 64))], rows })
+        }
+        ShowWhat::Tables { full, schema, .. } => tables(*full, *schema, session),
+        ShowWhat::TableStatus { schema } => table_status(*schema, session),
+        ShowWhat::Columns { full, table, .. } => columns(*full, table, session),
+        ShowWhat::Indexes { table, .. } => indexes(table, session),
+        ShowWhat::CreateTable(name) => create_table(name, session),
+        ShowWhat::CreateDatabase { if_not_exists, name } => {
+            let name = String::from_utf8_lossy(&name.text).into_owned();
+            let known = session.database_named(&name);
+            let known = match known {
+                None if name.eq_ignore_ascii_case("information_schema") => {
+                    Some(Database::new(Collation::Utf8mb3GeneralCi))
+                }
+                known => known,
+            };
+            let known = known.ok_or_else(|| Error::new(ER_BAD_DB_ERROR, &[&name]))?;
+            let text = show_create_database(&name, known, *if_not_exists);
+            let columns = vec![
+                heading("Database", Column::text("Database", 64)),
+                heading("Create Database", Column::text("Create Database", 1024)),
+            ];
+            Ok(Rows { columns, rows: vec![vec![Cell::text(name), Cell::text(text)]] })
+        }
+        ShowWhat::Engines => {
+            let columns = headings(&["Engine", "Support", "Comment", "Transactions", "XA", "Savepoints"]);
+            Ok(Rows { columns, rows: rows_of("ENGINES", session) })
+        }
+        ShowWhat::CharacterSet => {
+            let rows = rows_of("CHARACTER_SETS", session).into_iter().map(|mut row| {
+                row.swap(1, 2);
+                row
+            });
+            let columns = headings(&["Charset", "Description", "Default collation", "Maxlen"]);
+            Ok(Rows { columns, rows: rows.collect() })
+        }
+        ShowWhat::Collation => {
+            let names = ["Collation", "Charset", "Id", "Default", "Compiled", "Sortlen", "Pad_attribute"];
+            Ok(Rows { columns: headings(&names), rows: rows_of("COLLATIONS", session) })
+        }
+        ShowWhat::Plugins => {
+            let rows = rows_of("PLUGINS", session)
+                .into_iter()
+                .map(|row| [0, 2, 3, 5, 9].into_iter().filter_map(|at| row.get(at).cloned()).collect());
+            Ok(Rows { columns: headings(&["Name", "Status", "Type", "Library", "License"]), rows: rows.collect() })
+        }
+        ShowWhat::Triggers { schema, .. } => {
+            database(*schema, session)?;
+            let names = [
+                "Trigger",
+                "Event",
+                "Table",
+                "Statement",
+                "Timing",
+                "Created",
+                "sql_mode",
+                "Definer",
+                "character_set_client",
+                "collation_connection",
+                "Database Collation",
+            ];
+            Ok(Rows { columns: headings(&names), rows: Vec::new() })
+        }
+        ShowWhat::Events { schema } => {
+            database(*schema, session)?;
+            let names = [
+                "Db",
+                "Name",
+                "Definer",
+                "Time zone",
+                "Type",
+                "Execute at",
+                "Interval value",
+                "Interval field",
+                "Starts",
+                "Ends",
+                "Status",
+                "Originator",
+                "character_set_client",
+                "collation_connection",
+                "Database Collation",
+            ];
+            Ok(Rows { columns: headings(&names), rows: Vec::new() })
+        }
+        ShowWhat::ProcedureStatus | ShowWhat::FunctionStatus => {
+            let names = [
+                "Db",
+                "Name",
+                "Type",
+                "Language",
+                "Definer",
+                "Modified",
+                "Created",
+                "Security_type",
+                "Comment",
+                "character_set_client",
+                "collation_connection",
+                "Database Collation",
+            ];
+            Ok(Rows { columns: headings(&names), rows: Vec::new() })
+        }
+        ShowWhat::OpenTables { .. } => {
+            Ok(Rows { columns: headings(&["Database", "Table", "In_use", "Name_locked"]), rows: Vec::new() })
+        }
+        _ => Err(Error::not_yet("this SHOW")),
+    }
+}
+
+fn tables(full: bool, schema: Option<ast::Identifier<'_>>, session: &mut DefinitionContext<'_>) -> Result<Rows> {
+    let database = database(schema, session)?;
+    let mut columns = vec![heading(format!("Tables_in_{database}"), Column::text("Tables", 64))];
+    if full {
+        columns.push(heading("Table_type", Column::text("Table_type", 11)));
+    }
+    let row = |name: &str, kind: &str| match full {
+        true => vec![Cell::text(name), Cell::text(kind)],
+        false => vec![Cell::text(name)],
+    };
+    let rows = match session.schema().databases.get(&database) {
+        Some(known) => known.tables.keys().map(|name| row(name, "BASE TABLE")).collect(),
+        None => {
+            let mut names: Vec<_> = super::virtual_tables().map(|table| table.name()).collect();
+            names.sort_unstable();
+            names.into_iter().map(|name| row(name, "SYSTEM VIEW")).collect()
+        }
+    };
+    Ok(Rows { columns, rows })
+}
+
+fn table_status(schema: Option<ast::Identifier<'_>>, session: &mut DefinitionContext<'_>) -> Result<Rows> {
+    let database = database(schema, session)?;
+    let names = [
+        "Name",
+        "Engine",
+        "Version",
+        "Row_format",
+        "Rows",
+        "Avg_row_length",
+        "Data_length",
+        "Max_data_length",
+        "Index_length",
+        "Data_free",
+        "Auto_increment",
+        "Create_time",
+        "Update_time",
+        "Check_time",
+        "Collation",
+        "Checksum",
+        "Create_options",
+        "Comment",
+    ];
+    let schema = session.schema();
+    let view = View { schema: &schema, tables: session.tables, zone: &session.context.zone };
+    let known = super::virtual_table("TABLES").map_or_else(Vec::new, |table| table.columns());
+    // From TABLE_NAME on, without TABLE_TYPE.
+    let columns = names.iter().zip([2].into_iter().chain(4..)).map(|(name, at)| {
+        let column = known.get(at).cloned().unwrap_or_else(|| Column::text(name, 64));
+        heading(*name, column)
+    });
+    let rows = view.tables(|name, _| name == database).into_iter().map(|(table, engine)| {
+        let mut row = vec![Cell::text(&table.name)];
+        row.extend(super::tables::status(&table, &engine, &view));
+        row
+    });
+    Ok(Rows { columns: columns.collect(), rows: rows.collect() })
+}
+
+/// A table that a SHOW is about: the catalog's, or one of information_schema.
+fn shown_table(name: &ast::ObjectName<'_>, session: &mut DefinitionContext<'_>) -> Result<Arc<Table>> {
+    let (database, table) = session.object(name)?;
+    if database.eq_ignore_ascii_case("information_schema")
+        && let Some(known) = super::virtual_table(&table)
+    {
+        let mut made = Table::new("information_schema", known.name(), Collation::Utf8mb3GeneralCi);
+        for column in known.columns() {
+            let mut own = crate::schema::Column::new(column.name, column.data_type);
+            own.nullable = column.nullable;
+            made.columns.push(own);
+        }
+        return Ok(Arc::new(made));
+    }
+    if !session.schema().databases.contains_key(&database) {
+        return Err(Error::new(ER_BAD_DB_ERROR, &[&database]));
+    }
+    Ok(session.table(name)?.0)
+}
+
+fn columns(full: bool, name: &ast::ObjectName<'_>, session: &mut DefinitionContext<'_>) -> Result<Rows> {
+    let table = shown_table(name, session)?;
+    let zone: &Zone = &session.context.zone;
+    let names: &[&'static str] = match full {
+        true => &["Field", "Type", "Collation", "Null", "Key", "Default", "Extra", "Privileges", "Comment"],
+        false => &["Field", "Type", "Null", "Key", "Default", "Extra"],
+    };
+    let rows = table.columns.iter().enumerate().map(|(at, column)| {
+        let mut row = vec![Cell::text(&column.name), Cell::text(column_type(&column.data_type))];
+        if full {
+            let collation = column.data_type.collation().filter(|collation| *collation != Collation::Binary);
+            row.push(Cell::optional(collation.map(|collation| collation.name())));
+        }
+        row.extend([
+            Cell::yes(column.nullable),
+            Cell::text(column_key(&table, at)),
+            Cell::optional(default_value(column, zone)),
+            Cell::text(extra(column)),
+        ]);
+        if full {
+            row.extend([Cell::text("select,insert,update,references"), Cell::text(&column.comment)]);
+        }
+        row
+    });
+    Ok(Rows { columns: headings(names), rows: rows.collect() })
+}
+
+fn indexes(name: &ast::ObjectName<'_>, session: &mut DefinitionContext<'_>) -> Result<Rows> {
+    let names = [
+        "Table",
+        "Non_unique",
+        "Key_name",
+        "Seq_in_index",
+        "Column_name",
+        "Collation",
+        "Cardinality",
+        "Sub_part",
+        "Packed",
+        "Null",
+        "Index_type",
+        "Comment",
+        "Index_comment",
+        "Visible",
+        "Expression",
+    ];
+    let number = |name: &'static str| Column::big(name).or_null();
+    let columns = names.into_iter().map(|name| match name {
+        "Non_unique" | "Seq_in_index" | "Cardinality" | "Sub_part" => heading(name, number(name)),
+        _ => heading(name, Column::text(name, 64).or_null()),
+    });
+    let columns = columns.collect();
+    let table = shown_table(name, session)?;
+    let schema = session.schema();
+    let Some(engine) = schema.table(table.id) else { return Ok(Rows { columns, rows: Vec::new() }) };
+    let mut rows = Vec::new();
+    for (at, index) in table.indexes.iter().enumerate() {
+        for (part, cells) in index_cells(&table, engine, at).into_iter().enumerate() {
+            let [column, collation, cardinality, prefix, nullable] = cells;
+            rows.push(vec![
+                Cell::text(&table.name),
+                Cell::Unsigned(u64::from(!index.unique)),
+                Cell::text(&index.name),
+                Cell::Unsigned(part as u64 + 1),
+                column,
+                collation,
+                cardinality,
+                prefix,
+                Cell::Null,
+                nullable,
+                Cell::text("BTREE"),
+                Cell::text(""),
+                Cell::text(&index.comment),
+                Cell::yes(!index.invisible),
+                Cell::Null,
+            ]);
+        }
+    }
+    Ok(Rows { columns, rows })
+}
+
+fn create_table(name: &ast::ObjectName<'_>, session: &mut DefinitionContext<'_>) -> Result<Rows> {
+    let table = shown_table(name, session)?;
+    let schema = session.schema();
+    let next = schema.table(table.id).map_or(0, |engine| engine.auto_increment.next());
+    let text = show_create_table(&table, &schema, next, &session.context.zone);
+    let columns =
+        vec![heading("Table", Column::text("Table", 64)), heading("Create Table", Column::text("Create Table", 1024))];
+    Ok(Rows { columns, rows: vec![vec![Cell::text(&table.name), Cell::text(text)]] })
+}

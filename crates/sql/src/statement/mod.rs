@@ -1,0 +1,3 @@
+//! Statements: one module a family.
+
+pub mod definition;
