@@ -24,12 +24,14 @@
 //! 4. Neither binding nor evaluating goes deeper into the stack than [`MAX_DEPTH`] expressions: chains of operators, which
 //!    are as long as a statement, are lists and loops.
 
+pub mod aggregate;
 mod bind;
 mod comparer;
 mod evaluate;
 mod fold;
 pub mod function;
 
+pub mod group;
 mod host;
 mod inspect;
 mod kind;
@@ -45,7 +47,7 @@ use meseta_types::{Collated, Context, DataType, Datum};
 pub use bind::{BindFacts, bind};
 pub use comparer::{Comparer, ComparisonOperator};
 pub use host::{Host, NoHost};
-pub use inspect::Comparison;
+pub use inspect::{Comparison, Key, key_value, orders_like};
 pub use kind::{
     Between, BitOperator, Call, Case, Cast, Chain, ChainOperator, Compare, ExprKind, Extra, InList, InSubquery, Like,
     Quantified, RowCompare, Step, SystemVariable,
