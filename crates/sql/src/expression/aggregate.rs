@@ -89,10 +89,11 @@ pub fn bind_aggregate(
     for item in aggregate.order_by {
         // A number is a position among the arguments.
         let position = item.expression.as_integer();
-        let expr = match position.and_then(|at| usize::try_from(at).ok()).and_then(|at| arguments.get(at.wrapping_sub(1))) {
-            Some(argument) => argument.clone(),
-            None => binder.scalar(&item.expression)?,
-        };
+        let expr =
+            match position.and_then(|at| usize::try_from(at).ok()).and_then(|at| arguments.get(at.wrapping_sub(1))) {
+                Some(argument) => argument.clone(),
+                None => binder.scalar(&item.expression)?,
+            };
         order_by.push((expr, item.descending));
     }
     use ast::AggregateFunction as F;
@@ -338,10 +339,7 @@ impl Accumulator {
                             F::BitOr => "bit_or",
                             _ => "bit_xor",
                         };
-                        return Err(Error::new(
-                            meseta_errors::ER_INVALID_BITWISE_AGGREGATE_OPERANDS_SIZE,
-                            &[&name],
-                        ));
+                        return Err(Error::new(meseta_errors::ER_INVALID_BITWISE_AGGREGATE_OPERANDS_SIZE, &[&name]));
                     }
                     Some(bytes) => bytes.iter_mut().zip(given).for_each(|(byte, other)| match call.function {
                         F::BitAnd => *byte &= other,

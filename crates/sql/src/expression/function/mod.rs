@@ -303,8 +303,19 @@ fn bind_maybe_double(arguments: &mut Arguments<'_, '_>) -> Result<Typed> {
 pub(super) fn is_condition(expr: &Expr) -> bool {
     use super::ExprKind as K;
     match &expr.kind {
-        K::Compare(_) | K::RowCompare(_) | K::And(_) | K::Or(_) | K::Xor(_) | K::Not(_) | K::IsNull { .. }
-        | K::IsTruth { .. } | K::Between(_) | K::In(_) | K::Like(_) | K::Exists(_) | K::InSubquery(_)
+        K::Compare(_)
+        | K::RowCompare(_)
+        | K::And(_)
+        | K::Or(_)
+        | K::Xor(_)
+        | K::Not(_)
+        | K::IsNull { .. }
+        | K::IsTruth { .. }
+        | K::Between(_)
+        | K::In(_)
+        | K::Like(_)
+        | K::Exists(_)
+        | K::InSubquery(_)
         | K::Quantified(_) => true,
         K::Constant(_) => expr.data_type == super::typing::BOOLEAN,
         _ => false,

@@ -5,9 +5,7 @@
 use meseta_types::comparison::ComparisonType;
 use meseta_types::{Charset, Collated, Datum, Decimal, Derivation, Numeric};
 
-use super::{
-    Arguments, Env, Extra, Function, Site, Typed, bind_integer, bind_maybe_integer, pure, statement,
-};
+use super::{Arguments, Env, Extra, Function, Site, Typed, bind_integer, bind_maybe_integer, pure, statement};
 use crate::error::Result;
 use crate::expression::comparer::Comparer;
 use crate::expression::typing;
@@ -34,120 +32,174 @@ pub(super) static FUNCTIONS: &[Function] = &[
         let len = if text.is_empty() { 0 } else { charset.decode(text).1.min(text.len()) };
         Ok(Datum::Signed(text[..len].iter().fold(0, |number, byte| number << 8 | i64::from(*byte))))
     }),
-    pure("char", 1, 255, |arguments| {
-        arguments.numbers();
-        let length = arguments.list.len() as u64 * 4;
-        match arguments.extra {
-            Extra::Charset(charset) if charset != Charset::Binary => {
-                let connection = arguments.facts.collation;
-                let collation =
-                    if charset == connection.charset() { connection } else { charset.default_collation() };
-                let collated = Collated { collation, derivation: Derivation::Implicit, ascii: false };
-                Ok(arguments.text(length, collated).nullable())
-            }
-            _ => Ok(arguments.bytes(length).not_null()),
-        }
-    }, char_function),
-    pure("concat", 1, 255, |arguments| {
-        let count = arguments.list.len();
-        let collated = arguments.unify(0, count)?;
-        let total = (0..count).map(|number| arguments.characters(number)).fold(0, u64::saturating_add);
-        Ok(arguments.text(total, collated))
-    }, concat),
-    pure("concat_ws", 2, 255, |arguments| {
-        let count = arguments.list.len();
-        let collated = arguments.unify(0, count)?;
-        let parts = (1..count).map(|number| arguments.characters(number)).fold(0, u64::saturating_add);
-        let total = parts.saturating_add(arguments.characters(0).saturating_mul(count as u64 - 2));
-        let nullable = arguments.list.first().is_some_and(|first| first.nullable);
-        Ok(Typed { nullable, ..arguments.text(total, collated) })
-    }, concat_ws),
-    pure("elt", 2, 255, |arguments| {
-        let count = arguments.list.len();
-        let collated = arguments.unify(1, count)?;
-        let longest = (1..count).map(|number| arguments.characters(number)).max().unwrap_or(0);
-        Ok(arguments.text(longest, collated).nullable())
-    }, |site, env| {
-        let Some(chosen) = site.signed(0, env)? else { return Ok(Datum::Null) };
-        if chosen < 1 || chosen as usize >= site.count() {
-            return Ok(Datum::Null);
-        }
-        Ok(match site.text(chosen as usize, env)? {
-            Some(text) => Datum::Text(text, site.collation()),
-            None => Datum::Null,
-        })
-    }),
-    pure("field", 2, 255, |arguments| {
-        let count = arguments.list.len();
-        let all_text = arguments.list.iter().all(|argument| argument.data_type.collation().is_some());
-        let all_exact = arguments.list.iter().all(|argument| typing::exact_digits(&argument.data_type).is_some());
-        let all_integers = arguments.list.iter().all(|argument| typing::is_integral(&argument.data_type));
-        let collated = if all_text { arguments.unify_compared(0, count)? } else { typing::numeric_collated(arguments.facts.collation) };
-        let kind = match (all_text, all_integers, all_exact) {
-            (true, ..) => ComparisonType::Text,
-            (_, true, _) => ComparisonType::Integer,
-            (_, _, true) => ComparisonType::Decimal,
-            _ => ComparisonType::Double,
-        };
-        arguments.extra = Extra::Comparer(Comparer { kind: Some(kind), collation: collated.collation });
-        Ok(arguments.typed(typing::integer(3)).not_null())
-    }, |site, env| {
-        let Extra::Comparer(comparer) = site.call.extra else { return Ok(Datum::Signed(0)) };
-        let wanted = site.value(0, env)?;
-        if wanted.is_null() {
-            return Ok(Datum::Signed(0));
-        }
-        for number in 1..site.count() {
-            let value = site.value(number, env)?;
-            if comparer.equal(wanted, value, env.context)? == Some(true) {
-                return Ok(Datum::Signed(number as i64));
-            }
-        }
-        Ok(Datum::Signed(0))
-    }),
-    pure("find_in_set", 2, 2, |arguments| {
-        let collated = arguments.unify_compared(0, 2)?;
-        arguments.extra = Extra::Comparer(Comparer { kind: Some(ComparisonType::Text), collation: collated.collation });
-        Ok(arguments.typed(typing::integer(3)))
-    }, |site, env| {
-        let (wanted, set) = (site.text(0, env)?, site.text(1, env)?);
-        let (Some(wanted), Some(set)) = (wanted, set) else { return Ok(Datum::Null) };
-        if set.is_empty() || wanted.contains(&b',') {
-            return Ok(Datum::Signed(0));
-        }
-        let collation = site.comparison_collation();
-        let place = set.split(|byte| *byte == b',').position(|name| collation.equal(name, wanted));
-        Ok(Datum::Signed(place.map_or(0, |place| place as i64 + 1)))
-    }),
-    pure("make_set", 2, 255, |arguments| {
-        let count = arguments.list.len();
-        let collated = arguments.unify(1, count)?;
-        let total = (1..count).map(|number| arguments.characters(number) + 1).fold(0, u64::saturating_add);
-        let nullable = arguments.list.first().is_some_and(|first| first.nullable);
-        Ok(Typed { nullable, ..arguments.text(total - 1, collated) })
-    }, |site, env| {
-        let Some((bits, _)) = site.integer(0, env)? else { return Ok(Datum::Null) };
-        let mut out = Vec::new();
-        let mut any = false;
-        for number in 1..site.count().min(65) {
-            if bits >> (number - 1) & 1 == 1
-                && let Some(text) = site.text(number, env)?
-            {
-                if any {
-                    out.push(b',');
+    pure(
+        "char",
+        1,
+        255,
+        |arguments| {
+            arguments.numbers();
+            let length = arguments.list.len() as u64 * 4;
+            match arguments.extra {
+                Extra::Charset(charset) if charset != Charset::Binary => {
+                    let connection = arguments.facts.collation;
+                    let collation =
+                        if charset == connection.charset() { connection } else { charset.default_collation() };
+                    let collated = Collated { collation, derivation: Derivation::Implicit, ascii: false };
+                    Ok(arguments.text(length, collated).nullable())
                 }
-                any = true;
-                out.extend_from_slice(text);
+                _ => Ok(arguments.bytes(length).not_null()),
             }
-        }
-        Ok(site.made(&out, env))
-    }),
-    pure("export_set", 3, 5, |arguments| {
-        let count = arguments.list.len();
-        let collated = arguments.unify(1, count.min(4))?;
-        let each = arguments.characters(1).max(arguments.characters(2)) + if count > 3 { arguments.characters(3) } else { 1 };
-        Ok(arguments.text(each.saturating_mul(64), collated))
-    }, export_set),
+        },
+        char_function,
+    ),
+    pure(
+        "concat",
+        1,
+        255,
+        |arguments| {
+            let count = arguments.list.len();
+            let collated = arguments.unify(0, count)?;
+            let total = (0..count).map(|number| arguments.characters(number)).fold(0, u64::saturating_add);
+            Ok(arguments.text(total, collated))
+        },
+        concat,
+    ),
+    pure(
+        "concat_ws",
+        2,
+        255,
+        |arguments| {
+            let count = arguments.list.len();
+            let collated = arguments.unify(0, count)?;
+            let parts = (1..count).map(|number| arguments.characters(number)).fold(0, u64::saturating_add);
+            let total = parts.saturating_add(arguments.characters(0).saturating_mul(count as u64 - 2));
+            let nullable = arguments.list.first().is_some_and(|first| first.nullable);
+            Ok(Typed { nullable, ..arguments.text(total, collated) })
+        },
+        concat_ws,
+    ),
+    pure(
+        "elt",
+        2,
+        255,
+        |arguments| {
+            let count = arguments.list.len();
+            let collated = arguments.unify(1, count)?;
+            let longest = (1..count).map(|number| arguments.characters(number)).max().unwrap_or(0);
+            Ok(arguments.text(longest, collated).nullable())
+        },
+        |site, env| {
+            let Some(chosen) = site.signed(0, env)? else { return Ok(Datum::Null) };
+            if chosen < 1 || chosen as usize >= site.count() {
+                return Ok(Datum::Null);
+            }
+            Ok(match site.text(chosen as usize, env)? {
+                Some(text) => Datum::Text(text, site.collation()),
+                None => Datum::Null,
+            })
+        },
+    ),
+    pure(
+        "field",
+        2,
+        255,
+        |arguments| {
+            let count = arguments.list.len();
+            let all_text = arguments.list.iter().all(|argument| argument.data_type.collation().is_some());
+            let all_exact = arguments.list.iter().all(|argument| typing::exact_digits(&argument.data_type).is_some());
+            let all_integers = arguments.list.iter().all(|argument| typing::is_integral(&argument.data_type));
+            let collated = if all_text {
+                arguments.unify_compared(0, count)?
+            } else {
+                typing::numeric_collated(arguments.facts.collation)
+            };
+            let kind = match (all_text, all_integers, all_exact) {
+                (true, ..) => ComparisonType::Text,
+                (_, true, _) => ComparisonType::Integer,
+                (_, _, true) => ComparisonType::Decimal,
+                _ => ComparisonType::Double,
+            };
+            arguments.extra = Extra::Comparer(Comparer { kind: Some(kind), collation: collated.collation });
+            Ok(arguments.typed(typing::integer(3)).not_null())
+        },
+        |site, env| {
+            let Extra::Comparer(comparer) = site.call.extra else { return Ok(Datum::Signed(0)) };
+            let wanted = site.value(0, env)?;
+            if wanted.is_null() {
+                return Ok(Datum::Signed(0));
+            }
+            for number in 1..site.count() {
+                let value = site.value(number, env)?;
+                if comparer.equal(wanted, value, env.context)? == Some(true) {
+                    return Ok(Datum::Signed(number as i64));
+                }
+            }
+            Ok(Datum::Signed(0))
+        },
+    ),
+    pure(
+        "find_in_set",
+        2,
+        2,
+        |arguments| {
+            let collated = arguments.unify_compared(0, 2)?;
+            arguments.extra =
+                Extra::Comparer(Comparer { kind: Some(ComparisonType::Text), collation: collated.collation });
+            Ok(arguments.typed(typing::integer(3)))
+        },
+        |site, env| {
+            let (wanted, set) = (site.text(0, env)?, site.text(1, env)?);
+            let (Some(wanted), Some(set)) = (wanted, set) else { return Ok(Datum::Null) };
+            if set.is_empty() || wanted.contains(&b',') {
+                return Ok(Datum::Signed(0));
+            }
+            let collation = site.comparison_collation();
+            let place = set.split(|byte| *byte == b',').position(|name| collation.equal(name, wanted));
+            Ok(Datum::Signed(place.map_or(0, |place| place as i64 + 1)))
+        },
+    ),
+    pure(
+        "make_set",
+        2,
+        255,
+        |arguments| {
+            let count = arguments.list.len();
+            let collated = arguments.unify(1, count)?;
+            let total = (1..count).map(|number| arguments.characters(number) + 1).fold(0, u64::saturating_add);
+            let nullable = arguments.list.first().is_some_and(|first| first.nullable);
+            Ok(Typed { nullable, ..arguments.text(total - 1, collated) })
+        },
+        |site, env| {
+            let Some((bits, _)) = site.integer(0, env)? else { return Ok(Datum::Null) };
+            let mut out = Vec::new();
+            let mut any = false;
+            for number in 1..site.count().min(65) {
+                if bits >> (number - 1) & 1 == 1
+                    && let Some(text) = site.text(number, env)?
+                {
+                    if any {
+                        out.push(b',');
+                    }
+                    any = true;
+                    out.extend_from_slice(text);
+                }
+            }
+            Ok(site.made(&out, env))
+        },
+    ),
+    pure(
+        "export_set",
+        3,
+        5,
+        |arguments| {
+            let count = arguments.list.len();
+            let collated = arguments.unify(1, count.min(4))?;
+            let each = arguments.characters(1).max(arguments.characters(2))
+                + if count > 3 { arguments.characters(3) } else { 1 };
+            Ok(arguments.text(each.saturating_mul(64), collated))
+        },
+        export_set,
+    ),
     pure("lower", 1, 1, bind_first, |site, env| change_case(site, env, false)),
     pure("lcase", 1, 1, bind_first, |site, env| change_case(site, env, false)),
     pure("upper", 1, 1, bind_first, |site, env| change_case(site, env, true)),
@@ -157,10 +209,16 @@ pub(super) static FUNCTIONS: &[Function] = &[
     pure("substring", 2, 3, bind_part, substring),
     pure("substr", 2, 3, bind_part, substring),
     pure("mid", 2, 3, bind_part, substring),
-    pure("substring_index", 3, 3, |arguments| {
-        let collated = arguments.unify(0, 2)?;
-        Ok(arguments.text(arguments.characters(0), collated))
-    }, substring_index),
+    pure(
+        "substring_index",
+        3,
+        3,
+        |arguments| {
+            let collated = arguments.unify(0, 2)?;
+            Ok(arguments.text(arguments.characters(0), collated))
+        },
+        substring_index,
+    ),
     pure("trim", 1, 2, bind_trim, |site, env| match site.call.extra {
         Extra::Sides(leading, trailing) => trim(site, env, leading, trailing),
         _ => trim(site, env, true, true),
@@ -169,207 +227,279 @@ pub(super) static FUNCTIONS: &[Function] = &[
     pure("rtrim", 1, 1, bind_trim, |site, env| trim(site, env, false, true)),
     pure("lpad", 3, 3, bind_pad, |site, env| pad(site, env, true)),
     pure("rpad", 3, 3, bind_pad, |site, env| pad(site, env, false)),
-    pure("repeat", 2, 2, |arguments| {
-        let collated = arguments.unify(0, 1)?;
-        let times = arguments.constant_integer(1).map(|times| times.max(0) as u64);
-        let total = match times {
-            Some(times) => arguments.characters(0).saturating_mul(times),
-            None => u64::from(u32::MAX),
-        };
-        Ok(arguments.text(total, collated).nullable())
-    }, |site, env| {
-        let Some(text) = site.text(0, env)? else { return Ok(Datum::Null) };
-        let Some((times, is_unsigned)) = site.integer(1, env)? else { return Ok(Datum::Null) };
-        let times = if !is_unsigned && times <= 0 { 0 } else { (times as u64).min(1 << 31) as usize };
-        let Some(total) = text.len().checked_mul(times) else { return Ok(Datum::Null) };
-        if site.too_long(total, env) {
-            return Ok(Datum::Null);
-        }
-        Ok(site.made(&text.repeat(times), env))
-    }),
-    pure("space", 1, 1, |arguments| {
-        let count = arguments.constant_integer(0).map_or(u64::from(u32::MAX), |count| count.max(0) as u64);
-        Ok(arguments.ascii(count).nullable())
-    }, |site, env| {
-        let Some((count, is_unsigned)) = site.integer(0, env)? else { return Ok(Datum::Null) };
-        let count = if !is_unsigned && count <= 0 { 0 } else { (count as u64).min(1 << 31) as usize };
-        if site.too_long(count, env) {
-            return Ok(Datum::Null);
-        }
-        Ok(site.made(&vec![b' '; count], env))
-    }),
-    pure("replace", 3, 3, |arguments| {
-        let collated = arguments.unify(0, 3)?;
-        let (own, new) = (arguments.characters(0), arguments.characters(2));
-        Ok(arguments.text(own.saturating_mul(new.max(1)), collated))
-    }, |site, env| {
-        let (text, from) = (site.text(0, env)?, site.text(1, env)?);
-        let to = site.text(2, env)?;
-        let (Some(text), Some(from), Some(to)) = (text, from, to) else { return Ok(Datum::Null) };
-        if from.is_empty() || text.len() < from.len() {
-            return Ok(Datum::Text(text, site.collation()));
-        }
-        let charset = site.collation().charset();
-        let mut out = Vec::with_capacity(text.len());
-        let mut at = 0;
-        while at < text.len() {
-            if text[at..].starts_with(from) {
-                out.extend_from_slice(to);
-                at += from.len();
-            } else {
-                let len = charset.decode(&text[at..]).1.max(1).min(text.len() - at);
-                out.extend_from_slice(&text[at..at + len]);
-                at += len;
+    pure(
+        "repeat",
+        2,
+        2,
+        |arguments| {
+            let collated = arguments.unify(0, 1)?;
+            let times = arguments.constant_integer(1).map(|times| times.max(0) as u64);
+            let total = match times {
+                Some(times) => arguments.characters(0).saturating_mul(times),
+                None => u64::from(u32::MAX),
+            };
+            Ok(arguments.text(total, collated).nullable())
+        },
+        |site, env| {
+            let Some(text) = site.text(0, env)? else { return Ok(Datum::Null) };
+            let Some((times, is_unsigned)) = site.integer(1, env)? else { return Ok(Datum::Null) };
+            let times = if !is_unsigned && times <= 0 { 0 } else { (times as u64).min(1 << 31) as usize };
+            let Some(total) = text.len().checked_mul(times) else { return Ok(Datum::Null) };
+            if site.too_long(total, env) {
+                return Ok(Datum::Null);
             }
-        }
-        if site.too_long(out.len(), env) {
-            return Ok(Datum::Null);
-        }
-        Ok(site.made(&out, env))
-    }),
+            Ok(site.made(&text.repeat(times), env))
+        },
+    ),
+    pure(
+        "space",
+        1,
+        1,
+        |arguments| {
+            let count = arguments.constant_integer(0).map_or(u64::from(u32::MAX), |count| count.max(0) as u64);
+            Ok(arguments.ascii(count).nullable())
+        },
+        |site, env| {
+            let Some((count, is_unsigned)) = site.integer(0, env)? else { return Ok(Datum::Null) };
+            let count = if !is_unsigned && count <= 0 { 0 } else { (count as u64).min(1 << 31) as usize };
+            if site.too_long(count, env) {
+                return Ok(Datum::Null);
+            }
+            Ok(site.made(&vec![b' '; count], env))
+        },
+    ),
+    pure(
+        "replace",
+        3,
+        3,
+        |arguments| {
+            let collated = arguments.unify(0, 3)?;
+            let (own, new) = (arguments.characters(0), arguments.characters(2));
+            Ok(arguments.text(own.saturating_mul(new.max(1)), collated))
+        },
+        |site, env| {
+            let (text, from) = (site.text(0, env)?, site.text(1, env)?);
+            let to = site.text(2, env)?;
+            let (Some(text), Some(from), Some(to)) = (text, from, to) else { return Ok(Datum::Null) };
+            if from.is_empty() || text.len() < from.len() {
+                return Ok(Datum::Text(text, site.collation()));
+            }
+            let charset = site.collation().charset();
+            let mut out = Vec::with_capacity(text.len());
+            let mut at = 0;
+            while at < text.len() {
+                if text[at..].starts_with(from) {
+                    out.extend_from_slice(to);
+                    at += from.len();
+                } else {
+                    let len = charset.decode(&text[at..]).1.max(1).min(text.len() - at);
+                    out.extend_from_slice(&text[at..at + len]);
+                    at += len;
+                }
+            }
+            if site.too_long(out.len(), env) {
+                return Ok(Datum::Null);
+            }
+            Ok(site.made(&out, env))
+        },
+    ),
     pure("reverse", 1, 1, bind_first, |site, env| {
         let Some(text) = site.text(0, env)? else { return Ok(Datum::Null) };
         let mut out = Vec::with_capacity(text.len());
         site.collation().charset().append_reversed(text, &mut out);
         Ok(site.made(&out, env))
     }),
-    pure("insert", 4, 4, |arguments| {
-        arguments.list.swap(1, 3);
-        let collated = arguments.unify(0, 2);
-        arguments.list.swap(1, 3);
-        let collated = collated?;
-        Ok(arguments.text(arguments.characters(0).saturating_add(arguments.characters(3)), collated))
-    }, |site, env| {
-        let text = site.text(0, env)?;
-        let (position, length) = (site.signed(1, env)?, site.signed(2, env)?);
-        let new = site.text(3, env)?;
-        let (Some(text), Some(position), Some(length), Some(new)) = (text, position, length, new) else {
-            return Ok(Datum::Null);
-        };
-        let charset = site.collation().charset();
-        let count = charset.char_count(text) as i64;
-        if position < 1 || position > count {
-            return Ok(Datum::Text(text, site.collation()));
-        }
-        let from = position - 1;
-        let length = if length < 0 || length > count - from { count - from } else { length };
-        let start = charset.char_offset(text, from as usize);
-        let end = start + charset.char_offset(&text[start..], length as usize);
-        let mut out = text[..start].to_vec();
-        out.extend_from_slice(new);
-        out.extend_from_slice(&text[end..]);
-        if site.too_long(out.len(), env) {
-            return Ok(Datum::Null);
-        }
-        Ok(site.made(&out, env))
-    }),
+    pure(
+        "insert",
+        4,
+        4,
+        |arguments| {
+            arguments.list.swap(1, 3);
+            let collated = arguments.unify(0, 2);
+            arguments.list.swap(1, 3);
+            let collated = collated?;
+            Ok(arguments.text(arguments.characters(0).saturating_add(arguments.characters(3)), collated))
+        },
+        |site, env| {
+            let text = site.text(0, env)?;
+            let (position, length) = (site.signed(1, env)?, site.signed(2, env)?);
+            let new = site.text(3, env)?;
+            let (Some(text), Some(position), Some(length), Some(new)) = (text, position, length, new) else {
+                return Ok(Datum::Null);
+            };
+            let charset = site.collation().charset();
+            let count = charset.char_count(text) as i64;
+            if position < 1 || position > count {
+                return Ok(Datum::Text(text, site.collation()));
+            }
+            let from = position - 1;
+            let length = if length < 0 || length > count - from { count - from } else { length };
+            let start = charset.char_offset(text, from as usize);
+            let end = start + charset.char_offset(&text[start..], length as usize);
+            let mut out = text[..start].to_vec();
+            out.extend_from_slice(new);
+            out.extend_from_slice(&text[end..]);
+            if site.too_long(out.len(), env) {
+                return Ok(Datum::Null);
+            }
+            Ok(site.made(&out, env))
+        },
+    ),
     pure("locate", 2, 3, |arguments| bind_locate(arguments, 0), |site, env| locate(site, env, 0, 1)),
     pure("position", 2, 2, |arguments| bind_locate(arguments, 0), |site, env| locate(site, env, 0, 1)),
     pure("instr", 2, 2, |arguments| bind_locate(arguments, 0), |site, env| locate(site, env, 1, 0)),
-    pure("hex", 1, 1, |arguments| {
-        let length = match arguments.type_of(0) {
-            data_type if data_type.is_numeric() => 16,
-            data_type if data_type.is_temporal() => arguments.characters(0) * 2,
-            data_type => {
-                let each = data_type.collation().map_or(1, |collation| collation.charset().max_len());
-                arguments.characters(0).saturating_mul(u64::from(each) * 2)
+    pure(
+        "hex",
+        1,
+        1,
+        |arguments| {
+            let length = match arguments.type_of(0) {
+                data_type if data_type.is_numeric() => 16,
+                data_type if data_type.is_temporal() => arguments.characters(0) * 2,
+                data_type => {
+                    let each = data_type.collation().map_or(1, |collation| collation.charset().max_len());
+                    arguments.characters(0).saturating_mul(u64::from(each) * 2)
+                }
+            };
+            Ok(arguments.ascii(length))
+        },
+        hex,
+    ),
+    pure(
+        "unhex",
+        1,
+        1,
+        |arguments| {
+            let each = arguments.type_of(0).collation().map_or(1, |collation| collation.charset().max_len());
+            Ok(arguments.bytes(arguments.characters(0).saturating_mul(each.into()).div_ceil(2)).nullable())
+        },
+        |site, env| {
+            let Some(text) = site.text(0, env)? else { return Ok(Datum::Null) };
+            let digits = text.iter().map(|byte| char::from(*byte).to_digit(16)).collect::<Option<Vec<u32>>>();
+            let Some(digits) = digits else {
+                let shown = meseta_types::error::printable(text);
+                let message = format!("Incorrect string value: '{shown}' for function unhex");
+                env.context.warnings.warn(meseta_types::SqlError::new(1411, message));
+                return Ok(Datum::Null);
+            };
+            let mut out = Vec::with_capacity(digits.len().div_ceil(2));
+            let (odd, pairs) = digits.split_at(digits.len() % 2);
+            out.extend(odd.iter().map(|digit| *digit as u8));
+            out.extend(pairs.chunks_exact(2).map(|pair| (pair[0] << 4 | pair[1]) as u8));
+            Ok(site.made(&out, env))
+        },
+    ),
+    pure(
+        "to_base64",
+        1,
+        1,
+        |arguments| {
+            let each = arguments.type_of(0).collation().map_or(1, |collation| collation.charset().max_len());
+            let bytes = arguments.characters(0).saturating_mul(each.into());
+            let plain = bytes.div_ceil(3).saturating_mul(4);
+            Ok(arguments.ascii(plain + plain.saturating_sub(1) / 76))
+        },
+        |site, env| {
+            let Some(text) = site.text(0, env)? else { return Ok(Datum::Null) };
+            let mut out = Vec::with_capacity(text.len() * 4 / 3 + 4);
+            append_base64(text, &mut out);
+            if site.too_long(out.len(), env) {
+                return Ok(Datum::Null);
             }
-        };
-        Ok(arguments.ascii(length))
-    }, hex),
-    pure("unhex", 1, 1, |arguments| {
-        let each = arguments.type_of(0).collation().map_or(1, |collation| collation.charset().max_len());
-        Ok(arguments.bytes(arguments.characters(0).saturating_mul(each.into()).div_ceil(2)).nullable())
-    }, |site, env| {
-        let Some(text) = site.text(0, env)? else { return Ok(Datum::Null) };
-        let digits = text.iter().map(|byte| char::from(*byte).to_digit(16)).collect::<Option<Vec<u32>>>();
-        let Some(digits) = digits else {
-            let shown = meseta_types::error::printable(text);
-            let message = format!("Incorrect string value: '{shown}' for function unhex");
-            env.context.warnings.warn(meseta_types::SqlError::new(1411, message));
-            return Ok(Datum::Null);
-        };
-        let mut out = Vec::with_capacity(digits.len().div_ceil(2));
-        let (odd, pairs) = digits.split_at(digits.len() % 2);
-        out.extend(odd.iter().map(|digit| *digit as u8));
-        out.extend(pairs.chunks_exact(2).map(|pair| (pair[0] << 4 | pair[1]) as u8));
-        Ok(site.made(&out, env))
-    }),
-    pure("to_base64", 1, 1, |arguments| {
-        let each = arguments.type_of(0).collation().map_or(1, |collation| collation.charset().max_len());
-        let bytes = arguments.characters(0).saturating_mul(each.into());
-        let plain = bytes.div_ceil(3).saturating_mul(4);
-        Ok(arguments.ascii(plain + plain.saturating_sub(1) / 76))
-    }, |site, env| {
-        let Some(text) = site.text(0, env)? else { return Ok(Datum::Null) };
-        let mut out = Vec::with_capacity(text.len() * 4 / 3 + 4);
-        append_base64(text, &mut out);
-        if site.too_long(out.len(), env) {
-            return Ok(Datum::Null);
-        }
-        Ok(site.made(&out, env))
-    }),
-    pure("from_base64", 1, 1, |arguments| {
-        let each = arguments.type_of(0).collation().map_or(1, |collation| collation.charset().max_len());
-        Ok(arguments.bytes(arguments.characters(0).saturating_mul(each.into()) * 3 / 4).nullable())
-    }, |site, env| {
-        let Some(text) = site.text(0, env)? else { return Ok(Datum::Null) };
-        match parse_base64(text) {
-            Some(bytes) => Ok(site.made(&bytes, env)),
-            None => Ok(Datum::Null),
-        }
-    }),
-    pure("quote", 1, 1, |arguments| {
-        let collated = arguments.unify(0, 1)?;
-        Ok(arguments.text(arguments.characters(0).saturating_mul(2) + 2, collated).not_null())
-    }, |site, env| {
-        let Some(text) = site.text(0, env)? else { return Ok(site.made(b"NULL", env)) };
-        let mut out = vec![b'\''];
-        for byte in text {
-            match byte {
-                0 => out.extend_from_slice(b"\\0"),
-                26 => out.extend_from_slice(b"\\Z"),
-                b'\'' | b'\\' => out.extend_from_slice(&[b'\\', *byte]),
-                other => out.push(*other),
+            Ok(site.made(&out, env))
+        },
+    ),
+    pure(
+        "from_base64",
+        1,
+        1,
+        |arguments| {
+            let each = arguments.type_of(0).collation().map_or(1, |collation| collation.charset().max_len());
+            Ok(arguments.bytes(arguments.characters(0).saturating_mul(each.into()) * 3 / 4).nullable())
+        },
+        |site, env| {
+            let Some(text) = site.text(0, env)? else { return Ok(Datum::Null) };
+            match parse_base64(text) {
+                Some(bytes) => Ok(site.made(&bytes, env)),
+                None => Ok(Datum::Null),
             }
-        }
-        out.push(b'\'');
-        Ok(site.made(&out, env))
-    }),
-    pure("soundex", 1, 1, |arguments| {
-        let collated = arguments.unify(0, 1)?;
-        Ok(arguments.text(arguments.characters(0).max(4), collated))
-    }, soundex),
-    statement("format", 2, 3, |arguments| {
-        let length = arguments.characters(0);
-        Ok(arguments.ascii(length + length / 3 + 32).nullable())
-    }, format_number),
-    pure("weight_string", 1, 1, |arguments| {
-        let length = match arguments.extra {
-            Extra::Weight(_, Some(length)) => u64::from(length),
-            _ => arguments.characters(0),
-        };
-        Ok(arguments.bytes(length.saturating_mul(16)).nullable())
-    }, |site, env| {
-        let value = site.value(0, env)?;
-        if !matches!(value, Datum::Text(..)) && !matches!(site.call.extra, Extra::Weight(_, Some(_))) {
-            return Ok(Datum::Null);
-        }
-        let Some(text) = value.to_text(env.arena) else { return Ok(Datum::Null) };
-        let mut out = Vec::new();
-        match site.call.extra {
-            Extra::Weight(true, length) => {
-                let length = length.unwrap_or(0) as usize;
-                out.extend_from_slice(&text[..text.len().min(length)]);
-                out.resize(length, 0);
+        },
+    ),
+    pure(
+        "quote",
+        1,
+        1,
+        |arguments| {
+            let collated = arguments.unify(0, 1)?;
+            Ok(arguments.text(arguments.characters(0).saturating_mul(2) + 2, collated).not_null())
+        },
+        |site, env| {
+            let Some(text) = site.text(0, env)? else { return Ok(site.made(b"NULL", env)) };
+            let mut out = vec![b'\''];
+            for byte in text {
+                match byte {
+                    0 => out.extend_from_slice(b"\\0"),
+                    26 => out.extend_from_slice(b"\\Z"),
+                    b'\'' | b'\\' => out.extend_from_slice(&[b'\\', *byte]),
+                    other => out.push(*other),
+                }
             }
-            Extra::Weight(false, length) => {
-                site.collation_of(0).append_weight_string(text, length.map(|length| length as usize), &mut out);
+            out.push(b'\'');
+            Ok(site.made(&out, env))
+        },
+    ),
+    pure(
+        "soundex",
+        1,
+        1,
+        |arguments| {
+            let collated = arguments.unify(0, 1)?;
+            Ok(arguments.text(arguments.characters(0).max(4), collated))
+        },
+        soundex,
+    ),
+    statement(
+        "format",
+        2,
+        3,
+        |arguments| {
+            let length = arguments.characters(0);
+            Ok(arguments.ascii(length + length / 3 + 32).nullable())
+        },
+        format_number,
+    ),
+    pure(
+        "weight_string",
+        1,
+        1,
+        |arguments| {
+            let length = match arguments.extra {
+                Extra::Weight(_, Some(length)) => u64::from(length),
+                _ => arguments.characters(0),
+            };
+            Ok(arguments.bytes(length.saturating_mul(16)).nullable())
+        },
+        |site, env| {
+            let value = site.value(0, env)?;
+            if !matches!(value, Datum::Text(..)) && !matches!(site.call.extra, Extra::Weight(_, Some(_))) {
+                return Ok(Datum::Null);
             }
-            _ => site.collation_of(0).append_weight_string(text, None, &mut out),
-        }
-        Ok(site.made(&out, env))
-    }),
+            let Some(text) = value.to_text(env.arena) else { return Ok(Datum::Null) };
+            let mut out = Vec::new();
+            match site.call.extra {
+                Extra::Weight(true, length) => {
+                    let length = length.unwrap_or(0) as usize;
+                    out.extend_from_slice(&text[..text.len().min(length)]);
+                    out.resize(length, 0);
+                }
+                Extra::Weight(false, length) => {
+                    site.collation_of(0).append_weight_string(text, length.map(|length| length as usize), &mut out);
+                }
+                _ => site.collation_of(0).append_weight_string(text, None, &mut out),
+            }
+            Ok(site.made(&out, env))
+        },
+    ),
     pure("uncompressed_length", 1, 1, bind_maybe_integer::<10>, |site, env| {
         let Some(bytes) = site.text(0, env)? else { return Ok(Datum::Null) };
         Ok(match bytes {

@@ -25,14 +25,16 @@ pub(super) static FUNCTIONS: &[Function] = &[
         now(site, env, time)
     }),
     statement("curdate", 0, 0, bind_date, |_, env| Ok(local(env).map_or(Datum::Null, |now| Datum::Date(now.date)))),
-    statement("current_date", 0, 0, bind_date, |_, env| {
-        Ok(local(env).map_or(Datum::Null, |now| Datum::Date(now.date)))
-    }),
+    statement(
+        "current_date",
+        0,
+        0,
+        bind_date,
+        |_, env| Ok(local(env).map_or(Datum::Null, |now| Datum::Date(now.date))),
+    ),
     statement("curtime", 0, 1, bind_clock, current_time),
     statement("current_time", 0, 1, bind_clock, current_time),
-    statement("utc_date", 0, 0, bind_date, |_, env| {
-        Ok(utc(env).map_or(Datum::Null, |now| Datum::Date(now.date)))
-    }),
+    statement("utc_date", 0, 0, bind_date, |_, env| Ok(utc(env).map_or(Datum::Null, |now| Datum::Date(now.date)))),
     statement("utc_time", 0, 1, bind_clock, |site, env| {
         let decimals = decimals_of(site);
         Ok(utc(env).map_or(Datum::Null, |now| Datum::Time(now.time().round(decimals, true).0, decimals)))
@@ -41,60 +43,91 @@ pub(super) static FUNCTIONS: &[Function] = &[
         let decimals = decimals_of(site);
         Ok(utc(env).and_then(|now| now.round(decimals, true)).map_or(Datum::Null, |now| Datum::DateTime(now, decimals)))
     }),
-    statement("unix_timestamp", 0, 1, |arguments| {
-        if arguments.list.is_empty() {
-            return Ok(arguments.typed(typing::unsigned(20)).not_null());
-        }
-        let decimals = temporal_decimals(arguments, 0);
-        let data_type = if decimals == 0 { typing::integer(21) } else { typing::decimal(11, decimals.into(), false) };
-        Ok(arguments.typed(data_type).nullable())
-    }, unix_timestamp),
-    statement("from_unixtime", 1, 2, |arguments| {
-        if arguments.list.len() == 2 {
-            return Ok(arguments.ascii(format_length(arguments, 1)).nullable());
-        }
-        let decimals = match exact_digits(arguments.type_of(0)) {
-            Some((_, scale, _)) => scale.min(6) as u8,
-            None => 6,
-        };
-        Ok(arguments.typed(DataType::DateTime { decimals }).nullable())
-    }, from_unixtime),
+    statement(
+        "unix_timestamp",
+        0,
+        1,
+        |arguments| {
+            if arguments.list.is_empty() {
+                return Ok(arguments.typed(typing::unsigned(20)).not_null());
+            }
+            let decimals = temporal_decimals(arguments, 0);
+            let data_type =
+                if decimals == 0 { typing::integer(21) } else { typing::decimal(11, decimals.into(), false) };
+            Ok(arguments.typed(data_type).nullable())
+        },
+        unix_timestamp,
+    ),
+    statement(
+        "from_unixtime",
+        1,
+        2,
+        |arguments| {
+            if arguments.list.len() == 2 {
+                return Ok(arguments.ascii(format_length(arguments, 1)).nullable());
+            }
+            let decimals = match exact_digits(arguments.type_of(0)) {
+                Some((_, scale, _)) => scale.min(6) as u8,
+                None => 6,
+            };
+            Ok(arguments.typed(DataType::DateTime { decimals }).nullable())
+        },
+        from_unixtime,
+    ),
     pure("date", 1, 1, bind_date, |site, env| {
         Ok(datetime(site, 0, env)?.map_or(Datum::Null, |value| Datum::Date(value.date)))
     }),
-    pure("time", 1, 1, |arguments| {
-        let decimals = temporal_decimals(arguments, 0);
-        Ok(arguments.typed(DataType::Time { decimals }).nullable())
-    }, |site, env| {
-        let decimals = decimals_of(site);
-        Ok(time(site, 0, env)?.map_or(Datum::Null, |value| Datum::Time(value, decimals)))
-    }),
-    statement("timestamp", 1, 2, |arguments| {
-        let mut decimals = temporal_decimals(arguments, 0);
-        if arguments.list.len() > 1 {
-            decimals = decimals.max(temporal_decimals(arguments, 1));
-        }
-        Ok(arguments.typed(DataType::DateTime { decimals }).nullable())
-    }, |site, env| {
-        let decimals = decimals_of(site);
-        let Some(mut value) = datetime(site, 0, env)? else { return Ok(Datum::Null) };
-        if site.count() > 1 {
-            let Some(time) = time(site, 1, env)? else { return Ok(Datum::Null) };
-            match value.plus(Interval { months: 0, micros: time.micros().into() }) {
-                Some(sum) => value = sum,
-                None => return Ok(Datum::Null),
+    pure(
+        "time",
+        1,
+        1,
+        |arguments| {
+            let decimals = temporal_decimals(arguments, 0);
+            Ok(arguments.typed(DataType::Time { decimals }).nullable())
+        },
+        |site, env| {
+            let decimals = decimals_of(site);
+            Ok(time(site, 0, env)?.map_or(Datum::Null, |value| Datum::Time(value, decimals)))
+        },
+    ),
+    statement(
+        "timestamp",
+        1,
+        2,
+        |arguments| {
+            let mut decimals = temporal_decimals(arguments, 0);
+            if arguments.list.len() > 1 {
+                decimals = decimals.max(temporal_decimals(arguments, 1));
             }
-        }
-        Ok(Datum::DateTime(value, decimals))
-    }),
-    pure("year", 1, 1, |arguments| Ok(arguments.typed(DataType::Year).nullable()), |site, env| {
-        Ok(date(site, env)?.map_or(Datum::Null, |date| Datum::Unsigned(date.year.into())))
-    }),
+            Ok(arguments.typed(DataType::DateTime { decimals }).nullable())
+        },
+        |site, env| {
+            let decimals = decimals_of(site);
+            let Some(mut value) = datetime(site, 0, env)? else { return Ok(Datum::Null) };
+            if site.count() > 1 {
+                let Some(time) = time(site, 1, env)? else { return Ok(Datum::Null) };
+                match value.plus(Interval { months: 0, micros: time.micros().into() }) {
+                    Some(sum) => value = sum,
+                    None => return Ok(Datum::Null),
+                }
+            }
+            Ok(Datum::DateTime(value, decimals))
+        },
+    ),
+    pure(
+        "year",
+        1,
+        1,
+        |arguments| Ok(arguments.typed(DataType::Year).nullable()),
+        |site, env| Ok(date(site, env)?.map_or(Datum::Null, |date| Datum::Unsigned(date.year.into()))),
+    ),
     pure("month", 1, 1, bind_maybe_integer::<3>, |site, env| of_date(site, env, |date| date.month.into())),
     pure("day", 1, 1, bind_maybe_integer::<3>, |site, env| of_date(site, env, |date| date.day.into())),
     pure("dayofmonth", 1, 1, bind_maybe_integer::<3>, |site, env| of_date(site, env, |date| date.day.into())),
     pure("quarter", 1, 1, bind_maybe_integer::<2>, |site, env| of_date(site, env, |date| date.quarter().into())),
-    pure("dayofyear", 1, 1, bind_maybe_integer::<4>, |site, env| of_real_date(site, env, |date| date.day_of_year().into())),
+    pure("dayofyear", 1, 1, bind_maybe_integer::<4>, |site, env| {
+        of_real_date(site, env, |date| date.day_of_year().into())
+    }),
     pure("dayofweek", 1, 1, bind_maybe_integer::<2>, |site, env| {
         of_real_date(site, env, |date| i64::from((date.weekday() + 1) % 7) + 1)
     }),
@@ -124,22 +157,36 @@ pub(super) static FUNCTIONS: &[Function] = &[
         let (year, week) = date.week(WeekMode::new(mode | 2));
         Ok(Datum::Signed(i64::from(year) * 100 + i64::from(week)))
     }),
-    pure("dayname", 1, 1, |arguments| Ok(arguments.ascii(9).nullable()), |site, env| {
-        let Some(date) = real_date(site, env)? else { return Ok(Datum::Null) };
-        Ok(site.made(temporal::DAYS[(date.weekday() % 7) as usize].as_bytes(), env))
-    }),
-    pure("monthname", 1, 1, |arguments| Ok(arguments.ascii(9).nullable()), |site, env| {
-        let Some(date) = date(site, env)? else { return Ok(Datum::Null) };
-        match usize::from(date.month).checked_sub(1).and_then(|month| temporal::MONTHS.get(month)) {
-            Some(name) => Ok(site.made(name.as_bytes(), env)),
-            None => Ok(Datum::Null),
-        }
-    }),
+    pure(
+        "dayname",
+        1,
+        1,
+        |arguments| Ok(arguments.ascii(9).nullable()),
+        |site, env| {
+            let Some(date) = real_date(site, env)? else { return Ok(Datum::Null) };
+            Ok(site.made(temporal::DAYS[(date.weekday() % 7) as usize].as_bytes(), env))
+        },
+    ),
+    pure(
+        "monthname",
+        1,
+        1,
+        |arguments| Ok(arguments.ascii(9).nullable()),
+        |site, env| {
+            let Some(date) = date(site, env)? else { return Ok(Datum::Null) };
+            match usize::from(date.month).checked_sub(1).and_then(|month| temporal::MONTHS.get(month)) {
+                Some(name) => Ok(site.made(name.as_bytes(), env)),
+                None => Ok(Datum::Null),
+            }
+        },
+    ),
     pure("last_day", 1, 1, bind_date, |site, env| {
         let Some(date) = date(site, env)? else { return Ok(Datum::Null) };
         Ok(date.last_day().map_or(Datum::Null, Datum::Date))
     }),
-    pure("to_days", 1, 1, bind_maybe_integer::<8>, |site, env| of_whole_date(site, env, |date| day_number(date).into())),
+    pure("to_days", 1, 1, bind_maybe_integer::<8>, |site, env| {
+        of_whole_date(site, env, |date| day_number(date).into())
+    }),
     pure("to_seconds", 1, 1, bind_maybe_integer::<12>, |site, env| {
         let Some(value) = datetime(site, 0, env)? else { return Ok(Datum::Null) };
         if value.date.month == 0 || value.date.day == 0 {
@@ -156,35 +203,45 @@ pub(super) static FUNCTIONS: &[Function] = &[
     pure("minute", 1, 1, bind_maybe_integer::<3>, |site, env| of_time(site, env, |time| time.minute().into())),
     pure("second", 1, 1, bind_maybe_integer::<3>, |site, env| of_time(site, env, |time| time.second().into())),
     pure("microsecond", 1, 1, bind_maybe_integer::<7>, |site, env| of_time(site, env, |time| time.fraction().into())),
-    pure("time_to_sec", 1, 1, bind_maybe_integer::<10>, |site, env| {
-        of_time(site, env, |time| time.micros() / SECOND)
-    }),
-    pure("sec_to_time", 1, 1, |arguments| {
-        let decimals = match exact_digits(arguments.type_of(0)) {
-            Some((_, scale, _)) => scale.min(6) as u8,
-            None => 6,
-        };
-        Ok(arguments.typed(DataType::Time { decimals }))
-    }, |site, env| {
-        let value = site.value(0, env)?;
-        let decimals = decimals_of(site);
-        let Some(micros) = micros_of(value, env) else { return Ok(Datum::Null) };
-        let clamped = i64::try_from(micros).unwrap_or(if micros < 0 { i64::MIN } else { i64::MAX });
-        let (time, fits) = Time::from_micros(clamped);
-        if !fits {
-            let mut shown = Vec::new();
-            value.append_text(&mut shown);
-            env.context.warnings.warn(SqlError::truncated_incorrect("time", &shown));
-        }
-        Ok(Datum::Time(time.round(decimals, false).0, decimals))
-    }),
-    pure("maketime", 3, 3, |arguments| {
-        let decimals = match exact_digits(arguments.type_of(2)) {
-            Some((_, scale, _)) => scale.min(6) as u8,
-            None => 6,
-        };
-        Ok(arguments.typed(DataType::Time { decimals }).nullable())
-    }, make_time),
+    pure("time_to_sec", 1, 1, bind_maybe_integer::<10>, |site, env| of_time(site, env, |time| time.micros() / SECOND)),
+    pure(
+        "sec_to_time",
+        1,
+        1,
+        |arguments| {
+            let decimals = match exact_digits(arguments.type_of(0)) {
+                Some((_, scale, _)) => scale.min(6) as u8,
+                None => 6,
+            };
+            Ok(arguments.typed(DataType::Time { decimals }))
+        },
+        |site, env| {
+            let value = site.value(0, env)?;
+            let decimals = decimals_of(site);
+            let Some(micros) = micros_of(value, env) else { return Ok(Datum::Null) };
+            let clamped = i64::try_from(micros).unwrap_or(if micros < 0 { i64::MIN } else { i64::MAX });
+            let (time, fits) = Time::from_micros(clamped);
+            if !fits {
+                let mut shown = Vec::new();
+                value.append_text(&mut shown);
+                env.context.warnings.warn(SqlError::truncated_incorrect("time", &shown));
+            }
+            Ok(Datum::Time(time.round(decimals, false).0, decimals))
+        },
+    ),
+    pure(
+        "maketime",
+        3,
+        3,
+        |arguments| {
+            let decimals = match exact_digits(arguments.type_of(2)) {
+                Some((_, scale, _)) => scale.min(6) as u8,
+                None => 6,
+            };
+            Ok(arguments.typed(DataType::Time { decimals }).nullable())
+        },
+        make_time,
+    ),
     pure("makedate", 2, 2, bind_date, |site, env| {
         let (year, day) = (site.signed(0, env)?, site.signed(1, env)?);
         let (Some(mut year), Some(day)) = (year, day) else { return Ok(Datum::Null) };
@@ -201,21 +258,39 @@ pub(super) static FUNCTIONS: &[Function] = &[
         Ok(u32::try_from(number).ok().and_then(from_day_number).map_or(Datum::Null, Datum::Date))
     }),
     statement("date_add", 2, 2, bind_date_add, date_add),
-    statement("adddate", 2, 2, |arguments| {
-        arguments.extra = Extra::Interval(IntervalUnit::Day, false);
-        bind_date_add(arguments)
-    }, date_add),
-    statement("subdate", 2, 2, |arguments| {
-        arguments.extra = Extra::Interval(IntervalUnit::Day, true);
-        bind_date_add(arguments)
-    }, date_add),
-    statement("timestampadd", 2, 2, |arguments| {
-        if let Extra::Unit(unit) = arguments.extra {
-            arguments.list.swap(0, 1);
-            arguments.extra = Extra::Interval(unit, false);
-        }
-        bind_date_add(arguments)
-    }, date_add),
+    statement(
+        "adddate",
+        2,
+        2,
+        |arguments| {
+            arguments.extra = Extra::Interval(IntervalUnit::Day, false);
+            bind_date_add(arguments)
+        },
+        date_add,
+    ),
+    statement(
+        "subdate",
+        2,
+        2,
+        |arguments| {
+            arguments.extra = Extra::Interval(IntervalUnit::Day, true);
+            bind_date_add(arguments)
+        },
+        date_add,
+    ),
+    statement(
+        "timestampadd",
+        2,
+        2,
+        |arguments| {
+            if let Extra::Unit(unit) = arguments.extra {
+                arguments.list.swap(0, 1);
+                arguments.extra = Extra::Interval(unit, false);
+            }
+            bind_date_add(arguments)
+        },
+        date_add,
+    ),
     pure("timestampdiff", 2, 2, bind_maybe_integer::<21>, |site, env| {
         let (from, to) = (datetime(site, 0, env)?, datetime(site, 1, env)?);
         let (Some(from), Some(to), Extra::Unit(unit)) = (from, to, &site.call.extra) else { return Ok(Datum::Null) };
@@ -234,10 +309,16 @@ pub(super) static FUNCTIONS: &[Function] = &[
         }
         Ok(Datum::Signed(temporal::datediff(to.date, from.date)))
     }),
-    statement("timediff", 2, 2, |arguments| {
-        let decimals = temporal_decimals(arguments, 0).max(temporal_decimals(arguments, 1));
-        Ok(arguments.typed(DataType::Time { decimals }).nullable())
-    }, time_diff),
+    statement(
+        "timediff",
+        2,
+        2,
+        |arguments| {
+            let decimals = temporal_decimals(arguments, 0).max(temporal_decimals(arguments, 1));
+            Ok(arguments.typed(DataType::Time { decimals }).nullable())
+        },
+        time_diff,
+    ),
     statement("addtime", 2, 2, bind_add_time, |site, env| add_time(site, env, 1)),
     statement("subtime", 2, 2, bind_add_time, |site, env| add_time(site, env, -1)),
     pure("period_add", 2, 2, bind_integer::<6>, |site, env| {
@@ -257,8 +338,12 @@ pub(super) static FUNCTIONS: &[Function] = &[
         let value = site.value(0, env)?;
         let of_date = matches!(
             unit,
-            IntervalUnit::Year | IntervalUnit::YearMonth | IntervalUnit::Quarter | IntervalUnit::Month
-                | IntervalUnit::Week | IntervalUnit::Day
+            IntervalUnit::Year
+                | IntervalUnit::YearMonth
+                | IntervalUnit::Quarter
+                | IntervalUnit::Month
+                | IntervalUnit::Week
+                | IntervalUnit::Day
         );
         let with_day = matches!(
             unit,
@@ -278,70 +363,94 @@ pub(super) static FUNCTIONS: &[Function] = &[
         let Some(time) = as_time(value, env)? else { return Ok(Datum::Null) };
         Ok(Datum::Signed(extract(unit, Date::ZERO, time)))
     }),
-    pure("date_format", 2, 2, |arguments| {
-        let collated = arguments.unify(1, 2)?;
-        let length = format_length(arguments, 1);
-        Ok(arguments.text(length, collated).nullable())
-    }, |site, env| {
-        let value = datetime(site, 0, env)?;
-        let format = site.text(1, env)?;
-        let (Some(value), Some(format)) = (value, format) else { return Ok(Datum::Null) };
-        let mut out = Vec::new();
-        if format.is_empty() || temporal::append_date_format(value, format, &mut out).is_none() {
-            return Ok(Datum::Null);
-        }
-        Ok(site.made(&out, env))
-    }),
-    pure("time_format", 2, 2, |arguments| {
-        let collated = arguments.unify(1, 2)?;
-        let length = format_length(arguments, 1);
-        Ok(arguments.text(length, collated).nullable())
-    }, |site, env| {
-        let value = time(site, 0, env)?;
-        let format = site.text(1, env)?;
-        let (Some(value), Some(format)) = (value, format) else { return Ok(Datum::Null) };
-        let mut out = Vec::new();
-        if format.is_empty() || temporal::append_time_format(value, format, &mut out).is_none() {
-            return Ok(Datum::Null);
-        }
-        Ok(site.made(&out, env))
-    }),
-    pure("str_to_date", 2, 2, |arguments| {
-        let format = match arguments.argument(1).and_then(|format| format.as_constant()) {
-            Some(Datum::Text(format, _)) => Some(temporal::parts_of(format)),
-            _ => None,
-        };
-        let data_type = match format {
-            Some((true, false, _)) => DataType::Date,
-            Some((false, true, fraction)) => DataType::Time { decimals: if fraction { 6 } else { 0 } },
-            Some((_, _, false)) if format.is_some() => DataType::DateTime { decimals: 0 },
-            _ => DataType::DateTime { decimals: 6 },
-        };
-        Ok(arguments.typed(data_type).nullable())
-    }, str_to_date),
-    pure("get_format", 1, 1, |arguments| Ok(arguments.ascii(17).nullable()), get_format),
-    statement("convert_tz", 3, 3, |arguments| {
-        let decimals = temporal_decimals(arguments, 0);
-        Ok(arguments.typed(DataType::DateTime { decimals }).nullable())
-    }, |site, env| {
-        let value = datetime(site, 0, env)?;
-        let (from, to) = (site.text(1, env)?, site.text(2, env)?);
-        let (Some(value), Some(from), Some(to)) = (value, from, to) else { return Ok(Datum::Null) };
-        let zone = |name: &[u8]| std::str::from_utf8(name).ok().and_then(|name| Zone::parse(name).ok());
-        let (Some(from), Some(to)) = (zone(from), zone(to)) else { return Ok(Datum::Null) };
-        let decimals = decimals_of(site);
-        let converted = match from.to_utc(value) {
-            Some(Instant::At(seconds) | Instant::InGap(seconds)) => {
-                if (0..=32_536_771_199).contains(&seconds) {
-                    to.from_utc(seconds, value.micros)
-                } else {
-                    Some(value)
-                }
+    pure(
+        "date_format",
+        2,
+        2,
+        |arguments| {
+            let collated = arguments.unify(1, 2)?;
+            let length = format_length(arguments, 1);
+            Ok(arguments.text(length, collated).nullable())
+        },
+        |site, env| {
+            let value = datetime(site, 0, env)?;
+            let format = site.text(1, env)?;
+            let (Some(value), Some(format)) = (value, format) else { return Ok(Datum::Null) };
+            let mut out = Vec::new();
+            if format.is_empty() || temporal::append_date_format(value, format, &mut out).is_none() {
+                return Ok(Datum::Null);
             }
-            None => None,
-        };
-        Ok(converted.map_or(Datum::Null, |value| Datum::DateTime(value, decimals)))
-    }),
+            Ok(site.made(&out, env))
+        },
+    ),
+    pure(
+        "time_format",
+        2,
+        2,
+        |arguments| {
+            let collated = arguments.unify(1, 2)?;
+            let length = format_length(arguments, 1);
+            Ok(arguments.text(length, collated).nullable())
+        },
+        |site, env| {
+            let value = time(site, 0, env)?;
+            let format = site.text(1, env)?;
+            let (Some(value), Some(format)) = (value, format) else { return Ok(Datum::Null) };
+            let mut out = Vec::new();
+            if format.is_empty() || temporal::append_time_format(value, format, &mut out).is_none() {
+                return Ok(Datum::Null);
+            }
+            Ok(site.made(&out, env))
+        },
+    ),
+    pure(
+        "str_to_date",
+        2,
+        2,
+        |arguments| {
+            let format = match arguments.argument(1).and_then(|format| format.as_constant()) {
+                Some(Datum::Text(format, _)) => Some(temporal::parts_of(format)),
+                _ => None,
+            };
+            let data_type = match format {
+                Some((true, false, _)) => DataType::Date,
+                Some((false, true, fraction)) => DataType::Time { decimals: if fraction { 6 } else { 0 } },
+                Some((_, _, false)) if format.is_some() => DataType::DateTime { decimals: 0 },
+                _ => DataType::DateTime { decimals: 6 },
+            };
+            Ok(arguments.typed(data_type).nullable())
+        },
+        str_to_date,
+    ),
+    pure("get_format", 1, 1, |arguments| Ok(arguments.ascii(17).nullable()), get_format),
+    statement(
+        "convert_tz",
+        3,
+        3,
+        |arguments| {
+            let decimals = temporal_decimals(arguments, 0);
+            Ok(arguments.typed(DataType::DateTime { decimals }).nullable())
+        },
+        |site, env| {
+            let value = datetime(site, 0, env)?;
+            let (from, to) = (site.text(1, env)?, site.text(2, env)?);
+            let (Some(value), Some(from), Some(to)) = (value, from, to) else { return Ok(Datum::Null) };
+            let zone = |name: &[u8]| std::str::from_utf8(name).ok().and_then(|name| Zone::parse(name).ok());
+            let (Some(from), Some(to)) = (zone(from), zone(to)) else { return Ok(Datum::Null) };
+            let decimals = decimals_of(site);
+            let converted = match from.to_utc(value) {
+                Some(Instant::At(seconds) | Instant::InGap(seconds)) => {
+                    if (0..=32_536_771_199).contains(&seconds) {
+                        to.from_utc(seconds, value.micros)
+                    } else {
+                        Some(value)
+                    }
+                }
+                None => None,
+            };
+            Ok(converted.map_or(Datum::Null, |value| Datum::DateTime(value, decimals)))
+        },
+    ),
 ];
 
 fn env_start(env: &Env<'_, '_>) -> i64 {
@@ -432,7 +541,10 @@ fn format_length(arguments: &Arguments<'_, '_>, number: usize) -> u64 {
             Some(b'D' | b'Y' | b'x' | b'X') => 4,
             Some(b'a' | b'b') => 32,
             Some(b'j') => 3,
-            Some(b'u' | b'U' | b'v' | b'V' | b'y' | b'm' | b'd' | b'h' | b'i' | b'I' | b'l' | b'p' | b'S' | b's' | b'c' | b'e') => 2,
+            Some(
+                b'u' | b'U' | b'v' | b'V' | b'y' | b'm' | b'd' | b'h' | b'i' | b'I' | b'l' | b'p' | b'S' | b's' | b'c'
+                | b'e',
+            ) => 2,
             Some(b'k' | b'H') => 7,
             Some(b'r') => 11,
             Some(b'T') => 8,
@@ -560,7 +672,9 @@ fn make_time<'v>(site: Site<'v>, env: &mut Env<'v, '_>) -> Result<Datum<'v>> {
     let minute = site.signed(1, env)?;
     let second = site.value(2, env)?;
     let micros = micros_of(second, env);
-    let (Some((hour, is_unsigned)), Some(minute), Some(micros)) = (hour, minute, micros) else { return Ok(Datum::Null) };
+    let (Some((hour, is_unsigned)), Some(minute), Some(micros)) = (hour, minute, micros) else {
+        return Ok(Datum::Null);
+    };
     if !(0..60).contains(&minute) || !(0..60 * i128::from(SECOND)).contains(&micros) {
         return Ok(Datum::Null);
     }
@@ -571,7 +685,8 @@ fn make_time<'v>(site: Site<'v>, env: &mut Env<'v, '_>) -> Result<Datum<'v>> {
     let total = i64::try_from(total).unwrap_or(i64::MAX);
     let (time, fits) = Time::from_micros(if negative { -total } else { total });
     if !fits {
-        let shown = format!("{}{hours}:{minute:02}:{:02}", if negative { "-" } else { "" }, micros / i128::from(SECOND));
+        let shown =
+            format!("{}{hours}:{minute:02}:{:02}", if negative { "-" } else { "" }, micros / i128::from(SECOND));
         env.context.warnings.warn(SqlError::truncated_incorrect("time", shown.as_bytes()));
     }
     Ok(Datum::Time(time.round(decimals, true).0, decimals))
