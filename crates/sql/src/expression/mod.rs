@@ -4,18 +4,61 @@
 //!   ast::Expression --bind (Scope: what do names mean?)--> Expr --evaluate (row, Env)--> Datum
 //! ```
 //!
+//! | module | what it answers |
+//! |---|---|
+//! | `bind` | What does a piece of text mean, and of which type is it? |
+//! | `fold` | Which parts are the same whatever the row is? |
+//! | `evaluate` | Which value has it for this row? |
+//! | `function` | Which functions are there? |
+//! | `comparer`, `pattern` | How do two values compare? Does a text match? |
+//! | `inspect` | What can a planner make of it? |
+//! | `aggregate`, `group` | What comes of the rows of a group? Which rows are one group? |
+//! | `typing`, `value` | Types of results; values that own what they have |
+//!
 //! Above: `query` and `statement`, which give a scope and rows. Below: `types`, which knows how values behave.
 //!
 //! # Invariants
 //! 1. A bound expression owns all that it needs: it lives in a plan that many executions share, and does not change.
 //! 2. What an evaluation makes lives in the arena of the environment, or is borrowed from the row or the expression.
 //! 3. Its type is known before it is evaluated, and does not depend on a parameter's value. (But see `Slot`.)
+//! 4. Neither binding nor evaluating goes deeper into the stack than [`MAX_DEPTH`] expressions: chains of operators, which
+//!    are as long as a statement, are lists and loops.
+
+pub mod aggregate;
+mod bind;
+mod comparer;
+mod evaluate;
+mod fold;
+pub mod function;
+
+pub mod group;
+mod host;
+mod inspect;
+mod kind;
+mod pattern;
+pub mod random;
+mod typing;
+mod value;
 
 use bumpalo::Bump;
 use meseta_parser::ast;
 use meseta_types::{Collated, Context, DataType, Datum};
 
+pub use bind::{BindFacts, bind};
+pub use comparer::{Comparer, ComparisonOperator};
+pub use host::{Host, NoHost};
+pub use inspect::{Comparison, Key, key_value, orders_like};
+pub use kind::{
+    Between, BitOperator, Call, Case, Cast, Chain, ChainOperator, Compare, ExprKind, Extra, InList, InSubquery, Like,
+    Quantified, RowCompare, Step, SystemVariable,
+};
+pub use typing::{merge_types, string_type};
+pub use value::{Value, copy_into};
+
 use crate::error::Result;
+
+/// How deep expressions may nest.
+pub const MAX_DEPTH: usize = 400;
 
 /// What an expression is.
 #[derive(Clone, Debug)]
@@ -28,20 +71,6 @@ pub struct Expr {
     pub nullable: bool,
     /// The collation of its text, and how firmly it holds it.
     pub collated: Collated,
-}
-
-/// How an expression is computed.
-#[derive(Clone, Debug)]
-pub enum ExprKind {
-    /// A column of the row, by its number there. Aggregates of a group are columns too.
-    Column(u32),
-    /// A column of a row of a query around this one: 0 is the next one out.
-    Outer {
-        /// How far out.
-        level: u32,
-        /// Its number there.
-        column: u32,
-    },
 }
 
 /// What a name stands for.
@@ -71,6 +100,38 @@ pub trait Scope {
 
     /// `VALUES(column)`.
     fn inserted_value(&mut self, column: &ast::ColumnName<'_>) -> Result<Expr>;
+
+    /// The value of a window function in its row. Error 3593 where none may stand.
+    fn window(&mut self, _call: &ast::WindowCall<'_>) -> Result<Expr> {
+        Err(crate::Error::not_yet("window functions"))
+    }
+
+    /// `MATCH (...) AGAINST (...)`.
+    fn full_text(&mut self, _call: &ast::Match<'_>) -> Result<Expr> {
+        Err(crate::Error::not_yet("MATCH ... AGAINST"))
+    }
+
+    /// A stored function's call, its arguments bound. Error 1305 if there is none.
+    fn stored_function(&mut self, name: &ast::ObjectName<'_>, _arguments: Vec<Expr>) -> Result<Expr> {
+        let written = match &name.schema {
+            Some(schema) => {
+                format!("{}.{}", String::from_utf8_lossy(schema.text.0), String::from_utf8_lossy(name.name.text.0))
+            }
+            None => String::from_utf8_lossy(name.name.text.0).into_owned(),
+        };
+        Err(crate::Error::new(meseta_errors::ER_SP_DOES_NOT_EXIST, &[&"FUNCTION", &written]))
+    }
+
+    /// The type of a user variable, if it has a value yet. (Its value may have another one when it is read.)
+    fn user_variable(&mut self, _name: &str) -> Option<DataType> {
+        None
+    }
+
+    /// The type of a system variable, by its name in lower case, and whether it may be NULL. Error 1193 if there is none;
+    /// 1238 if it has no such scope.
+    fn system_variable(&mut self, variable: &SystemVariable) -> Result<(DataType, bool)> {
+        Err(crate::Error::new(meseta_errors::ER_UNKNOWN_SYSTEM_VARIABLE, &[&variable.name]))
+    }
 }
 
 /// A query inside an expression.
@@ -80,21 +141,8 @@ pub struct BoundSubquery {
     pub number: u32,
     /// Whether it refers to rows of queries around it.
     pub is_correlated: bool,
-    /// Its columns.
+    /// Its columns: the type, and whether it may be NULL.
     pub columns: Vec<(DataType, bool)>,
-}
-
-/// What an evaluation asks its session and its executor.
-pub trait Host {
-    /// Runs a query inside: shows its rows, one by one, until `show` says that it has seen enough. `rows` are the rows of
-    /// the queries around it, the next one out last.
-    fn subquery(
-        &mut self,
-        number: u32,
-        rows: &[&[Datum<'_>]],
-        context: &mut Context,
-        show: &mut dyn FnMut(&[Datum<'_>]) -> Result<bool>,
-    ) -> Result<()>;
 }
 
 /// What an evaluation works with.
@@ -103,7 +151,7 @@ pub struct Env<'v, 'h> {
     pub arena: &'v Bump,
     /// SQL mode, time zone, warnings.
     pub context: &'h mut Context,
-    /// Values of literals and parameters that were lifted out of the plan.
+    /// Values of parameters and literals that were lifted out of the plan.
     pub slots: &'v [Datum<'v>],
     /// Rows of the queries around this one, the next one out last.
     pub outer: &'h [&'v [Datum<'v>]],

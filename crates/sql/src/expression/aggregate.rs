@@ -1,0 +1,548 @@
+//! Aggregates: what comes of the rows of a group.
+//!
+//! ```text
+//!   ast::Aggregate --bind_aggregate--> AggregateCall --Accumulator::new--> add(row)* --finish--> Datum
+//! ```
+//!
+//! The executor evaluates nothing itself: [`AggregateCall::add_row`] evaluates the arguments and adds them.
+//!
+//! # Invariants
+//! 1. An accumulator owns what it keeps: rows may go once they were added.
+//! 2. [`Accumulator::bytes`] counts what grows with the number of rows.
+//!
+//! Source: the manual's "Aggregate Function Descriptions"; types by experiment.
+
+use std::cmp::Ordering;
+use std::collections::HashSet;
+
+use bumpalo::Bump;
+use meseta_parser::ast;
+use meseta_types::json::{self, Tree};
+use meseta_types::{Charset, Collated, Collation, DataType, Datum, Decimal, Derivation, Numeric, SqlError};
+use smallvec::SmallVec;
+
+use super::bind::{BindFacts, Binder, unify};
+use super::comparer::Comparer;
+use super::evaluate::is_bytes;
+use super::group::append_row_key;
+use super::typing::{self, collated_of, exact_digits};
+use super::value::{Value, copy_into};
+use super::{Env, Expr, Scope};
+use crate::error::{Error, Result};
+
+/// What is computed.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[allow(missing_docs)] // The names say it.
+pub enum AggregateFunction {
+    /// COUNT(*).
+    CountRows,
+    Count,
+    Sum,
+    Avg,
+    Min,
+    Max,
+    BitAnd,
+    BitOr,
+    BitXor,
+    StdPop,
+    StdSamp,
+    VarPop,
+    VarSamp,
+    GroupConcat,
+    JsonArray,
+    JsonObject,
+}
+
+/// An aggregate, bound.
+#[derive(Clone, Debug)]
+pub struct AggregateCall {
+    /// What is computed.
+    pub function: AggregateFunction,
+    /// Of what.
+    pub arguments: Vec<Expr>,
+    /// Whether equal rows count once.
+    pub distinct: bool,
+    /// GROUP_CONCAT's order: expression, whether descending.
+    pub order_by: Vec<(Expr, bool)>,
+    /// GROUP_CONCAT's separator, in the character set of its result.
+    pub separator: Box<[u8]>,
+    /// What it yields.
+    pub data_type: DataType,
+    /// Whether it may be NULL.
+    pub nullable: bool,
+    /// The collation of its text.
+    pub collated: Collated,
+    /// How values compare, for MIN and MAX.
+    pub comparer: Comparer,
+}
+
+/// Binds an aggregate; its arguments stand in the scope of the rows. Errors: those of binding its arguments.
+pub fn bind_aggregate(
+    aggregate: &ast::Aggregate<'_>,
+    scope: &mut dyn Scope,
+    facts: &BindFacts<'_>,
+) -> Result<AggregateCall> {
+    let mut binder = Binder::new(scope, facts);
+    let mut arguments =
+        aggregate.arguments.iter().map(|argument| binder.scalar(argument)).collect::<Result<Vec<_>>>()?;
+    let mut order_by = Vec::new();
+    for item in aggregate.order_by {
+        // A number is a position among the arguments.
+        let position = item.expression.as_integer();
+        let expr =
+            match position.and_then(|at| usize::try_from(at).ok()).and_then(|at| arguments.get(at.wrapping_sub(1))) {
+                Some(argument) => argument.clone(),
+                None => binder.scalar(&item.expression)?,
+            };
+        order_by.push((expr, item.descending));
+    }
+    use ast::AggregateFunction as F;
+    let function = match aggregate.function {
+        F::Count if arguments.is_empty() => AggregateFunction::CountRows,
+        F::Count => AggregateFunction::Count,
+        F::Sum => AggregateFunction::Sum,
+        F::Avg => AggregateFunction::Avg,
+        F::Min => AggregateFunction::Min,
+        F::Max => AggregateFunction::Max,
+        F::BitAnd => AggregateFunction::BitAnd,
+        F::BitOr => AggregateFunction::BitOr,
+        F::BitXor => AggregateFunction::BitXor,
+        F::Std => AggregateFunction::StdPop,
+        F::Variance => AggregateFunction::VarPop,
+        F::StddevSamp => AggregateFunction::StdSamp,
+        F::VarSamp => AggregateFunction::VarSamp,
+        F::GroupConcat => AggregateFunction::GroupConcat,
+        F::JsonArrayagg => AggregateFunction::JsonArray,
+        F::JsonObjectagg => AggregateFunction::JsonObject,
+        F::StCollect => return Err(Error::not_yet("ST_COLLECT")),
+    };
+    if aggregate.absent_on_null {
+        return Err(Error::not_yet("ABSENT ON NULL"));
+    }
+    let connection = facts.collation;
+    let first = arguments.first();
+    let first_type = first.map_or(DataType::Null, |first| first.data_type.clone());
+    let mut collated = typing::numeric_collated(connection);
+    let data_type = match function {
+        AggregateFunction::CountRows | AggregateFunction::Count => typing::integer(21),
+        AggregateFunction::Sum => match exact_digits(&first_type) {
+            Some((whole, scale, _)) => typing::decimal(whole + 22, scale, false),
+            None => DataType::DOUBLE,
+        },
+        AggregateFunction::Avg => match exact_digits(&first_type) {
+            Some((whole, scale, _)) => {
+                typing::decimal(whole, (scale + u32::from(facts.div_precision_increment)).min(30), false)
+            }
+            None => DataType::DOUBLE,
+        },
+        AggregateFunction::StdPop
+        | AggregateFunction::StdSamp
+        | AggregateFunction::VarPop
+        | AggregateFunction::VarSamp => DataType::DOUBLE,
+        AggregateFunction::Min | AggregateFunction::Max => {
+            if let Some(first) = first {
+                collated = first.collated;
+            }
+            match &first_type {
+                DataType::Enum(_) | DataType::Set(_) => {
+                    typing::string_type(typing::characters(&first_type), collated.collation)
+                }
+                other => other.clone(),
+            }
+        }
+        AggregateFunction::BitAnd | AggregateFunction::BitOr | AggregateFunction::BitXor => match first {
+            Some(first) if is_bytes(first) => first_type.clone(),
+            _ => typing::unsigned(21),
+        },
+        AggregateFunction::GroupConcat => {
+            let mut some: Vec<&mut Expr> = arguments.iter_mut().collect();
+            collated = unify(&mut some, "group_concat", facts)?;
+            typing::string_type(1024 / u64::from(collated.collation.charset().max_len()) * 4, collated.collation)
+        }
+        AggregateFunction::JsonArray | AggregateFunction::JsonObject => {
+            collated = collated_of(&DataType::Json, Derivation::Implicit, connection);
+            DataType::Json
+        }
+    };
+    let nullable = !matches!(
+        function,
+        AggregateFunction::CountRows
+            | AggregateFunction::Count
+            | AggregateFunction::BitAnd
+            | AggregateFunction::BitOr
+            | AggregateFunction::BitXor
+    );
+    let mut separator = aggregate.separator.map_or(&b","[..], |separator| separator.0).to_vec();
+    if function == AggregateFunction::GroupConcat && collated.collation.charset() != connection.charset() {
+        let mut converted = Vec::new();
+        connection.charset().convert(&separator, collated.collation.charset(), &mut converted);
+        separator = converted;
+    }
+    let comparer = Comparer::new(&first_type, &first_type, collated.collation);
+    Ok(AggregateCall {
+        function,
+        arguments,
+        distinct: aggregate.distinct,
+        order_by,
+        separator: separator.into(),
+        data_type,
+        nullable,
+        collated,
+        comparer,
+    })
+}
+
+impl AggregateCall {
+    /// An accumulator for one group.
+    pub fn accumulator(&self) -> Accumulator {
+        Accumulator::new(self)
+    }
+
+    /// Evaluates the arguments for a row of the group, and adds them.
+    pub fn add_row<'v>(
+        &'v self,
+        accumulator: &mut Accumulator,
+        row: &'v [Datum<'v>],
+        env: &mut Env<'v, '_>,
+    ) -> Result<()> {
+        let mut values: SmallVec<[Datum<'v>; 4]> = SmallVec::new();
+        for argument in self.arguments.iter().chain(self.order_by.iter().map(|(expr, _)| expr)) {
+            values.push(argument.evaluate(row, env)?);
+        }
+        accumulator.add(self, &values, env)
+    }
+}
+
+/// The state of an aggregate over the rows of a group so far.
+#[derive(Clone, Debug)]
+pub struct Accumulator {
+    state: State,
+    /// Keys of the rows that were there, of DISTINCT.
+    seen: Option<HashSet<Box<[u8]>>>,
+    bytes: usize,
+}
+
+#[derive(Clone, Debug)]
+enum State {
+    Count(i64),
+    /// Sum and number of values.
+    Exact(Decimal, u64),
+    Double(f64, u64),
+    Best(Option<Value>),
+    Bits(u64),
+    /// Bytes of BIT_AND and the like; none before the first value.
+    Bytes(Option<Box<[u8]>>),
+    /// Number, mean, sum of squares of distances from it.
+    Variance(u64, f64, f64),
+    /// Texts with what they are ordered by.
+    Concat(Vec<(Box<[u8]>, Vec<Value>)>),
+    Array(Vec<Tree>),
+    Object(Vec<(Vec<u8>, Tree)>),
+}
+
+impl Accumulator {
+    /// Of no rows.
+    pub fn new(call: &AggregateCall) -> Accumulator {
+        use AggregateFunction as F;
+        let state = match call.function {
+            F::CountRows | F::Count => State::Count(0),
+            F::Sum | F::Avg if matches!(call.data_type, DataType::Double { .. }) => State::Double(0.0, 0),
+            F::Sum | F::Avg => State::Exact(Decimal::ZERO, 0),
+            F::Min | F::Max => State::Best(None),
+            F::BitAnd | F::BitOr | F::BitXor if call.data_type.is_string() => State::Bytes(None),
+            F::BitAnd => State::Bits(u64::MAX),
+            F::BitOr | F::BitXor => State::Bits(0),
+            F::StdPop | F::StdSamp | F::VarPop | F::VarSamp => State::Variance(0, 0.0, 0.0),
+            F::GroupConcat => State::Concat(Vec::new()),
+            F::JsonArray => State::Array(Vec::new()),
+            F::JsonObject => State::Object(Vec::new()),
+        };
+        Accumulator { state, seen: call.distinct.then(HashSet::new), bytes: 0 }
+    }
+
+    /// Bytes that it keeps outside of itself.
+    pub fn bytes(&self) -> usize {
+        self.bytes
+    }
+
+    /// Adds the values of a row: those of the arguments, then those of ORDER BY.
+    pub fn add(&mut self, call: &AggregateCall, values: &[Datum<'_>], env: &mut Env<'_, '_>) -> Result<()> {
+        use AggregateFunction as F;
+        let arguments = values.get(..call.arguments.len()).unwrap_or(values);
+        let skips_null = !matches!(call.function, F::CountRows | F::JsonArray | F::JsonObject);
+        if skips_null && arguments.iter().any(|value| value.is_null()) {
+            return Ok(());
+        }
+        if let Some(seen) = &mut self.seen {
+            let collations: SmallVec<[Collation; 4]> =
+                call.arguments.iter().map(|argument| argument.collated.collation).collect();
+            let mut key = Vec::new();
+            append_row_key(arguments, &collations, &mut key);
+            let len = key.len();
+            if !seen.insert(key.into()) {
+                return Ok(());
+            }
+            self.bytes += len + 32;
+        }
+        let first = arguments.first().copied().unwrap_or(Datum::Null);
+        match &mut self.state {
+            State::Count(count) => *count += 1,
+            State::Exact(sum, count) => {
+                let value = match first.to_numeric(env.context) {
+                    Some(Numeric::Signed(number)) => Decimal::from(number),
+                    Some(Numeric::Unsigned(number)) => Decimal::from(number),
+                    Some(Numeric::Decimal(number)) => number,
+                    Some(Numeric::Double(number)) => Decimal::from_f64(number).0,
+                    None => return Ok(()),
+                };
+                *sum = sum.add(&value).map_err(|_| SqlError::value_out_of_range("DECIMAL", "sum"))?;
+                *count += 1;
+            }
+            State::Double(sum, count) => {
+                *sum += first.to_double(env.context).unwrap_or(0.0);
+                *count += 1;
+                if !sum.is_finite() {
+                    return Err(SqlError::value_out_of_range("DOUBLE", "sum").into());
+                }
+            }
+            State::Best(best) => {
+                let wanted = if call.function == F::Min { Ordering::Less } else { Ordering::Greater };
+                let better = match best {
+                    None => true,
+                    Some(best) => call.comparer.compare(first, best.get(), env.context)? == Some(wanted),
+                };
+                if better {
+                    let value = Value::new(first);
+                    self.bytes = value.bytes();
+                    *best = Some(value);
+                }
+            }
+            State::Bits(bits) => {
+                let Some((number, _)) = first.to_integer(env.context) else { return Ok(()) };
+                match call.function {
+                    F::BitAnd => *bits &= number as u64,
+                    F::BitOr => *bits |= number as u64,
+                    _ => *bits ^= number as u64,
+                }
+            }
+            State::Bytes(bytes) => {
+                let mut given = Vec::new();
+                first.append_text(&mut given);
+                match bytes {
+                    None => {
+                        self.bytes = given.len();
+                        *bytes = Some(given.into());
+                    }
+                    Some(bytes) if bytes.len() != given.len() => {
+                        let name = match call.function {
+                            F::BitAnd => "bit_and",
+                            F::BitOr => "bit_or",
+                            _ => "bit_xor",
+                        };
+                        return Err(Error::new(meseta_errors::ER_INVALID_BITWISE_AGGREGATE_OPERANDS_SIZE, &[&name]));
+                    }
+                    Some(bytes) => bytes.iter_mut().zip(given).for_each(|(byte, other)| match call.function {
+                        F::BitAnd => *byte &= other,
+                        F::BitOr => *byte |= other,
+                        _ => *byte ^= other,
+                    }),
+                }
+            }
+            State::Variance(count, mean, squares) => {
+                let Some(value) = first.to_double(env.context) else { return Ok(()) };
+                *count += 1;
+                let before = value - *mean;
+                *mean += before / *count as f64;
+                *squares += before * (value - *mean);
+            }
+            State::Concat(texts) => {
+                let mut text = Vec::new();
+                for (value, argument) in arguments.iter().zip(&call.arguments) {
+                    append_concatenated(*value, argument, &mut text);
+                }
+                let order: Vec<Value> =
+                    values.get(call.arguments.len()..).unwrap_or_default().iter().map(|v| Value::new(*v)).collect();
+                self.bytes += text.len() + 40 + order.iter().map(|value| value.bytes() + 48).sum::<usize>();
+                texts.push((text.into(), order));
+            }
+            State::Array(elements) => {
+                let tree = tree_of(first, call.arguments.first());
+                self.bytes += 64 + size_of_value(first);
+                elements.push(tree);
+            }
+            State::Object(members) => {
+                if first.is_null() {
+                    return Err(SqlError::new(3158, "JSON documents may not contain NULL member names.").into());
+                }
+                let value = arguments.get(1).copied().unwrap_or(Datum::Null);
+                self.bytes += 96 + size_of_value(first) + size_of_value(value);
+                let mut key = Vec::new();
+                first.append_text(&mut key);
+                let mut name = Vec::new();
+                match first {
+                    Datum::Text(..) => {
+                        let charset = first.collation().charset();
+                        if charset == Charset::Binary {
+                            return Err(SqlError::new(
+                                3144,
+                                "Cannot create a JSON value from a string with CHARACTER SET 'binary'.",
+                            )
+                            .into());
+                        }
+                        charset.convert(&key, Charset::Utf8mb4, &mut name);
+                    }
+                    _ => name = key,
+                };
+                members.push((name, tree_of(value, call.arguments.get(1))));
+            }
+        }
+        Ok(())
+    }
+
+    /// The result.
+    pub fn finish<'v>(&self, call: &AggregateCall, env: &mut Env<'v, '_>) -> Result<Datum<'v>> {
+        use AggregateFunction as F;
+        let arena: &'v Bump = env.arena;
+        Ok(match &self.state {
+            State::Count(count) => Datum::Signed(*count),
+            State::Exact(_, 0) | State::Double(_, 0) => Datum::Null,
+            State::Exact(sum, count) => {
+                let scale = match call.data_type {
+                    DataType::Decimal { scale, .. } => scale,
+                    _ => 0,
+                };
+                if call.function == F::Avg {
+                    let quotient = sum
+                        .div(&Decimal::from(*count), scale.saturating_sub(sum.scale()))
+                        .map_err(|_| SqlError::value_out_of_range("DECIMAL", "avg"))?;
+                    match quotient {
+                        Some(quotient) => Datum::Decimal(quotient.round(scale.into()).unwrap_or(quotient)),
+                        None => Datum::Null,
+                    }
+                } else {
+                    Datum::Decimal(sum.round(scale.into()).unwrap_or(*sum))
+                }
+            }
+            State::Double(sum, count) => {
+                Datum::Double(if call.function == F::Avg { sum / *count as f64 } else { *sum })
+            }
+            State::Best(None) => Datum::Null,
+            State::Best(Some(best)) => match best.get() {
+                value @ Datum::Member { .. } => copy_into(value, None, arena),
+                value => copy_into(value, None, arena),
+            },
+            State::Bits(bits) => Datum::Unsigned(*bits),
+            State::Bytes(Some(bytes)) => Datum::Text(arena.alloc_slice_copy(bytes), Collation::Binary),
+            State::Bytes(None) => {
+                let length = call.data_type.max_characters().unwrap_or(0).min(511) as usize;
+                let fill = if call.function == F::BitAnd { 0xff } else { 0 };
+                Datum::Text(arena.alloc_slice_fill_copy(length, fill), Collation::Binary)
+            }
+            State::Variance(count, _, squares) => {
+                let divisor = match call.function {
+                    F::StdPop | F::VarPop => *count,
+                    _ => count.saturating_sub(1),
+                };
+                if divisor == 0 {
+                    return Ok(Datum::Null);
+                }
+                let variance = (squares / divisor as f64).max(0.0);
+                let root = matches!(call.function, F::StdPop | F::StdSamp);
+                Datum::Double(if root { variance.sqrt() } else { variance })
+            }
+            State::Concat(texts) => self.concatenated(call, texts, env)?,
+            State::Array(elements) if elements.is_empty() => Datum::Null,
+            State::Array(elements) => {
+                Datum::Json(arena.alloc_slice_copy(&Tree::Array(elements.clone()).to_document()?))
+            }
+            State::Object(members) if members.is_empty() => Datum::Null,
+            State::Object(members) => {
+                Datum::Json(arena.alloc_slice_copy(&Tree::Object(members.clone()).to_document()?))
+            }
+        })
+    }
+
+    fn concatenated<'v>(
+        &self,
+        call: &AggregateCall,
+        texts: &[(Box<[u8]>, Vec<Value>)],
+        env: &mut Env<'v, '_>,
+    ) -> Result<Datum<'v>> {
+        if texts.is_empty() {
+            return Ok(Datum::Null);
+        }
+        let mut order: Vec<usize> = (0..texts.len()).collect();
+        if !call.order_by.is_empty() {
+            let mut failure = None;
+            order.sort_by(|a, b| {
+                for (number, (expr, descending)) in call.order_by.iter().enumerate() {
+                    let (Some(a), Some(b)) = (texts[*a].1.get(number), texts[*b].1.get(number)) else { continue };
+                    let (a, b) = (a.get(), b.get());
+                    let comparer = Comparer::new(&expr.data_type, &expr.data_type, expr.collated.collation);
+                    let found = match (a.is_null(), b.is_null()) {
+                        (true, true) => Ordering::Equal,
+                        (true, false) => Ordering::Less,
+                        (false, true) => Ordering::Greater,
+                        _ => match comparer.compare(a, b, env.context) {
+                            Ok(found) => found.unwrap_or(Ordering::Equal),
+                            Err(error) => {
+                                failure = Some(error);
+                                Ordering::Equal
+                            }
+                        },
+                    };
+                    let found = if *descending { found.reverse() } else { found };
+                    if found != Ordering::Equal {
+                        return found;
+                    }
+                }
+                Ordering::Equal
+            });
+            if let Some(error) = failure {
+                return Err(error);
+            }
+        }
+        let most = env.host.group_concat_max_len();
+        let charset = call.collated.collation.charset();
+        let mut out = Vec::new();
+        for (place, at) in order.into_iter().enumerate() {
+            if place > 0 {
+                out.extend_from_slice(&call.separator);
+            }
+            out.extend_from_slice(&texts[at].0);
+            if out.len() > most {
+                let whole = charset.valid_len(&out[..most]);
+                out.truncate(whole);
+                let error = Error::new(meseta_errors::ER_CUT_VALUE_GROUP_CONCAT, &[&(place + 1)]);
+                env.context.warnings.warn(super::function::warning(error));
+                break;
+            }
+        }
+        Ok(Datum::Text(env.arena.alloc_slice_copy(&out), call.collated.collation))
+    }
+}
+
+fn append_concatenated(value: Datum<'_>, argument: &Expr, out: &mut Vec<u8>) {
+    match value {
+        Datum::Double(number) => meseta_types::double::append_double_as_text(number, out),
+        Datum::Float(number) => meseta_types::double::append_float_as_text(number, out),
+        other => argument.data_type.append_text(other, out),
+    }
+}
+
+/// A value as a part of a document: conditions are true and false.
+pub(super) fn tree_of(value: Datum<'_>, expr: Option<&Expr>) -> Tree {
+    if let (Datum::Signed(number), Some(expr)) = (value, expr)
+        && super::function::is_condition(expr)
+    {
+        return Tree::Bool(number != 0);
+    }
+    json::from_datum(value)
+}
+
+fn size_of_value(value: Datum<'_>) -> usize {
+    match value {
+        Datum::Text(bytes, _) | Datum::Json(bytes) => 3 * bytes.len(),
+        _ => 0,
+    }
+}

@@ -1,0 +1,207 @@
+//! Literals, parameters, variables.
+
+use meseta_parser::{LiftedKind, Span, ast};
+use meseta_types::temporal::{parse_datetime, parse_time};
+use meseta_types::{Charset, Collated, Collation, DataType, Datum, Decimal, Derivation, SqlError};
+
+use super::Binder;
+use crate::error::{Error, Result};
+use crate::expression::Expr;
+use crate::expression::kind::{ExprKind, SystemVariable};
+use crate::expression::typing::{self, collated_of};
+use crate::expression::value::Value;
+
+impl Binder<'_, '_> {
+    pub(super) fn literal(&mut self, literal: &ast::Literal<'_>, span: Span) -> Result<Expr> {
+        let connection = self.facts.collation;
+        if let Some(slot) = self.lifted_slot(literal, span) {
+            return Ok(slot);
+        }
+        let constant = |value, data_type| Expr::constant(value, data_type, connection);
+        Ok(match literal {
+            ast::Literal::Null => constant(Value::NULL, DataType::Null),
+            ast::Literal::True => constant(Value::Plain(Datum::Signed(1)), typing::integer(1)),
+            ast::Literal::False => constant(Value::Plain(Datum::Signed(0)), typing::integer(1)),
+            ast::Literal::Integer(digits) => {
+                let significant = digits.iter().skip_while(|digit| **digit == b'0').count().max(1);
+                let width = significant.min(65) as u8;
+                let text = std::str::from_utf8(digits).unwrap_or("0");
+                if let Ok(number) = text.parse::<i64>() {
+                    constant(Value::Plain(Datum::Signed(number)), typing::integer(width + 1))
+                } else if let Ok(number) = text.parse::<u64>() {
+                    constant(Value::Plain(Datum::Unsigned(number)), typing::unsigned(width))
+                } else {
+                    self.decimal_literal(digits)
+                }
+            }
+            ast::Literal::Decimal(digits) => self.decimal_literal(digits),
+            ast::Literal::Float(digits) => {
+                let parsed = meseta_types::double::parse_double(digits);
+                if parsed.overflow {
+                    let text = String::from_utf8_lossy(digits);
+                    return Err(Error::new(meseta_errors::ER_ILLEGAL_VALUE_FOR_TYPE, &[&"double", &text]));
+                }
+                constant(Value::Plain(Datum::Double(parsed.value)), DataType::DOUBLE)
+            }
+            ast::Literal::String(string) => {
+                let collation = match &string.character_set {
+                    None => connection,
+                    Some(name) => introduced(name, connection)?,
+                };
+                self.text_literal(&string.value, collation, string.character_set.is_some())?
+            }
+            ast::Literal::Hexadecimal { character_set, bytes } | ast::Literal::Bit { character_set, bytes } => {
+                match character_set {
+                    Some(name) => self.text_literal(bytes, introduced(name, connection)?, true)?,
+                    None => {
+                        let data_type = DataType::varchar(bytes.len() as u32, Collation::Binary);
+                        let mut found = constant(Value::Hexadecimal(bytes.0.into()), data_type);
+                        found.collated.ascii = bytes.is_ascii();
+                        found
+                    }
+                }
+            }
+            ast::Literal::Temporal { kind, value } => self.temporal_literal(*kind, value)?,
+        })
+    }
+
+    fn lifted_slot(&self, literal: &ast::Literal<'_>, span: Span) -> Option<Expr> {
+        let number = self.facts.lifted.binary_search_by_key(&span.start, |lifted| lifted.span.start).ok()?;
+        let lifted = self.facts.lifted.get(number).filter(|lifted| lifted.span == span)?;
+        let data_type = match (lifted.kind, literal) {
+            (LiftedKind::Integer, _) => typing::integer(20),
+            (LiftedKind::Decimal, ast::Literal::Decimal(digits)) => {
+                let scale = digits.iter().rev().take_while(|byte| **byte != b'.').count();
+                typing::decimal(65, scale.min(30) as u32, false)
+            }
+            (LiftedKind::Decimal, _) => DataType::decimal(65, 30),
+            (LiftedKind::Float, _) => DataType::DOUBLE,
+            (LiftedKind::String, _) => typing::string_type(u64::from(span.end - span.start), self.facts.collation),
+        };
+        let kind = ExprKind::Slot(self.facts.first_lifted + number as u32);
+        Some(Expr::new(kind, data_type, false, self.facts.collation))
+    }
+
+    fn decimal_literal(&self, digits: &[u8]) -> Expr {
+        let scale = digits.iter().position(|byte| *byte == b'.').map_or(0, |at| digits.len() - at - 1);
+        let whole = digits.iter().take_while(|byte| **byte != b'.').skip_while(|byte| **byte == b'0').count();
+        let parsed = Decimal::parse(digits).value;
+        let data_type = typing::decimal(whole as u32, scale as u32, false);
+        let value = match data_type {
+            DataType::Decimal { precision, scale, .. } => parsed.fit(precision, scale).0,
+            _ => parsed,
+        };
+        Expr::constant(Value::Plain(Datum::Decimal(value)), data_type, self.facts.collation)
+    }
+
+    fn text_literal(&self, bytes: &[u8], collation: Collation, is_introduced: bool) -> Result<Expr> {
+        if is_introduced && collation.charset() != Charset::Binary {
+            collation.charset().check(bytes)?;
+        }
+        let length = collation.charset().char_count(bytes) as u64;
+        let data_type = typing::string_type(length, collation);
+        Ok(Expr::constant(Value::Text(bytes.into(), collation), data_type, collation))
+    }
+
+    fn temporal_literal(&self, kind: ast::TemporalKind, text: &[u8]) -> Result<Expr> {
+        let (value, data_type) = match kind {
+            ast::TemporalKind::Time => {
+                let parsed = parse_time(text, self.facts.mode);
+                match parsed.value {
+                    Some(time) if !parsed.truncated && !parsed.out_of_range => {
+                        (Some(Datum::Time(time, parsed.decimals)), DataType::Time { decimals: parsed.decimals })
+                    }
+                    _ => (None, DataType::Null),
+                }
+            }
+            _ => {
+                let parsed = parse_datetime(text, self.facts.mode);
+                match parsed.value {
+                    Some(found) if !parsed.truncated => match kind {
+                        ast::TemporalKind::Date if parsed.date_only => (Some(Datum::Date(found.date)), DataType::Date),
+                        ast::TemporalKind::Timestamp if !parsed.date_only && parsed.offset.is_none() => (
+                            Some(Datum::DateTime(found, parsed.decimals)),
+                            DataType::DateTime { decimals: parsed.decimals },
+                        ),
+                        ast::TemporalKind::Timestamp if parsed.offset.is_some() => {
+                            // In the session's zone: a value of its own for each session.
+                            let operand = self.text_literal(text, self.facts.collation, false)?;
+                            let decimals = parsed.decimals;
+                            return Ok(self.cast_to(operand, meseta_types::CastType::DateTime(decimals), "".into()));
+                        }
+                        _ => (None, DataType::Null),
+                    },
+                    _ => (None, DataType::Null),
+                }
+            }
+        };
+        let Some(value) = value else {
+            let name = match kind {
+                ast::TemporalKind::Date => "DATE",
+                ast::TemporalKind::Time => "TIME",
+                ast::TemporalKind::Timestamp => "DATETIME",
+            };
+            let shown = meseta_types::error::printable(text);
+            return Err(SqlError::new(1525, format!("Incorrect {name} value: '{shown}'")).into());
+        };
+        Ok(Expr::constant(Value::new(value), data_type, self.facts.collation))
+    }
+
+    pub(super) fn parameter(&mut self, number: u32) -> Expr {
+        let data_type = self.facts.parameters.get(number as usize).cloned().unwrap_or(DataType::Null);
+        let mut found = Expr::new(ExprKind::Slot(number), data_type, true, self.facts.collation);
+        if found.data_type == DataType::Null {
+            found.collated =
+                Collated { collation: self.facts.collation, derivation: Derivation::Coercible, ascii: false };
+        }
+        found
+    }
+
+    pub(super) fn user_variable(&mut self, name: &[u8]) -> Expr {
+        let name = variable_name(name);
+        let data_type = self.scope.user_variable(&name);
+        let data_type = data_type.unwrap_or(typing::string_type(u64::from(u32::MAX / 4), self.facts.collation));
+        let collated = collated_of(&data_type, Derivation::Implicit, self.facts.collation);
+        Expr { kind: ExprKind::UserVariable(name), data_type, nullable: true, collated }
+    }
+
+    pub(super) fn assignment(&mut self, name: &[u8], value: &ast::Expression<'_>) -> Result<Expr> {
+        let value = self.scalar(value)?;
+        let collated = Collated { derivation: Derivation::Implicit.min(value.collated.derivation), ..value.collated };
+        let (data_type, nullable) = (value.data_type.clone(), value.nullable);
+        Ok(Expr {
+            kind: ExprKind::SetUserVariable(variable_name(name), Box::new(value)),
+            data_type,
+            nullable,
+            collated,
+        })
+    }
+
+    pub(super) fn system_variable(&mut self, variable: &ast::SystemVariable<'_>) -> Result<Expr> {
+        let mut name = String::new();
+        if let Some(prefix) = &variable.prefix {
+            name = String::from_utf8_lossy(prefix.text.0).to_lowercase() + ".";
+        }
+        name += &String::from_utf8_lossy(variable.name.text.0).to_lowercase();
+        let global = match variable.scope {
+            None => None,
+            Some(ast::VariableScope::Session) => Some(false),
+            Some(_) => Some(true),
+        };
+        let variable = SystemVariable { global, name: name.into() };
+        let (data_type, nullable) = self.scope.system_variable(&variable)?;
+        let collated = collated_of(&data_type, Derivation::SystemConstant, self.facts.collation);
+        Ok(Expr { kind: ExprKind::SystemVariable(Box::new(variable)), data_type, nullable, collated })
+    }
+}
+
+/// Names of user variables are the same in upper and lower case.
+fn variable_name(name: &[u8]) -> Box<str> {
+    String::from_utf8_lossy(name).to_lowercase().into()
+}
+
+fn introduced(name: &[u8], connection: Collation) -> Result<Collation> {
+    let name = String::from_utf8_lossy(name);
+    let charset = Charset::parse(&name)?;
+    Ok(if charset == connection.charset() { connection } else { charset.default_collation() })
+}

@@ -1,0 +1,515 @@
+//! Evaluation: a match over what an expression is.
+//!
+//! What rows mostly ask for (a column, a parameter, a comparison of them) is answered without allocating anything; what
+//! makes text puts it into the arena.
+//!
+//! Source: the manual's "Operators" and "Working with NULL Values": conditions have three values.
+
+use meseta_errors::{ER_OPERAND_COLUMNS, ER_SUBQUERY_NO_1_ROW};
+use meseta_types::{Charset, Datum, arithmetic, cast};
+use smallvec::SmallVec;
+
+use super::comparer::{Comparer, ComparisonOperator};
+use super::kind::{BitOperator, Case, Chain, ChainOperator, ExprKind, InList, InSubquery, Quantified, RowCompare};
+use super::value::copy_into;
+use super::{BoundSubquery, Env, Expr};
+use crate::error::{Error, Result};
+
+/// A condition's value as MySQL has it.
+#[inline]
+pub(super) fn truth<'v>(value: Option<bool>) -> Datum<'v> {
+    match value {
+        Some(value) => Datum::Signed(value.into()),
+        None => Datum::Null,
+    }
+}
+
+impl Expr {
+    /// Its value for a row. Errors: MySQL's, of what fails for this row.
+    #[inline]
+    pub fn evaluate<'v>(&'v self, row: &'v [Datum<'v>], env: &mut Env<'v, '_>) -> Result<Datum<'v>> {
+        match &self.kind {
+            ExprKind::Column(column) => Ok(row.get(*column as usize).copied().unwrap_or(Datum::Null)),
+            ExprKind::Constant(value) => Ok(value.get()),
+            ExprKind::Slot(slot) => Ok(env.slots.get(*slot as usize).copied().unwrap_or(Datum::Null)),
+            ExprKind::Compare(compare) => {
+                let left = compare.left.evaluate(row, env)?;
+                if left.is_null() && compare.operator != ComparisonOperator::NullSafeEqual {
+                    return Ok(Datum::Null);
+                }
+                let right = compare.right.evaluate(row, env)?;
+                Ok(truth(compare.comparer.holds(compare.operator, left, right, env.context)?))
+            }
+            _ => self.evaluate_others(row, env),
+        }
+    }
+
+    fn condition<'v>(&'v self, row: &'v [Datum<'v>], env: &mut Env<'v, '_>) -> Result<Option<bool>> {
+        match self.evaluate(row, env)? {
+            Datum::Signed(number) => Ok(Some(number != 0)),
+            other => Ok(other.to_bool(env.context)),
+        }
+    }
+
+    #[inline(never)]
+    fn evaluate_others<'v>(&'v self, row: &'v [Datum<'v>], env: &mut Env<'v, '_>) -> Result<Datum<'v>> {
+        Ok(match &self.kind {
+            ExprKind::Outer { level, column } => {
+                let at = env.outer.len().checked_sub(1 + *level as usize);
+                let outer = at.and_then(|at| env.outer.get(at));
+                outer.and_then(|row| row.get(*column as usize)).copied().unwrap_or(Datum::Null)
+            }
+            ExprKind::And(parts) => {
+                let mut unknown = false;
+                for part in parts {
+                    match part.condition(row, env)? {
+                        Some(false) => return Ok(Datum::Signed(0)),
+                        None => unknown = true,
+                        Some(true) => {}
+                    }
+                }
+                truth((!unknown).then_some(true))
+            }
+            ExprKind::Or(parts) => {
+                let mut unknown = false;
+                for part in parts {
+                    match part.condition(row, env)? {
+                        Some(true) => return Ok(Datum::Signed(1)),
+                        None => unknown = true,
+                        Some(false) => {}
+                    }
+                }
+                truth((!unknown).then_some(false))
+            }
+            ExprKind::Xor(parts) => {
+                let mut odd = false;
+                for part in parts {
+                    match part.condition(row, env)? {
+                        None => return Ok(Datum::Null),
+                        Some(value) => odd ^= value,
+                    }
+                }
+                truth(Some(odd))
+            }
+            ExprKind::Not(operand) => truth(operand.condition(row, env)?.map(|value| !value)),
+            ExprKind::IsNull { operand, negated } => truth(Some(operand.evaluate(row, env)?.is_null() != *negated)),
+            ExprKind::IsTruth { operand, truth: wanted, negated } => {
+                truth(Some((operand.condition(row, env)? == Some(*wanted)) != *negated))
+            }
+            ExprKind::Chain(chain) => chain.evaluate(row, env)?,
+            ExprKind::Negate(operand, text) => {
+                let value = operand.evaluate(row, env)?;
+                arithmetic::negate(value, env.context, &|| format!("-({text})"))?
+            }
+            ExprKind::BitNot(operand) => match operand.evaluate(row, env)? {
+                Datum::Text(bytes, collation) if collation.charset() == Charset::Binary && is_bytes(operand) => {
+                    let out = env.arena.alloc_slice_copy(bytes);
+                    out.iter_mut().for_each(|byte| *byte = !*byte);
+                    Datum::Text(out, collation)
+                }
+                value => match value.to_integer(env.context) {
+                    Some((bits, _)) => Datum::Unsigned(!(bits as u64)),
+                    None => Datum::Null,
+                },
+            },
+            ExprKind::Between(between) => {
+                let operand = between.operand.evaluate(row, env)?;
+                let low = between.low.evaluate(row, env)?;
+                let high = between.high.evaluate(row, env)?;
+                let above = between.comparer.holds(ComparisonOperator::GreaterOrEqual, operand, low, env.context)?;
+                let below = between.comparer.holds(ComparisonOperator::LessOrEqual, operand, high, env.context)?;
+                let inside = match (above, below) {
+                    (Some(false), _) | (_, Some(false)) => Some(false),
+                    (Some(true), Some(true)) => Some(true),
+                    _ => None,
+                };
+                truth(inside.map(|inside| inside != between.negated))
+            }
+            ExprKind::In(list) => truth(list.holds(row, env)?),
+            ExprKind::Like(like) => truth(like.holds(row, env)?),
+            ExprKind::RowCompare(compare) => truth(compare.holds(row, env)?),
+            ExprKind::Row(_) => return Err(Error::new(ER_OPERAND_COLUMNS, &[&1])),
+            ExprKind::Subquery(query) => query.value(row, env)?,
+            ExprKind::Exists(query) => {
+                let mut found = false;
+                query.run(row, env, &mut |_, _| {
+                    found = true;
+                    Ok(false)
+                })?;
+                truth(Some(found))
+            }
+            ExprKind::InSubquery(inside) => truth(inside.holds(row, env)?),
+            ExprKind::Quantified(inside) => truth(inside.holds(row, env)?),
+            ExprKind::Case(case) => {
+                let value = case.evaluate(row, env)?;
+                self.conform(value, env)?
+            }
+            ExprKind::Cast(target) => {
+                let value = target.operand.evaluate(row, env)?;
+                cast(value, target.target, env.context, env.arena, &|| target.text.to_string())?
+            }
+            ExprKind::Convert(operand) => {
+                let value = operand.evaluate(row, env)?;
+                self.convert(value, env)
+            }
+            ExprKind::Call(call) => (call.function.evaluate)(super::function::Site { expr: self, call, row }, env)?,
+            ExprKind::UserVariable(name) => {
+                let arena = env.arena;
+                let mut value = Datum::Null;
+                env.host.user_variable(name, &mut |found| value = copy_into(found, None, arena));
+                value
+            }
+            ExprKind::SetUserVariable(name, operand) => {
+                let value = operand.evaluate(row, env)?;
+                env.host.set_user_variable(name, value)?;
+                value
+            }
+            ExprKind::SystemVariable(variable) => {
+                let arena = env.arena;
+                let mut value = Datum::Null;
+                env.host.system_variable(variable, &mut |found| value = copy_into(found, None, arena))?;
+                value
+            }
+            ExprKind::Column(_) | ExprKind::Constant(_) | ExprKind::Slot(_) | ExprKind::Compare(_) => {
+                return self.evaluate(row, env);
+            }
+        })
+    }
+
+    /// Text in the character set of this expression's collation.
+    fn convert<'v>(&self, value: Datum<'v>, env: &mut Env<'v, '_>) -> Datum<'v> {
+        let to = self.collated.collation;
+        let Some(text) = value.to_text(env.arena) else { return Datum::Null };
+        let from = match value {
+            Datum::Text(..) | Datum::Member { .. } | Datum::Bits { .. } | Datum::Json(_) => value.collation().charset(),
+            _ => return Datum::Text(text, to),
+        };
+        if from.is_same_in(to.charset(), text) {
+            return Datum::Text(text, to);
+        }
+        if from == Charset::Binary && to.charset().check(text).is_err() {
+            if let Err(error) = to.charset().check(text) {
+                env.context.warnings.warn(error);
+            }
+            return Datum::Null;
+        }
+        let mut out = Vec::with_capacity(text.len());
+        from.convert(text, to.charset(), &mut out);
+        Datum::Text(env.arena.alloc_slice_copy(&out), to)
+    }
+
+    /// A value of a branch as one of the type of the whole: CASE, IF, COALESCE and the like.
+    pub(super) fn conform<'v>(&'v self, value: Datum<'v>, env: &mut Env<'v, '_>) -> Result<Datum<'v>> {
+        use meseta_types::DataType as T;
+        Ok(match (&self.data_type, value) {
+            (_, Datum::Null) | (T::Null, _) => value,
+            (T::Integer { .. }, Datum::Signed(_) | Datum::Unsigned(_)) => value,
+            (T::Integer { .. }, Datum::Bits { bits, .. }) => Datum::Unsigned(bits),
+            (T::Decimal { .. }, Datum::Decimal(_)) => value,
+            (T::Decimal { scale, .. }, Datum::Signed(_) | Datum::Unsigned(_) | Datum::Bits { .. }) => {
+                let number = value.to_decimal(env.context).unwrap_or(meseta_types::Decimal::ZERO);
+                Datum::Decimal(number.round(i32::from(*scale)).unwrap_or(number))
+            }
+            (T::Double { .. } | T::Float { .. }, Datum::Double(_)) => value,
+            (T::Double { .. }, _) => value.to_double(env.context).map_or(Datum::Null, Datum::Double),
+            (T::DateTime { decimals } | T::Timestamp { decimals }, Datum::Date(date)) => {
+                Datum::DateTime(date.midnight(), *decimals)
+            }
+            (T::DateTime { decimals } | T::Timestamp { decimals }, Datum::DateTime(value, _)) => {
+                Datum::DateTime(value, *decimals)
+            }
+            (T::Time { decimals }, Datum::Time(value, _)) => Datum::Time(value, *decimals),
+            (T::Char { collation, .. } | T::Varchar { collation, .. } | T::Text { collation, .. }, _) => match value {
+                Datum::Text(text, _) => Datum::Text(text, *collation),
+                other => match other.to_text(env.arena) {
+                    Some(text) => Datum::Text(text, *collation),
+                    None => Datum::Null,
+                },
+            },
+            (T::Json, Datum::Json(_)) => value,
+            _ => value,
+        })
+    }
+
+    /// The values of the columns of a row, or the one value of what is no row.
+    fn row_values<'v>(&'v self, row: &'v [Datum<'v>], env: &mut Env<'v, '_>) -> Result<SmallVec<[Datum<'v>; 4]>> {
+        match &self.kind {
+            ExprKind::Row(parts) => parts.iter().map(|part| part.evaluate(row, env)).collect(),
+            ExprKind::Subquery(query) if query.columns.len() > 1 => query.row(row, env),
+            _ => Ok(SmallVec::from_elem(self.evaluate(row, env)?, 1)),
+        }
+    }
+}
+
+/// Whether bit operators take an operand for bytes rather than for a number.
+pub(super) fn is_bytes(operand: &Expr) -> bool {
+    use super::value::Value;
+    !matches!(operand.kind, ExprKind::Constant(Value::Hexadecimal(_)))
+        && operand.data_type.is_string()
+        && operand.collated.collation == meseta_types::Collation::Binary
+}
+
+impl Chain {
+    fn evaluate<'v>(&'v self, row: &'v [Datum<'v>], env: &mut Env<'v, '_>) -> Result<Datum<'v>> {
+        let mut value = self.first.evaluate(row, env)?;
+        for (number, step) in self.steps.iter().enumerate() {
+            let right = step.right.evaluate(row, env)?;
+            value = match step.operator {
+                ChainOperator::Arithmetic(operator) => {
+                    arithmetic::evaluate(operator, value, right, env.context, &|| self.describe(number))?
+                }
+                ChainOperator::Bits(operator, false) => {
+                    match (value.to_integer(env.context), right.to_integer(env.context)) {
+                        (Some((a, _)), Some((b, _))) => Datum::Unsigned(operator.of_numbers(a as u64, b as u64)),
+                        _ => Datum::Null,
+                    }
+                }
+                ChainOperator::Bits(operator, true) => operator.of_bytes(value, right, env)?,
+            };
+        }
+        Ok(value)
+    }
+
+    /// The text of the chain up to a step, as errors print it.
+    fn describe(&self, last: usize) -> String {
+        let mut out = self.first_text.to_string();
+        for step in self.steps.iter().take(last + 1) {
+            let symbol = match step.operator {
+                ChainOperator::Arithmetic(operator) => operator.symbol(),
+                ChainOperator::Bits(operator, _) => operator.symbol(),
+            };
+            out = format!("({out} {symbol} {})", step.right_text);
+            if out.len() > 1000 {
+                break;
+            }
+        }
+        out
+    }
+}
+
+impl BitOperator {
+    /// As it is written.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            BitOperator::And => "&",
+            BitOperator::Or => "|",
+            BitOperator::Xor => "^",
+            BitOperator::ShiftLeft => "<<",
+            BitOperator::ShiftRight => ">>",
+        }
+    }
+
+    fn of_numbers(self, a: u64, b: u64) -> u64 {
+        match self {
+            BitOperator::And => a & b,
+            BitOperator::Or => a | b,
+            BitOperator::Xor => a ^ b,
+            BitOperator::ShiftLeft => u32::try_from(b).ok().and_then(|b| a.checked_shl(b)).unwrap_or(0),
+            BitOperator::ShiftRight => u32::try_from(b).ok().and_then(|b| a.checked_shr(b)).unwrap_or(0),
+        }
+    }
+
+    fn of_bytes<'v>(self, left: Datum<'v>, right: Datum<'v>, env: &mut Env<'v, '_>) -> Result<Datum<'v>> {
+        let Some(a) = left.to_text(env.arena) else { return Ok(Datum::Null) };
+        if matches!(self, BitOperator::ShiftLeft | BitOperator::ShiftRight) {
+            let Some((by, _)) = right.to_integer(env.context) else { return Ok(Datum::Null) };
+            let out = env.arena.alloc_slice_fill_copy(a.len(), 0u8);
+            let by = usize::try_from(by as u64).unwrap_or(usize::MAX);
+            let (bytes, bits) = (by / 8, by % 8);
+            for at in 0..a.len() {
+                let byte = |at: Option<usize>| at.and_then(|at| a.get(at)).map_or(0u16, |byte| u16::from(*byte));
+                out[at] = if self == BitOperator::ShiftLeft {
+                    let from = at.checked_add(bytes);
+                    (byte(from) << bits | byte(from.map(|from| from + 1)) >> (8 - bits)) as u8
+                } else {
+                    let from = at.checked_sub(bytes);
+                    (byte(from) >> bits | byte(from.and_then(|from| from.checked_sub(1))) << (8 - bits)) as u8
+                };
+            }
+            return Ok(Datum::Text(out, meseta_types::Collation::Binary));
+        }
+        let Some(b) = right.to_text(env.arena) else { return Ok(Datum::Null) };
+        if a.len() != b.len() {
+            return Err(Error::new(meseta_errors::ER_INVALID_BITWISE_OPERANDS_SIZE, &[&self.symbol()]));
+        }
+        let out = env.arena.alloc_slice_copy(a);
+        for (byte, other) in out.iter_mut().zip(b) {
+            *byte = self.of_numbers((*byte).into(), (*other).into()) as u8;
+        }
+        Ok(Datum::Text(out, meseta_types::Collation::Binary))
+    }
+}
+
+impl RowCompare {
+    fn holds<'v>(&'v self, row: &'v [Datum<'v>], env: &mut Env<'v, '_>) -> Result<Option<bool>> {
+        for (number, (left, right, comparer)) in self.columns.iter().enumerate() {
+            let (left, right) = (left.evaluate(row, env)?, right.evaluate(row, env)?);
+            let Some(order) = comparer.compare(left, right, env.context)? else { return Ok(None) };
+            if order != std::cmp::Ordering::Equal || number + 1 == self.columns.len() {
+                return Ok(Some(self.operator.holds(order)));
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// Whether rows are equal, column by column; `None` if that is not known.
+fn rows_equal(
+    left: &[Datum<'_>],
+    right: &[Datum<'_>],
+    comparers: &[Comparer],
+    env: &mut meseta_types::Context,
+) -> Result<Option<bool>> {
+    let mut unknown = false;
+    for ((left, right), comparer) in left.iter().zip(right).zip(comparers) {
+        match comparer.equal(*left, *right, env)? {
+            Some(false) => return Ok(Some(false)),
+            None => unknown = true,
+            Some(true) => {}
+        }
+    }
+    Ok((!unknown).then_some(true))
+}
+
+impl InList {
+    fn holds<'v>(&'v self, row: &'v [Datum<'v>], env: &mut Env<'v, '_>) -> Result<Option<bool>> {
+        if let ExprKind::Row(parts) = &self.operand.kind {
+            let width = parts.len().max(1);
+            let operand = self.operand.row_values(row, env)?;
+            let mut unknown = false;
+            for (element, comparers) in self.list.iter().zip(self.comparers.chunks(width)) {
+                let element = element.row_values(row, env)?;
+                match rows_equal(&operand, &element, comparers, env.context)? {
+                    Some(true) => return Ok(Some(!self.negated)),
+                    None => unknown = true,
+                    Some(false) => {}
+                }
+            }
+            return Ok((!unknown).then_some(self.negated));
+        }
+        let operand = self.operand.evaluate(row, env)?;
+        if operand.is_null() {
+            return Ok(None);
+        }
+        if let (Some(integers), Datum::Signed(number)) = (&self.integers, operand) {
+            return Ok(Some(integers.binary_search(&number).is_ok() != self.negated));
+        }
+        let mut unknown = false;
+        for (element, comparer) in self.list.iter().zip(&self.comparers) {
+            let element = element.evaluate(row, env)?;
+            match comparer.equal(operand, element, env.context)? {
+                Some(true) => return Ok(Some(!self.negated)),
+                None => unknown = true,
+                Some(false) => {}
+            }
+        }
+        Ok((!unknown).then_some(self.negated))
+    }
+}
+
+impl Case {
+    fn evaluate<'v>(&'v self, row: &'v [Datum<'v>], env: &mut Env<'v, '_>) -> Result<Datum<'v>> {
+        let operand = match &self.operand {
+            Some(operand) => Some(operand.evaluate(row, env)?),
+            None => None,
+        };
+        for (condition, comparer, result) in &self.branches {
+            let taken = match operand {
+                Some(operand) => {
+                    let condition = condition.evaluate(row, env)?;
+                    comparer.equal(operand, condition, env.context)? == Some(true)
+                }
+                None => condition.condition(row, env)? == Some(true),
+            };
+            if taken {
+                return result.evaluate(row, env);
+            }
+        }
+        match &self.otherwise {
+            Some(otherwise) => otherwise.evaluate(row, env),
+            None => Ok(Datum::Null),
+        }
+    }
+}
+
+impl BoundSubquery {
+    /// Runs it beside a row; shows its rows until `show` has seen enough.
+    fn run<'v>(
+        &self,
+        row: &'v [Datum<'v>],
+        env: &mut Env<'v, '_>,
+        show: &mut dyn FnMut(&[Datum<'_>], &mut meseta_types::Context) -> Result<bool>,
+    ) -> Result<()> {
+        let mut rows: SmallVec<[&[Datum<'_>]; 4]> = env.outer.iter().copied().collect();
+        rows.push(row);
+        // What `show` compares may warn, while the query has the context to warn itself.
+        let mut own = meseta_types::Context { warnings: meseta_types::Warnings::default(), ..env.context.clone() };
+        let result = env.host.subquery(self.number, &rows, env.context, &mut |row| show(row, &mut own));
+        for warning in own.warnings.kept() {
+            env.context.warnings.push(warning.level, warning.condition.clone());
+        }
+        result
+    }
+
+    /// The values of its one row; NULLs if there is none. Error 1242 if there are more.
+    fn row<'v>(&'v self, row: &'v [Datum<'v>], env: &mut Env<'v, '_>) -> Result<SmallVec<[Datum<'v>; 4]>> {
+        let arena = env.arena;
+        let mut found: Option<SmallVec<[Datum<'v>; 4]>> = None;
+        self.run(row, env, &mut |values, _| {
+            if found.is_some() {
+                return Err(Error::new(ER_SUBQUERY_NO_1_ROW, &[]));
+            }
+            let copy = values.iter().enumerate().map(|(number, value)| {
+                copy_into(*value, self.columns.get(number).map(|(data_type, _)| data_type), arena)
+            });
+            found = Some(copy.collect());
+            Ok(true)
+        })?;
+        Ok(found.unwrap_or_else(|| SmallVec::from_elem(Datum::Null, self.columns.len())))
+    }
+
+    fn value<'v>(&'v self, row: &'v [Datum<'v>], env: &mut Env<'v, '_>) -> Result<Datum<'v>> {
+        Ok(self.row(row, env)?.first().copied().unwrap_or(Datum::Null))
+    }
+}
+
+impl InSubquery {
+    fn holds<'v>(&'v self, row: &'v [Datum<'v>], env: &mut Env<'v, '_>) -> Result<Option<bool>> {
+        let operand = self.operand.row_values(row, env)?;
+        let (mut found, mut unknown) = (false, false);
+        self.query.run(row, env, &mut |values, context| {
+            match rows_equal(&operand, values, &self.comparers, context)? {
+                Some(true) => found = true,
+                None => unknown = true,
+                Some(false) => {}
+            }
+            Ok(!found)
+        })?;
+        Ok(match (found, unknown) {
+            (true, _) => Some(!self.negated),
+            (false, true) => None,
+            (false, false) => Some(self.negated),
+        })
+    }
+}
+
+impl Quantified {
+    fn holds<'v>(&'v self, row: &'v [Datum<'v>], env: &mut Env<'v, '_>) -> Result<Option<bool>> {
+        let left = self.left.evaluate(row, env)?;
+        let (mut decided, mut unknown) = (false, false);
+        self.query.run(row, env, &mut |values, context| {
+            let right = values.first().copied().unwrap_or(Datum::Null);
+            match self.comparer.holds(self.operator, left, right, context)? {
+                Some(holds) if holds != self.all => decided = true,
+                None => unknown = true,
+                Some(_) => {}
+            }
+            Ok(!decided)
+        })?;
+        Ok(match (decided, unknown) {
+            (true, _) => Some(!self.all),
+            (false, true) => None,
+            (false, false) => Some(self.all),
+        })
+    }
+}

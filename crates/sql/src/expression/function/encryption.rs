@@ -1,0 +1,3 @@
+//! Placeholder.
+use super::Function;
+pub(super) static FUNCTIONS: &[Function] = &[];

@@ -1,0 +1,182 @@
+//! What functions ask of a session and of the executor.
+//!
+//! Everything but running queries has a default, which is that of a session that has done nothing yet: whoever evaluates
+//! constants, defaults of columns or generated columns needs no session.
+
+use meseta_types::{Context, Datum};
+
+use super::kind::SystemVariable;
+use super::random::Random;
+use crate::error::{Error, Result};
+
+/// What an evaluation asks its session and its executor.
+pub trait Host {
+    /// Runs a query inside: shows its rows, one by one, until `show` says that it has seen enough (false). `rows` are the
+    /// rows of the queries around it, the next one out last.
+    fn subquery(
+        &mut self,
+        number: u32,
+        rows: &[&[Datum<'_>]],
+        context: &mut Context,
+        show: &mut dyn FnMut(&[Datum<'_>]) -> Result<bool>,
+    ) -> Result<()>;
+
+    /// The value of a user variable, by its name in lower case: shown to `show`; NULL if it has none.
+    fn user_variable(&mut self, _name: &str, show: &mut dyn FnMut(Datum<'_>)) {
+        show(Datum::Null);
+    }
+
+    /// `@name := value`.
+    fn set_user_variable(&mut self, _name: &str, _value: Datum<'_>) -> Result<()> {
+        Ok(())
+    }
+
+    /// The value of a system variable, shown to `show`.
+    fn system_variable(&mut self, variable: &SystemVariable, _show: &mut dyn FnMut(Datum<'_>)) -> Result<()> {
+        Err(Error::new(meseta_errors::ER_UNKNOWN_SYSTEM_VARIABLE, &[&variable.name]))
+    }
+
+    /// When the statement began: microseconds since 1970, UTC. NOW().
+    fn statement_time(&self) -> i64 {
+        0
+    }
+
+    /// The time now: microseconds since 1970, UTC. SYSDATE().
+    fn clock(&self) -> i64 {
+        self.statement_time()
+    }
+
+    /// LAST_INSERT_ID().
+    fn last_insert_id(&self) -> u64 {
+        0
+    }
+
+    /// LAST_INSERT_ID(number).
+    fn set_last_insert_id(&mut self, _number: u64) {}
+
+    /// ROW_COUNT(): rows that the statement before changed.
+    fn row_count(&self) -> i64 {
+        -1
+    }
+
+    /// FOUND_ROWS().
+    fn found_rows(&self) -> u64 {
+        0
+    }
+
+    /// CONNECTION_ID().
+    fn connection_id(&self) -> u64 {
+        0
+    }
+
+    /// USER(): as the client named itself, `user@host`.
+    fn user(&self) -> &str {
+        ""
+    }
+
+    /// CURRENT_USER(): the account, `user@host`.
+    fn current_user(&self) -> &str {
+        ""
+    }
+
+    /// CURRENT_ROLE().
+    fn current_role(&self) -> &str {
+        "NONE"
+    }
+
+    /// DATABASE().
+    fn database(&self) -> Option<&str> {
+        None
+    }
+
+    /// VERSION().
+    fn version(&self) -> &str {
+        "9.7.0"
+    }
+
+    /// The session's random numbers: those of RAND().
+    fn random(&mut self) -> Option<&mut Random> {
+        None
+    }
+
+    /// The random numbers of one RAND(seed) of the statement, by a number that no other has; `None` at first. Without a place
+    /// to keep them each row sees the first number.
+    fn seeded_random(&mut self, _site: usize) -> Option<&mut Option<Random>> {
+        None
+    }
+
+    /// Fills in bytes that nobody can guess.
+    fn random_bytes(&mut self, out: &mut [u8]) {
+        out.fill(0);
+    }
+
+    /// UUID(): a version 1 identifier.
+    fn uuid(&mut self) -> [u8; 16] {
+        [0; 16]
+    }
+
+    /// UUID_SHORT().
+    fn uuid_short(&mut self) -> u64 {
+        0
+    }
+
+    /// GET_LOCK: whether it was got in time; `None` for an error that is NULL.
+    fn get_lock(&mut self, _name: &str, _seconds: f64) -> Result<Option<bool>> {
+        Err(Error::not_yet("GET_LOCK"))
+    }
+
+    /// RELEASE_LOCK: whether it was this session's; `None` if there is no such lock.
+    fn release_lock(&mut self, _name: &str) -> Result<Option<bool>> {
+        Ok(None)
+    }
+
+    /// RELEASE_ALL_LOCKS.
+    fn release_all_locks(&mut self) -> u64 {
+        0
+    }
+
+    /// IS_USED_LOCK: the connection that has it.
+    fn lock_owner(&mut self, _name: &str) -> Option<u64> {
+        None
+    }
+
+    /// Sleeps; true if it was interrupted. A kill of the session is an error.
+    fn sleep(&mut self, _seconds: f64) -> Result<bool> {
+        Err(Error::not_yet("SLEEP"))
+    }
+
+    /// Error 1317 if the statement was killed. Long loops ask now and then.
+    fn check_killed(&self) -> Result<()> {
+        Ok(())
+    }
+
+    /// `max_allowed_packet`: longer texts are NULL, with a warning.
+    fn max_allowed_packet(&self) -> usize {
+        64 << 20
+    }
+
+    /// `group_concat_max_len`.
+    fn group_concat_max_len(&self) -> usize {
+        1024
+    }
+
+    /// `default_week_format`.
+    fn default_week_format(&self) -> u64 {
+        0
+    }
+}
+
+/// A host that has nothing.
+pub struct NoHost;
+
+impl Host for NoHost {
+    fn subquery(
+        &mut self,
+        _number: u32,
+        _rows: &[&[Datum<'_>]],
+        _context: &mut Context,
+        _show: &mut dyn FnMut(&[Datum<'_>]) -> Result<bool>,
+    ) -> Result<()> {
+        Err(Error::not_yet("a subquery here"))
+    }
+}

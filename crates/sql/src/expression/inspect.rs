@@ -1,0 +1,472 @@
+//! What a planner looks for in a bound expression.
+//!
+//! A comparison can use an index only if the index orders its column as the comparison does: [`Comparison::orders_like`].
+
+use meseta_types::comparison::{ComparisonKind, ComparisonType};
+use meseta_types::{Collation, DataType, Datum, Decimal};
+
+use super::comparer::{Comparer, ComparisonOperator, kind_of};
+use super::kind::{Between, ExprKind, InList};
+use super::{Env, Expr};
+use crate::error::Result;
+
+/// `column operator value`.
+#[derive(Clone, Copy, Debug)]
+pub struct Comparison<'e> {
+    /// The column's number in the row.
+    pub column: u32,
+    /// Its type.
+    pub column_type: &'e DataType,
+    /// With the column at its left side.
+    pub operator: ComparisonOperator,
+    /// The other side. It may have columns, too.
+    pub value: &'e Expr,
+    /// How they compare.
+    pub comparer: Comparer,
+}
+
+impl Comparison<'_> {
+    /// Whether an index on the column, in the column's own order, finds what this comparison is true for.
+    pub fn orders_like(&self) -> bool {
+        orders_like(&self.comparer, self.column_type, &self.value.data_type)
+    }
+}
+
+/// Whether comparing a column with values of a type follows the order that the column is stored in. Comparisons of a
+/// column of integers as decimals or doubles do: [`key_value`] finds the integer, or says that there is none.
+pub fn orders_like(comparer: &Comparer, column: &DataType, value: &DataType) -> bool {
+    let Some(kind) = kind_of(column) else { return false };
+    match comparer.kind {
+        // A value of unknown type: `key_value` decides for each.
+        None => true,
+        Some(ComparisonType::Text) => column.is_string() && column.collation() == Some(comparer.collation),
+        Some(ComparisonType::Integer) => kind == ComparisonKind::Integer,
+        Some(ComparisonType::Decimal) => matches!(kind, ComparisonKind::Integer | ComparisonKind::Decimal),
+        Some(ComparisonType::Double) => {
+            matches!(kind, ComparisonKind::Double) || matches!(kind, ComparisonKind::Integer | ComparisonKind::Decimal)
+        }
+        Some(ComparisonType::DateTime) => {
+            kind == ComparisonKind::DateTime
+                && matches!(kind_of(value), Some(ComparisonKind::DateTime | ComparisonKind::Text))
+        }
+        Some(ComparisonType::Time) => {
+            kind == ComparisonKind::Time && matches!(kind_of(value), Some(ComparisonKind::Time | ComparisonKind::Text))
+        }
+        Some(ComparisonType::Json) => false,
+    }
+}
+
+/// What to look for in an index on a column that is compared with a value.
+#[derive(Clone, Copy, Debug)]
+pub enum Key<'v> {
+    /// This value, which is of the column's type.
+    Exact(Datum<'v>),
+    /// No value of the column is equal; those below this one are less, this one and those above are greater.
+    Between(Datum<'v>),
+    /// NULL: nothing is equal, less or greater.
+    Null,
+    /// The index does not help: look at every row.
+    Unusable,
+}
+
+/// The key for a value that a column is compared with. `comparer` is the comparison's.
+pub fn key_value<'v>(value: Datum<'v>, column: &'v DataType, comparer: &Comparer, env: &mut Env<'v, '_>) -> Key<'v> {
+    let kept = env.context.warnings.count();
+    let integer_key = |number: Decimal| {
+        let Ok(floor) = number.floor() else { return Key::Unusable };
+        let whole = floor == number;
+        let next = if whole { Ok(floor) } else { number.ceiling() };
+        let Ok(next) = next else { return Key::Unusable };
+        let datum = if column.is_unsigned() {
+            match next.to_u64() {
+                (found, true) => Datum::Unsigned(found),
+                _ => return Key::Unusable,
+            }
+        } else {
+            match next.to_i64() {
+                (found, true) => Datum::Signed(found),
+                _ => return Key::Unusable,
+            }
+        };
+        if whole { Key::Exact(datum) } else { Key::Between(datum) }
+    };
+    match (column, value) {
+        (_, Datum::Null) => Key::Null,
+        (DataType::Integer { .. }, Datum::Signed(number)) => match column.is_unsigned() {
+            false => Key::Exact(value),
+            true if number >= 0 => Key::Exact(Datum::Unsigned(number as u64)),
+            // Everything is greater.
+            true => Key::Between(Datum::Unsigned(0)),
+        },
+        (DataType::Integer { .. }, Datum::Unsigned(number)) => match (column.is_unsigned(), i64::try_from(number)) {
+            (true, _) => Key::Exact(value),
+            (false, Ok(number)) => Key::Exact(Datum::Signed(number)),
+            _ => Key::Unusable,
+        },
+        (DataType::Integer { .. }, Datum::Decimal(number)) => integer_key(number),
+        (DataType::Integer { .. }, Datum::Double(number)) if number.abs() < 9e15 => {
+            integer_key(Decimal::from_f64(number).0)
+        }
+        (DataType::Integer { .. }, Datum::Text(text, _)) => {
+            // As a double it may be equal to several integers.
+            let parsed = Decimal::parse(text);
+            let complete = parsed.len == text.len() && parsed.len > 0 && !parsed.overflow && !parsed.truncated;
+            if complete && parsed.value.abs().whole_digits() <= 15 { integer_key(parsed.value) } else { Key::Unusable }
+        }
+        (DataType::Decimal { .. }, Datum::Signed(_) | Datum::Unsigned(_) | Datum::Decimal(_)) => {
+            match value.to_decimal(env.context) {
+                Some(number) => Key::Exact(Datum::Decimal(number)),
+                None => Key::Null,
+            }
+        }
+        (DataType::Double { .. }, _) if matches!(comparer.kind, Some(ComparisonType::Double)) => {
+            match value.to_double(env.context) {
+                Some(number) if env.context.warnings.count() == kept => Key::Exact(Datum::Double(number)),
+                _ => Key::Unusable,
+            }
+        }
+        (
+            DataType::Char { collation, .. } | DataType::Varchar { collation, .. } | DataType::Text { collation, .. },
+            Datum::Text(text, own),
+        ) => {
+            if *collation != comparer.collation
+                || own.charset() != collation.charset() && !own.charset().is_same_in(collation.charset(), text)
+            {
+                return Key::Unusable;
+            }
+            Key::Exact(Datum::Text(text, *collation))
+        }
+        (DataType::Date, Datum::Date(_)) => Key::Exact(value),
+        (DataType::Date, Datum::DateTime(found, _)) => {
+            if found.time_micros() == 0 {
+                return Key::Exact(Datum::Date(found.date));
+            }
+            match meseta_types::temporal::from_day_number(meseta_types::temporal::day_number(found.date) + 1) {
+                Some(next) => Key::Between(Datum::Date(next)),
+                None => Key::Unusable,
+            }
+        }
+        (DataType::DateTime { decimals } | DataType::Timestamp { decimals }, Datum::Date(date)) => {
+            Key::Exact(Datum::DateTime(date.midnight(), *decimals))
+        }
+        (DataType::DateTime { decimals } | DataType::Timestamp { decimals }, Datum::DateTime(found, _)) => {
+            match found.round(*decimals, true) {
+                Some(rounded) if rounded == found => Key::Exact(Datum::DateTime(found, *decimals)),
+                _ => Key::Unusable,
+            }
+        }
+        (DataType::Date | DataType::DateTime { .. } | DataType::Timestamp { .. }, Datum::Text(text, _)) => {
+            let parsed = meseta_types::temporal::parse_datetime(text, env.context.mode);
+            match parsed.value {
+                Some(found) if !parsed.truncated && parsed.offset.is_none() => {
+                    key_value(Datum::DateTime(found, 6), column, comparer, env)
+                }
+                _ => Key::Unusable,
+            }
+        }
+        (DataType::Time { decimals }, Datum::Time(time, _)) if time.round(*decimals, true).0 == time => {
+            Key::Exact(Datum::Time(time, *decimals))
+        }
+        (DataType::Time { decimals }, Datum::Text(text, _)) => {
+            let parsed = meseta_types::temporal::parse_time(text, env.context.mode);
+            match parsed.value {
+                Some(time) if !parsed.truncated && time.round(*decimals, true).0 == time => {
+                    Key::Exact(Datum::Time(time, *decimals))
+                }
+                _ => Key::Unusable,
+            }
+        }
+        (DataType::Year, Datum::Signed(_) | Datum::Unsigned(_)) => Key::Exact(value),
+        _ => Key::Unusable,
+    }
+}
+
+impl Expr {
+    /// The parts of a conjunction: `a AND (b AND c)` is a, b, c.
+    pub fn conjuncts(self) -> Vec<Expr> {
+        let mut out = Vec::new();
+        let mut todo = vec![self];
+        while let Some(expr) = todo.pop() {
+            match expr.kind {
+                ExprKind::And(parts) => todo.extend(parts.into_iter().rev()),
+                _ => out.push(expr),
+            }
+        }
+        out
+    }
+
+    /// `column operator value`, however it was written.
+    pub fn as_comparison(&self) -> Option<Comparison<'_>> {
+        let ExprKind::Compare(compare) = &self.kind else { return None };
+        let found = |column, side: &'_ Expr, value, operator| {
+            let _ = side;
+            (column, value, operator)
+        };
+        let (column, value, operator, column_type) = match (&compare.left.kind, &compare.right.kind) {
+            (ExprKind::Column(column), _) => {
+                let (column, value, operator) = found(*column, &compare.left, &compare.right, compare.operator);
+                (column, value, operator, &compare.left.data_type)
+            }
+            (_, ExprKind::Column(column)) => {
+                let (column, value, operator) =
+                    found(*column, &compare.right, &compare.left, compare.operator.mirrored());
+                (column, value, operator, &compare.right.data_type)
+            }
+            _ => return None,
+        };
+        Some(Comparison { column, column_type, operator, value, comparer: compare.comparer })
+    }
+
+    /// `column IN (values)`, without NOT.
+    pub fn as_in(&self) -> Option<(u32, &InList)> {
+        match &self.kind {
+            ExprKind::In(list) if !list.negated => match list.operand.kind {
+                ExprKind::Column(column) => Some((column, list)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// `column BETWEEN low AND high`, without NOT.
+    pub fn as_between(&self) -> Option<(u32, &Between)> {
+        match &self.kind {
+            ExprKind::Between(between) if !between.negated => match between.operand.kind {
+                ExprKind::Column(column) => Some((column, between)),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// `column IS NULL`.
+    pub fn as_is_null(&self) -> Option<u32> {
+        match &self.kind {
+            ExprKind::IsNull { operand, negated: false } => match operand.kind {
+                ExprKind::Column(column) => Some(column),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// The column that it is.
+    pub fn as_column(&self) -> Option<u32> {
+        match self.kind {
+            ExprKind::Column(column) => Some(column),
+            _ => None,
+        }
+    }
+
+    /// The slot that it is, conversions of its character set aside.
+    pub fn as_slot(&self) -> Option<u32> {
+        match &self.kind {
+            ExprKind::Slot(slot) => Some(*slot),
+            ExprKind::Convert(inner) => inner.as_slot(),
+            _ => None,
+        }
+    }
+
+    /// The constant that it is.
+    pub fn as_constant(&self) -> Option<Datum<'_>> {
+        match &self.kind {
+            ExprKind::Constant(value) => Some(value.get()),
+            _ => None,
+        }
+    }
+
+    /// Whether it has the same value for all rows of an execution: no columns of the row, no subqueries that look at it,
+    /// nothing that changes while rows are read.
+    pub fn is_constant(&self) -> bool {
+        let own = match &self.kind {
+            ExprKind::Column(_) | ExprKind::UserVariable(_) | ExprKind::SetUserVariable(..) => false,
+            ExprKind::Call(call) => call.function.is_stable(),
+            ExprKind::Subquery(query) | ExprKind::Exists(query) => !query.is_correlated,
+            ExprKind::InSubquery(inside) => !inside.query.is_correlated,
+            ExprKind::Quantified(inside) => !inside.query.is_correlated,
+            _ => true,
+        };
+        if !own {
+            return false;
+        }
+        let mut constant = true;
+        self.operands(&mut |operand| constant = constant && operand.is_constant());
+        constant
+    }
+
+    /// Whether it has a query inside.
+    pub fn has_subquery(&self) -> bool {
+        let own = matches!(
+            self.kind,
+            ExprKind::Subquery(_) | ExprKind::Exists(_) | ExprKind::InSubquery(_) | ExprKind::Quantified(_)
+        );
+        let mut found = own;
+        self.operands(&mut |operand| found = found || operand.has_subquery());
+        found
+    }
+
+    /// Calls with the number of each column of the row that it looks at, those of outer rows aside. (A correlated query
+    /// inside may look at more.)
+    pub fn columns(&self, f: &mut dyn FnMut(u32)) {
+        if let ExprKind::Column(column) = self.kind {
+            f(column);
+        }
+        self.operands(&mut |operand| operand.columns(f));
+    }
+
+    /// Adds to the number of each column.
+    pub fn shift_columns(&mut self, by: u32) {
+        self.map_columns(&mut |column| column + by);
+    }
+
+    /// Changes the number of each column.
+    pub fn map_columns(&mut self, f: &mut dyn FnMut(u32) -> u32) {
+        if let ExprKind::Column(column) = &mut self.kind {
+            *column = f(*column);
+        }
+        self.operands_mut(&mut |operand| operand.map_columns(f));
+    }
+
+    /// Puts another expression in the place of each column for which there is one.
+    pub fn replace_columns(&mut self, f: &mut dyn FnMut(u32) -> Option<Expr>) {
+        if let ExprKind::Column(column) = self.kind {
+            if let Some(other) = f(column) {
+                *self = other;
+            }
+            return;
+        }
+        self.operands_mut(&mut |operand| operand.replace_columns(f));
+    }
+
+    /// Calls with each operand, in the order of evaluation.
+    pub fn operands<'e>(&'e self, f: &mut dyn FnMut(&'e Expr)) {
+        match &self.kind {
+            ExprKind::Constant(_)
+            | ExprKind::Slot(_)
+            | ExprKind::Column(_)
+            | ExprKind::Outer { .. }
+            | ExprKind::Subquery(_)
+            | ExprKind::Exists(_)
+            | ExprKind::UserVariable(_)
+            | ExprKind::SystemVariable(_) => {}
+            ExprKind::Chain(chain) => {
+                f(&chain.first);
+                chain.steps.iter().for_each(|step| f(&step.right));
+            }
+            ExprKind::Negate(operand, _)
+            | ExprKind::BitNot(operand)
+            | ExprKind::Not(operand)
+            | ExprKind::IsNull { operand, .. }
+            | ExprKind::IsTruth { operand, .. }
+            | ExprKind::Convert(operand)
+            | ExprKind::SetUserVariable(_, operand) => f(operand),
+            ExprKind::Compare(compare) => {
+                f(&compare.left);
+                f(&compare.right);
+            }
+            ExprKind::RowCompare(compare) => compare.columns.iter().for_each(|(left, right, _)| {
+                f(left);
+                f(right);
+            }),
+            ExprKind::And(parts) | ExprKind::Or(parts) | ExprKind::Xor(parts) | ExprKind::Row(parts) => {
+                parts.iter().for_each(f);
+            }
+            ExprKind::Between(between) => [&between.operand, &between.low, &between.high].into_iter().for_each(f),
+            ExprKind::In(list) => {
+                f(&list.operand);
+                list.list.iter().for_each(f);
+            }
+            ExprKind::Like(like) => {
+                f(&like.operand);
+                f(&like.pattern);
+            }
+            ExprKind::InSubquery(inside) => f(&inside.operand),
+            ExprKind::Quantified(inside) => f(&inside.left),
+            ExprKind::Case(case) => {
+                case.operand.iter().for_each(&mut *f);
+                for (condition, _, result) in &case.branches {
+                    f(condition);
+                    f(result);
+                }
+                case.otherwise.iter().for_each(f);
+            }
+            ExprKind::Cast(cast) => f(&cast.operand),
+            ExprKind::Call(call) => call.arguments.iter().for_each(f),
+        }
+    }
+
+    /// The same, to change them.
+    pub fn operands_mut(&mut self, f: &mut dyn FnMut(&mut Expr)) {
+        match &mut self.kind {
+            ExprKind::Constant(_)
+            | ExprKind::Slot(_)
+            | ExprKind::Column(_)
+            | ExprKind::Outer { .. }
+            | ExprKind::Subquery(_)
+            | ExprKind::Exists(_)
+            | ExprKind::UserVariable(_)
+            | ExprKind::SystemVariable(_) => {}
+            ExprKind::Chain(chain) => {
+                f(&mut chain.first);
+                chain.steps.iter_mut().for_each(|step| f(&mut step.right));
+            }
+            ExprKind::Negate(operand, _)
+            | ExprKind::BitNot(operand)
+            | ExprKind::Not(operand)
+            | ExprKind::IsNull { operand, .. }
+            | ExprKind::IsTruth { operand, .. }
+            | ExprKind::Convert(operand)
+            | ExprKind::SetUserVariable(_, operand) => f(operand),
+            ExprKind::Compare(compare) => {
+                f(&mut compare.left);
+                f(&mut compare.right);
+            }
+            ExprKind::RowCompare(compare) => compare.columns.iter_mut().for_each(|(left, right, _)| {
+                f(left);
+                f(right);
+            }),
+            ExprKind::And(parts) | ExprKind::Or(parts) | ExprKind::Xor(parts) | ExprKind::Row(parts) => {
+                parts.iter_mut().for_each(f);
+            }
+            ExprKind::Between(between) => {
+                f(&mut between.operand);
+                f(&mut between.low);
+                f(&mut between.high);
+            }
+            ExprKind::In(list) => {
+                f(&mut list.operand);
+                list.list.iter_mut().for_each(f);
+            }
+            ExprKind::Like(like) => {
+                f(&mut like.operand);
+                f(&mut like.pattern);
+            }
+            ExprKind::InSubquery(inside) => f(&mut inside.operand),
+            ExprKind::Quantified(inside) => f(&mut inside.left),
+            ExprKind::Case(case) => {
+                case.operand.iter_mut().for_each(&mut *f);
+                for (condition, _, result) in &mut case.branches {
+                    f(condition);
+                    f(result);
+                }
+                case.otherwise.iter_mut().for_each(f);
+            }
+            ExprKind::Cast(cast) => f(&mut cast.operand),
+            ExprKind::Call(call) => call.arguments.iter_mut().for_each(f),
+        }
+    }
+
+    /// Whether it holds of a row: not zero, not NULL.
+    pub fn is_true<'v>(&'v self, row: &'v [Datum<'v>], env: &mut Env<'v, '_>) -> Result<bool> {
+        match self.evaluate(row, env)? {
+            Datum::Signed(number) => Ok(number != 0),
+            Datum::Null => Ok(false),
+            other => Ok(other.to_bool(env.context).unwrap_or(false)),
+        }
+    }
+
+    /// The collation under which it is grouped and ordered.
+    pub fn collation(&self) -> Collation {
+        self.collated.collation
+    }
+}

@@ -1,0 +1,94 @@
+//! A value that owns what it has: a constant of a plan, the best row of MIN so far.
+
+use std::sync::Arc;
+
+use bumpalo::Bump;
+use meseta_types::{Collation, DataType, Datum, Members};
+
+/// A value without a lifetime.
+#[derive(Clone, Debug)]
+pub enum Value {
+    /// NULL, a number, a date: nothing outside of the datum.
+    Plain(Datum<'static>),
+    /// Text, or bytes.
+    Text(Box<[u8]>, Collation),
+    /// A hexadecimal or bit literal: bytes, but a number where numbers are wanted.
+    Hexadecimal(Box<[u8]>),
+    /// A JSON document.
+    Json(Box<[u8]>),
+    /// Of an ENUM or SET.
+    Member {
+        /// The ENUM's number, the SET's bits.
+        number: u64,
+        /// All members.
+        members: Arc<Members>,
+        /// Whether it is a SET's.
+        set: bool,
+    },
+}
+
+impl Value {
+    /// NULL.
+    pub const NULL: Value = Value::Plain(Datum::Null);
+
+    /// A copy of a value.
+    pub fn new(value: Datum<'_>) -> Value {
+        match value {
+            Datum::Text(text, collation) => Value::Text(text.into(), collation),
+            Datum::Json(document) => Value::Json(document.into()),
+            Datum::Member { number, members, set } => Value::Member { number, members: Arc::new(members.clone()), set },
+            Datum::Null => Value::NULL,
+            Datum::Signed(number) => Value::Plain(Datum::Signed(number)),
+            Datum::Unsigned(number) => Value::Plain(Datum::Unsigned(number)),
+            Datum::Float(number) => Value::Plain(Datum::Float(number)),
+            Datum::Double(number) => Value::Plain(Datum::Double(number)),
+            Datum::Decimal(number) => Value::Plain(Datum::Decimal(number)),
+            Datum::Date(date) => Value::Plain(Datum::Date(date)),
+            Datum::Time(time, decimals) => Value::Plain(Datum::Time(time, decimals)),
+            Datum::DateTime(value, decimals) => Value::Plain(Datum::DateTime(value, decimals)),
+            Datum::Bits { bits, width } => Value::Plain(Datum::Bits { bits, width }),
+        }
+    }
+
+    /// The value, borrowed.
+    #[inline]
+    pub fn get(&self) -> Datum<'_> {
+        match self {
+            Value::Plain(value) => *value,
+            Value::Text(text, collation) => Datum::Text(text, *collation),
+            Value::Hexadecimal(bytes) => Datum::Text(bytes, Collation::Binary),
+            Value::Json(document) => Datum::Json(document),
+            Value::Member { number, members, set } => Datum::Member { number: *number, members, set: *set },
+        }
+    }
+
+    /// Bytes that it has outside of itself.
+    pub fn bytes(&self) -> usize {
+        match self {
+            Value::Text(bytes, _) | Value::Hexadecimal(bytes) | Value::Json(bytes) => bytes.len(),
+            _ => 0,
+        }
+    }
+}
+
+/// A copy of a value in an arena. A member of an ENUM or SET becomes one of `data_type`, or else text.
+pub fn copy_into<'v>(value: Datum<'_>, data_type: Option<&'v DataType>, arena: &'v Bump) -> Datum<'v> {
+    match value {
+        Datum::Text(text, collation) => Datum::Text(arena.alloc_slice_copy(text), collation),
+        Datum::Json(document) => Datum::Json(arena.alloc_slice_copy(document)),
+        Datum::Member { number, members, set } => match data_type {
+            Some(DataType::Enum(own) | DataType::Set(own)) if own.len() == members.len() => {
+                Datum::Member { number, members: own, set }
+            }
+            _ => {
+                let mut text = Vec::new();
+                value.append_text(&mut text);
+                Datum::Text(arena.alloc_slice_copy(&text), members.collation())
+            }
+        },
+        plain => match Value::new(plain) {
+            Value::Plain(plain) => plain,
+            _ => Datum::Null,
+        },
+    }
+}

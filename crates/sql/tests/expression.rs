@@ -1,0 +1,358 @@
+//! Evaluates what `expression/cases.tsv` recorded from a real MySQL, and compares values, conditions and types.
+//!
+//! `expression/known.txt` says of which expressions (by their first word) how many differ: in their values, in their
+//! conditions only, in the announced type only. A difference beyond these fails the test; so does an expression that is
+//! right now and was not before, since the list is to be true.
+//!
+//! With MESETA_SHOW_DIFFERENCES set, all differences are printed; with MESETA_WRITE_KNOWN set, the list is written anew.
+
+use std::collections::BTreeMap;
+
+use bumpalo::Bump;
+use meseta_parser::{Options, ast, first_expression};
+use meseta_sql::expression::{
+    BindFacts, BoundSubquery, Env, Expr, ExprKind, Host, NoHost, ResolvedColumn, Scope, SystemVariable, bind,
+};
+use meseta_sql::{Error, Result};
+use meseta_types::datatype::Number;
+use meseta_types::{
+    Charset, Collation, Context, DataType, Datum, Decimal, IntegerSize, Members, SqlMode, TextSize, Zone,
+};
+
+const COLLATION: Collation = Collation::Utf8mb4_0900AiCi;
+
+/// The table `t` of the recorded results: names and types, and its one row.
+struct Table {
+    columns: Vec<(&'static str, DataType, bool)>,
+}
+
+impl Table {
+    fn new() -> Table {
+        let integer = |size, unsigned| DataType::Integer {
+            size,
+            number: Number { unsigned, zerofill: false },
+            display_width: None,
+        };
+        let members =
+            |names: &[&str]| std::sync::Arc::new(Members::new(names.iter().map(|name| name.as_bytes()), COLLATION));
+        let columns = vec![
+            ("i", integer(IntegerSize::Int, false), true),
+            ("u", integer(IntegerSize::Int, true), true),
+            ("b", integer(IntegerSize::Big, false), true),
+            ("bu", integer(IntegerSize::Big, true), true),
+            ("ti", integer(IntegerSize::Tiny, false), false),
+            ("n", integer(IntegerSize::Int, false), true),
+            ("d", DataType::decimal(10, 2), true),
+            ("f", DataType::Float { digits: None, number: Number::default() }, true),
+            ("r", DataType::DOUBLE, true),
+            ("s", DataType::varchar(20, COLLATION), true),
+            ("c", DataType::Char { length: 5, collation: Collation::Latin1SwedishCi }, true),
+            ("x", DataType::varchar(10, Collation::Binary), true),
+            ("te", DataType::Text { size: TextSize::Normal, collation: COLLATION }, true),
+            ("bi", DataType::varchar(10, Collation::Utf8mb4Bin), true),
+            ("da", DataType::Date, true),
+            ("ts", DataType::DateTime { decimals: 3 }, true),
+            ("tm", DataType::Time { decimals: 0 }, true),
+            ("y", DataType::Year, true),
+            ("e", DataType::Enum(members(&["red", "green"])), true),
+            ("se", DataType::Set(members(&["a", "b", "c"])), true),
+            ("bt", DataType::Bit { width: 10 }, true),
+            ("j", DataType::Json, true),
+        ];
+        Table { columns }
+    }
+
+    fn row<'v>(&'v self, arena: &'v Bump) -> Vec<Datum<'v>> {
+        let date = meseta_types::Date { year: 2020, month: 2, day: 29 };
+        let member = |column: usize, number: u64, set: bool| match &self.columns[column].1 {
+            DataType::Enum(members) | DataType::Set(members) => Datum::Member { number, members, set },
+            _ => Datum::Null,
+        };
+        let document = meseta_types::json::parse(br#"{"a": [1, 2, {"b": null}], "c": "x"}"#).expect("it is JSON");
+        vec![
+            Datum::Signed(-7),
+            Datum::Unsigned(7),
+            Datum::Signed(i64::MAX),
+            Datum::Unsigned(u64::MAX),
+            Datum::Signed(1),
+            Datum::Null,
+            Datum::Decimal(Decimal::parse(b"123.45").value),
+            Datum::Float(1.5),
+            Datum::Double(-2.25),
+            Datum::Text(b"Abc", COLLATION),
+            Datum::Text(b"xy", Collation::Latin1SwedishCi),
+            Datum::Text(b"\0a\xff", Collation::Binary),
+            Datum::Text(b"2020-02-29", COLLATION),
+            Datum::Text(b"Abc", Collation::Utf8mb4Bin),
+            Datum::Date(date),
+            Datum::DateTime(meseta_types::DateTime { date, hour: 10, minute: 11, second: 12, micros: 345_000 }, 3),
+            Datum::Time(meseta_types::Time::from_micros(-(10 * 3600 + 11 * 60 + 12) * 1_000_000).0, 0),
+            Datum::Unsigned(2024),
+            member(18, 2, false),
+            member(19, 5, true),
+            Datum::Bits { bits: 5, width: 10 },
+            Datum::Json(arena.alloc_slice_copy(&document.to_document().expect("it is not deep"))),
+        ]
+    }
+}
+
+struct Columns<'t>(&'t Table);
+
+impl Scope for Columns<'_> {
+    fn column(&mut self, name: &ast::ColumnName<'_>) -> Result<ResolvedColumn> {
+        let column = String::from_utf8_lossy(name.column.text.0).to_lowercase();
+        let table = name.table.as_ref().map(|table| String::from_utf8_lossy(table.text.0).into_owned());
+        let found = self.0.columns.iter().position(|(own, ..)| *own == column);
+        match found {
+            Some(at) if table.as_deref().is_none_or(|table| table == "t") => Ok(ResolvedColumn {
+                kind: ExprKind::Column(at as u32),
+                data_type: self.0.columns[at].1.clone(),
+                nullable: self.0.columns[at].2,
+            }),
+            _ => {
+                let written = table.map_or(String::new(), |table| table + ".") + &column;
+                Err(Error::new(meseta_errors::ErrorCode(1054), &[&written, &"field list"]))
+            }
+        }
+    }
+
+    fn aggregate(&mut self, _aggregate: &ast::Aggregate<'_>) -> Result<Expr> {
+        Err(Error::not_yet("aggregates"))
+    }
+
+    fn subquery(&mut self, _query: &ast::Query<'_>) -> Result<BoundSubquery> {
+        Err(Error::not_yet("subqueries"))
+    }
+
+    fn default_value(&mut self, _column: Option<&ast::ColumnName<'_>>) -> Result<Expr> {
+        Err(Error::not_yet("DEFAULT"))
+    }
+
+    fn inserted_value(&mut self, _column: &ast::ColumnName<'_>) -> Result<Expr> {
+        Err(Error::not_yet("VALUES"))
+    }
+}
+
+#[derive(Default)]
+struct Session {
+    random: Option<meseta_sql::expression::random::Random>,
+}
+
+impl Host for Session {
+    fn subquery(
+        &mut self,
+        _number: u32,
+        _rows: &[&[Datum<'_>]],
+        _context: &mut Context,
+        _show: &mut dyn FnMut(&[Datum<'_>]) -> Result<bool>,
+    ) -> Result<()> {
+        Err(Error::not_yet("subqueries"))
+    }
+
+    fn statement_time(&self) -> i64 {
+        1_600_000_000_000_000
+    }
+
+    fn seeded_random(&mut self, _site: usize) -> Option<&mut Option<meseta_sql::expression::random::Random>> {
+        self.random = None;
+        Some(&mut self.random)
+    }
+
+    fn sleep(&mut self, _seconds: f64) -> Result<bool> {
+        Ok(false)
+    }
+
+    fn user(&self) -> &str {
+        "bench@localhost"
+    }
+
+    fn system_variable(&mut self, variable: &SystemVariable, _show: &mut dyn FnMut(Datum<'_>)) -> Result<()> {
+        Err(Error::new(meseta_errors::ER_UNKNOWN_SYSTEM_VARIABLE, &[&variable.name]))
+    }
+}
+
+fn escape(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('\t', "\\t").replace('\n', "\\n").replace('\r', "\\r").replace('\0', "\\0")
+}
+
+fn unescape(text: &str) -> String {
+    let mut out = String::new();
+    let mut characters = text.chars();
+    while let Some(character) = characters.next() {
+        out.push(match character {
+            '\\' => match characters.next() {
+                Some('t') => '\t',
+                Some('n') => '\n',
+                Some('r') => '\r',
+                Some('0') => '\0',
+                Some(other) => other,
+                None => '\\',
+            },
+            other => other,
+        });
+    }
+    out
+}
+
+struct Answer {
+    value: String,
+    conditions: String,
+    kind: String,
+}
+
+fn conditions(context: &Context) -> String {
+    let text = |warning: &meseta_types::Warning| {
+        escape(&format!("{} {} {}", warning.level.name(), warning.condition.number, warning.condition.message))
+    };
+    context.warnings.kept().iter().map(text).collect::<Vec<_>>().join(" | ")
+}
+
+fn shown(expr: &Expr, value: Datum<'_>) -> String {
+    if value.is_null() {
+        return "\\N".into();
+    }
+    let mut text = Vec::new();
+    expr.data_type.append_text(value, &mut text);
+    if let Datum::Text(_, collation) | Datum::Text(_, collation) = value
+        && collation.charset() != Charset::Binary
+    {
+        let mut converted = Vec::new();
+        collation.charset().convert(&text, Charset::Utf8mb4, &mut converted);
+        text = converted;
+    }
+    match std::str::from_utf8(&text) {
+        Ok(text) => escape(text),
+        Err(_) => format!("\\x{}", text.iter().map(|byte| format!("{byte:02x}")).collect::<String>()),
+    }
+}
+
+fn answer(expression: &str, table: &Table) -> Answer {
+    let failed = |code: u16, message: &str| Answer {
+        value: format!("!{code} {}", escape(message)),
+        conditions: String::new(),
+        kind: "\t\t\t\t".into(),
+    };
+    let arena = Bump::new();
+    let statement = format!("SELECT {expression}");
+    let parsed = match first_expression(&arena, statement.as_bytes(), Options::default()) {
+        Ok(Some(parsed)) => parsed,
+        Ok(None) => return failed(0, "no expression"),
+        Err(error) => return failed(error.code(), &error.to_string()),
+    };
+    let facts = BindFacts { text: statement.as_bytes(), collation: COLLATION, ..BindFacts::default() };
+    let expr = match bind(&parsed, &mut Columns(table), &facts) {
+        Ok(expr) => expr,
+        Err(error) => return failed(error.code.0, &error.message),
+    };
+    let values = Bump::new();
+    let row = table.row(&values);
+    // A SELECT is not strict.
+    let mut context = Context::new(SqlMode { strict: false, ..SqlMode::DEFAULT });
+    context.zone = Zone::UTC;
+    context.today = meseta_types::Date { year: 2020, month: 9, day: 13 };
+    let mut session = Session::default();
+    let value = {
+        let mut env = Env { arena: &values, context: &mut context, slots: &[], outer: &[], host: &mut session };
+        expr.evaluate(&row, &mut env)
+    };
+    let value = match value {
+        Ok(value) => shown(&expr, value),
+        Err(error) => return failed(error.code.0, &error.message),
+    };
+    let flags =
+        format!("{}{}", if expr.nullable { "" } else { "N" }, if expr.data_type.is_unsigned() { "U" } else { "" });
+    let kind = format!(
+        "{}\t{}\t{}\t{flags}\t{}",
+        expr.data_type.type_code() as u8,
+        expr.data_type.column_length(Charset::Utf8mb4),
+        expr.column_decimals(),
+        expr.data_type.column_charset(COLLATION)
+    );
+    Answer { value, conditions: conditions(&context), kind }
+}
+
+/// The first word of an expression, or what it begins with.
+fn family(expression: &str) -> String {
+    let word: String =
+        expression.chars().take_while(|character| character.is_ascii_alphanumeric() || *character == '_').collect();
+    let called = expression[word.len()..].starts_with('(');
+    if called && word.len() > 1 { word.to_lowercase() } else { "operators".into() }
+}
+
+#[test]
+fn recorded_expressions() {
+    let folder = format!("{}/tests/expression", env!("CARGO_MANIFEST_DIR"));
+    let cases =
+        std::fs::read_to_string(format!("{folder}/cases.tsv")).expect("the recorded results are part of the tree");
+    let table = Table::new();
+    let show = std::env::var("MESETA_SHOW_DIFFERENCES").ok();
+    let mut found: BTreeMap<String, [usize; 3]> = BTreeMap::new();
+    let mut total = 0;
+    for line in cases.lines() {
+        let fields: Vec<&str> = line.split('\t').collect();
+        let [expression, kind @ .., value, conditions] = &fields[..] else { panic!("a case has eight fields: {line}") };
+        let (expression, kind) = (unescape(expression), kind.join("\t"));
+        let own = answer(&expression, &table);
+        total += 1;
+        let difference = if own.value != *value {
+            0
+        } else if own.conditions != *conditions {
+            1
+        } else if own.kind != kind {
+            2
+        } else {
+            continue;
+        };
+        let family = family(&expression);
+        if show.as_deref().is_some_and(|wanted| wanted.is_empty() || wanted == "1" || family == wanted) {
+            let (is, should) =
+                [(&own.value[..], *value), (&own.conditions, conditions), (&own.kind, &kind)][difference];
+            println!("{}: {expression}\n     is {is}\n should {should}", ["VALUE", "CONDITION", "TYPE"][difference]);
+        }
+        found.entry(family).or_default()[difference] += 1;
+    }
+    let listed: String = found
+        .iter()
+        .map(|(family, [values, conditions, types])| format!("{family}\t{values}\t{conditions}\t{types}\n"))
+        .collect();
+    let sums = found.values().fold([0; 3], |sums, each| [sums[0] + each[0], sums[1] + each[1], sums[2] + each[2]]);
+    println!("{total} expressions, {} values, {} conditions, {} types differ", sums[0], sums[1], sums[2]);
+    let path = format!("{folder}/known.txt");
+    if std::env::var_os("MESETA_WRITE_KNOWN").is_some() {
+        std::fs::write(&path, &listed).expect("the list can be written");
+    }
+    let known = std::fs::read_to_string(&path).expect("the list is part of the tree");
+    assert_eq!(listed, known, "differences: see MESETA_SHOW_DIFFERENCES");
+}
+
+#[test]
+fn constants_need_no_session() {
+    let arena = Bump::new();
+    let parsed =
+        first_expression(&arena, b"SELECT 1 + 2 * 3", Options::default()).expect("it parses").expect("it is there");
+    let expr = bind(&parsed, &mut Columns(&Table::new()), &BindFacts::default()).expect("it binds");
+    assert!(matches!(expr.as_constant(), Some(Datum::Signed(7))), "{expr:?}");
+    let mut context = Context::default();
+    let mut env = Env { arena: &arena, context: &mut context, slots: &[], outer: &[], host: &mut NoHost };
+    assert!(expr.is_true(&[], &mut env).expect("it is a number"));
+}
+
+#[test]
+fn long_chains_do_not_need_the_stack() {
+    for (operator, operand) in [("+", "1"), ("AND", "1"), ("OR", "0"), ("|", "2"), ("XOR", "i"), ("+", "i")] {
+        let mut text = format!("SELECT {operand}");
+        for _ in 0..50_000 {
+            text += &format!(" {operator} {operand}");
+        }
+        let arena = Bump::new();
+        let parsed =
+            first_expression(&arena, text.as_bytes(), Options::default()).expect("it parses").expect("it is there");
+        let table = Table::new();
+        let facts = BindFacts { text: text.as_bytes(), ..BindFacts::default() };
+        let expr = bind(&parsed, &mut Columns(&table), &facts).expect("it binds");
+        let row = table.row(&arena);
+        let mut context = Context::default();
+        let mut env = Env { arena: &arena, context: &mut context, slots: &[], outer: &[], host: &mut NoHost };
+        assert!(!expr.clone().evaluate(&row, &mut env).expect("it has a value").is_null());
+    }
+}
