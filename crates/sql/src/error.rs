@@ -2,7 +2,13 @@
 
 use std::fmt::{self, Display};
 
-use meseta_errors::{ER_NOT_SUPPORTED_YET, ErrorCode};
+use meseta_engine::EngineError;
+use meseta_engine::lock::LockError;
+use meseta_errors::{
+    ER_CON_COUNT_ERROR, ER_FK_DEPTH_EXCEEDED, ER_LOCK_DEADLOCK, ER_LOCK_NOWAIT, ER_LOCK_WAIT_TIMEOUT,
+    ER_NO_REFERENCED_ROW_2, ER_NOT_SUPPORTED_YET, ER_QUERY_INTERRUPTED, ER_ROW_IS_REFERENCED_2, ER_TABLE_DEF_CHANGED,
+    ER_UNKNOWN_ERROR, ErrorCode,
+};
 use meseta_parser::ParseError;
 use meseta_types::SqlError;
 
@@ -47,5 +53,33 @@ impl From<SqlError> for Error {
 impl From<ParseError> for Error {
     fn from(error: ParseError) -> Self {
         Self { code: ErrorCode(error.code()), message: error.to_string() }
+    }
+}
+
+impl Error {
+    /// The engine's error. (Those of foreign keys are told in full by whoever knows the tables.)
+    pub fn from_engine(error: EngineError) -> Self {
+        match &error {
+            EngineError::Lock(LockError::WouldWait) => Self::new(ER_LOCK_NOWAIT, &[]),
+            EngineError::Lock(LockError::Timeout) => Self::new(ER_LOCK_WAIT_TIMEOUT, &[]),
+            EngineError::Lock(LockError::Deadlock) | EngineError::RolledBack => Self::new(ER_LOCK_DEADLOCK, &[]),
+            EngineError::Lock(LockError::Killed) => Self::new(ER_QUERY_INTERRUPTED, &[]),
+            EngineError::TableChanged => Self::new(ER_TABLE_DEF_CHANGED, &[]),
+            EngineError::CascadesTooDeep => Self::new(ER_FK_DEPTH_EXCEEDED, &[&15]),
+            EngineError::NoParent { .. } => Self::new(ER_NO_REFERENCED_ROW_2, &[&error]),
+            EngineError::HasChildren { .. } => Self::new(ER_ROW_IS_REFERENCED_2, &[&error]),
+            EngineError::TooManySessions => Self::new(ER_CON_COUNT_ERROR, &[]),
+            _ => Self { code: ER_UNKNOWN_ERROR, message: error.to_string() },
+        }
+    }
+
+    /// What the catalog keeps of a table cannot be read.
+    pub fn damaged(problem: impl Display) -> Self {
+        Self { code: ER_UNKNOWN_ERROR, message: problem.to_string() }
+    }
+
+    /// Whether the whole transaction is to be rolled back, and not the statement alone.
+    pub fn ends_transaction(&self) -> bool {
+        self.code == ER_LOCK_DEADLOCK
     }
 }

@@ -20,7 +20,9 @@
 pub mod account;
 pub mod error;
 pub mod expression;
+pub mod query;
 pub mod schema;
 pub mod statement;
+pub mod variable;
 
 pub use error::{Error, Result};

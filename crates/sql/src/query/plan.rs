@@ -17,9 +17,10 @@ use std::sync::Arc;
 use meseta_engine::Direction;
 use meseta_types::DataType;
 
-use crate::expression::Expr;
+use super::table::KnownTable;
 use crate::expression::aggregate::AggregateCall;
-use crate::schema::{Table, VirtualTable};
+use crate::expression::{Comparer, Expr};
+use crate::schema::information::VirtualTable;
 
 /// A column of a result, as a client is told of it.
 #[derive(Clone, Debug)]
@@ -82,6 +83,8 @@ pub struct SetPlan {
     pub all: bool,
     /// Both sides, with as many columns.
     pub sides: [QueryPlan; 2],
+    /// The types in which they meet.
+    pub types: Vec<DataType>,
 }
 
 /// LIMIT.
@@ -124,7 +127,7 @@ pub struct SelectPlan {
     /// ORDER BY, over a row's slots; empty if the join yields rows in this order.
     pub order: Vec<SortKey>,
     /// Queries inside of its expressions, by their numbers.
-    pub subqueries: Vec<Subquery>,
+    pub subqueries: Arc<[Arc<Subquery>]>,
 }
 
 /// A query inside an expression.
@@ -185,15 +188,25 @@ pub struct Source {
     pub kind: SourceKind,
     /// Its first slot.
     pub first_slot: usize,
+    /// How many slots it has: one for each column.
+    pub width: usize,
     /// What must hold of a row so far.
     pub conditions: Vec<Expr>,
 }
 
+impl Source {
+    /// One without rows.
+    pub fn nothing() -> Self {
+        let plan = QueryPlan { body: Body::Values(Vec::new()), columns: Vec::new(), order: Vec::new(), limit: None };
+        let kind = SourceKind::Derived { plan: Box::new(plan), is_lateral: false };
+        Self { kind, first_slot: 0, width: 0, conditions: Vec::new() }
+    }
+}
+
 /// Where rows come from.
-#[derive(Debug)]
 pub enum SourceKind {
     /// A table's.
-    Table(TableSource),
+    Table(Box<TableSource>),
     /// A query's: a derived table, a view.
     Derived {
         /// The query.
@@ -202,14 +215,24 @@ pub enum SourceKind {
         is_lateral: bool,
     },
     /// Made up: information_schema.
-    Virtual(Arc<dyn VirtualTable>),
+    Virtual(&'static dyn VirtualTable),
+}
+
+impl std::fmt::Debug for SourceKind {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            SourceKind::Table(table) => table.fmt(f),
+            SourceKind::Derived { plan, .. } => plan.fmt(f),
+            SourceKind::Virtual(table) => f.write_str(table.name()),
+        }
+    }
 }
 
 /// How a table is read.
 #[derive(Debug)]
 pub struct TableSource {
     /// The table.
-    pub table: Arc<Table>,
+    pub table: Arc<KnownTable>,
     /// Its columns that are asked for, ascending.
     pub columns: Vec<u16>,
     /// How its rows are found.
@@ -227,19 +250,33 @@ pub struct LockingPlan {
     pub wait: meseta_parser::ast::LockWait,
 }
 
+/// A value that is looked for in an index.
+#[derive(Clone, Debug)]
+pub enum Lookup {
+    /// Rows whose column compares as equal, or as less or greater where it is a bound.
+    Value {
+        /// The value: of the row so far, or constant.
+        value: Expr,
+        /// How the column is compared with it.
+        comparer: Comparer,
+    },
+    /// Rows whose column is NULL.
+    Null,
+}
+
 /// How a table's rows are found.
 #[derive(Clone, Debug)]
 pub struct Access {
     /// The number of the index; 0 has the rows.
     pub index: usize,
     /// Values of its first columns.
-    pub equal: Vec<Expr>,
+    pub equal: Vec<Lookup>,
     /// If the column behind them has one of these: each in turn.
-    pub any_of: Vec<Expr>,
+    pub any_of: Vec<Lookup>,
     /// From where on, in the column behind those: the value, and whether it is included.
-    pub low: Option<(Expr, bool)>,
+    pub low: Option<(Lookup, bool)>,
     /// To where.
-    pub high: Option<(Expr, bool)>,
+    pub high: Option<(Lookup, bool)>,
     /// Which way.
     pub direction: Direction,
     /// `equal` names every column of a unique index: at most one row.

@@ -1,0 +1,126 @@
+//! GROUP BY and DISTINCT: rows with equal keys are one.
+//!
+//! ```text
+//!   row --keys--> bytes that are equal for equal keys --> group: its first row, and an accumulator for each aggregate
+//! ```
+//!
+//! Groups come out in the order in which they were met.
+
+use std::collections::{HashMap, HashSet};
+
+use bumpalo::Bump;
+use meseta_errors::ER_OUT_OF_SORTMEMORY;
+use meseta_types::{Collation, Datum};
+
+use super::inside::Running;
+use super::plan::{GroupPlan, SelectPlan};
+use super::run::{Flow, MORE, Outer, Sink, evaluate_all};
+use crate::error::{Error, Result};
+use crate::expression::aggregate::Accumulator;
+use crate::expression::group::append_row_key;
+use crate::expression::{Expr, copy_into};
+
+/// Rows that have been shown.
+pub struct Distinct {
+    collations: Vec<Collation>,
+    shown: HashSet<Vec<u8>>,
+}
+
+/// The collations in which values are equal.
+fn collations_of<'e>(expressions: impl Iterator<Item = &'e Expr>) -> Vec<Collation> {
+    expressions.map(|expr| expr.data_type.collation().unwrap_or(expr.collated.collation)).collect()
+}
+
+impl Distinct {
+    /// Nothing shown yet, of rows of these values.
+    pub fn new(items: &[Expr]) -> Self {
+        Self { collations: collations_of(items.iter()), shown: HashSet::new() }
+    }
+
+    /// Whether this row has not been met yet.
+    pub fn is_new(&mut self, row: &[Datum<'_>]) -> bool {
+        let mut key = Vec::new();
+        append_row_key(row, &self.collations, &mut key);
+        self.shown.insert(key)
+    }
+}
+
+/// Bytes that are equal for equal rows, texts compared in their own collations.
+pub fn key_of(row: &[Datum<'_>]) -> Vec<u8> {
+    let collation = |value: &Datum<'_>| match value {
+        Datum::Text(_, collation) => *collation,
+        _ => Collation::Utf8mb4_0900AiCi,
+    };
+    let collations: Vec<Collation> = row.iter().map(collation).collect();
+    let mut key = Vec::new();
+    append_row_key(row, &collations, &mut key);
+    key
+}
+
+/// A group under way.
+struct Group<'a> {
+    /// The slots of its first row.
+    row: Vec<Datum<'a>>,
+    accumulators: Vec<Accumulator>,
+}
+
+/// Runs GROUP BY: reads `rows`, and shows a row for each group. Without keys there is one group, be there rows or not.
+pub fn run(
+    plan: &GroupPlan,
+    select: &SelectPlan,
+    outer: Outer<'_>,
+    running: &mut Running<'_>,
+    rows: &mut dyn FnMut(&mut Running<'_>, &mut Sink<'_>) -> Result<()>,
+    show: &mut dyn FnMut(&mut Running<'_>, &[Datum<'_>]) -> Result<Flow>,
+) -> Result<()> {
+    let arena = Bump::new();
+    let collations = collations_of(plan.keys.iter());
+    let mut numbers: HashMap<Vec<u8>, usize> = HashMap::new();
+    let mut groups: Vec<Group<'_>> = Vec::new();
+    let accumulators = || plan.aggregates.iter().map(|call| call.accumulator()).collect();
+    if plan.keys.is_empty() {
+        groups.push(Group { row: Vec::new(), accumulators: accumulators() });
+    }
+    let mut spare = Bump::new();
+    let mut key = Vec::new();
+    let mut bytes: usize = 0;
+    rows(running, &mut |running, row| {
+        spare.reset();
+        let values = evaluate_all(plan.keys.iter(), row, outer, running, &spare)?;
+        key.clear();
+        append_row_key(&values, &collations, &mut key);
+        let number = match numbers.get(&key) {
+            Some(&number) => number,
+            None if plan.keys.is_empty() => 0,
+            None => {
+                numbers.insert(key.clone(), groups.len());
+                groups.push(Group { row: Vec::new(), accumulators: accumulators() });
+                bytes += 2 * key.len() + size_of::<Group<'_>>();
+                groups.len() - 1
+            }
+        };
+        let group = &mut groups[number];
+        if group.row.is_empty() {
+            group.row = row.iter().map(|&value| copy_into(value, None, &arena)).collect();
+        }
+        for (call, accumulator) in plan.aggregates.iter().zip(&mut group.accumulators) {
+            call.add_row(accumulator, row, &mut running.env(&spare, outer))?;
+        }
+        if bytes + arena.allocated_bytes() > running.inside.memory_limit {
+            return Err(Error::new(ER_OUT_OF_SORTMEMORY, &[]));
+        }
+        Ok(MORE)
+    })?;
+    for group in &groups {
+        spare.reset();
+        let mut row: Vec<Datum<'_>> = group.row.clone();
+        row.resize(select.width, Datum::Null);
+        for (at, (call, accumulator)) in plan.aggregates.iter().zip(&group.accumulators).enumerate() {
+            row[plan.first_slot + at] = accumulator.finish(call, &mut running.env(&spare, outer))?;
+        }
+        if show(running, &row)?.is_break() {
+            break;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,205 @@
+//! A statement that runs: what it works on, and what its expressions ask of it.
+//!
+//! ```text
+//!   Running = Inside (the engine's session, ours, queries inside of expressions) + Context (SQL mode, warnings)
+//!                 \__ is the expressions' host                                      \__ is lent beside it
+//! ```
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bumpalo::Bump;
+use meseta_types::{Context, Datum};
+
+use super::plan::Subquery;
+use super::run::{ENOUGH, MORE, Outer, Spare, run_query};
+use crate::error::{Error, Result};
+use crate::expression::random::Random;
+use crate::expression::{Env, Host, SystemVariable};
+use crate::schema::TableCache;
+
+/// What a statement runs on.
+pub struct Inside<'r> {
+    /// The session's engine side.
+    pub engine: &'r mut meseta_engine::Session,
+    /// The session.
+    pub facts: &'r mut dyn Host,
+    /// Values of parameters and of literals that were lifted out.
+    pub slots: &'r [Datum<'r>],
+    /// Queries inside of the expressions that are being evaluated.
+    pub subqueries: Arc<[Arc<Subquery>]>,
+    /// Bytes that rows kept in between may take.
+    pub memory_limit: usize,
+    /// How long to wait for a lock.
+    pub lock_wait: Duration,
+    /// auto_increment_increment and auto_increment_offset.
+    pub auto_increment: (u64, u64),
+    /// NO_AUTO_VALUE_ON_ZERO.
+    pub no_auto_value_on_zero: bool,
+    /// Tables as they have been read.
+    pub tables: &'r TableCache,
+}
+
+/// A statement that runs.
+pub struct Running<'r> {
+    /// What it runs on.
+    pub inside: Inside<'r>,
+    /// SQL mode, time zone, warnings.
+    pub context: &'r mut Context,
+    /// Memory that sources have used and given back.
+    pub spares: Vec<Spare>,
+}
+
+impl<'r> Running<'r> {
+    /// An environment for expressions.
+    pub fn env<'v, 'h>(&'h mut self, arena: &'v Bump, outer: &'h [&'v [Datum<'v>]]) -> Env<'v, 'h>
+    where
+        'r: 'v,
+    {
+        Env { arena, context: self.context, slots: self.inside.slots, outer, host: &mut self.inside }
+    }
+}
+
+impl Host for Inside<'_> {
+    fn subquery(
+        &mut self,
+        number: u32,
+        rows: &[&[Datum<'_>]],
+        context: &mut Context,
+        show: &mut dyn FnMut(&[Datum<'_>]) -> Result<bool>,
+    ) -> Result<()> {
+        let Some(subquery) = self.subqueries.get(number as usize).cloned() else {
+            return Err(Error::not_yet("a subquery here"));
+        };
+        let inside = Inside {
+            engine: &mut *self.engine,
+            facts: &mut *self.facts,
+            slots: self.slots,
+            subqueries: Arc::from([]),
+            memory_limit: self.memory_limit,
+            lock_wait: self.lock_wait,
+            auto_increment: self.auto_increment,
+            no_auto_value_on_zero: self.no_auto_value_on_zero,
+            tables: self.tables,
+        };
+        let mut running = Running { inside, context, spares: Vec::new() };
+        let outer: Outer<'_> = rows;
+        run_query(&subquery.plan, outer, &mut running, &mut |_, row| Ok(if show(row)? { MORE } else { ENOUGH }))
+    }
+
+    fn user_variable(&mut self, name: &str, show: &mut dyn FnMut(Datum<'_>)) {
+        self.facts.user_variable(name, show)
+    }
+
+    fn set_user_variable(&mut self, name: &str, value: Datum<'_>) -> Result<()> {
+        self.facts.set_user_variable(name, value)
+    }
+
+    fn system_variable(&mut self, variable: &SystemVariable, show: &mut dyn FnMut(Datum<'_>)) -> Result<()> {
+        self.facts.system_variable(variable, show)
+    }
+
+    fn statement_time(&self) -> i64 {
+        self.facts.statement_time()
+    }
+
+    fn clock(&self) -> i64 {
+        self.facts.clock()
+    }
+
+    fn last_insert_id(&self) -> u64 {
+        self.facts.last_insert_id()
+    }
+
+    fn set_last_insert_id(&mut self, number: u64) {
+        self.facts.set_last_insert_id(number)
+    }
+
+    fn row_count(&self) -> i64 {
+        self.facts.row_count()
+    }
+
+    fn found_rows(&self) -> u64 {
+        self.facts.found_rows()
+    }
+
+    fn connection_id(&self) -> u64 {
+        self.facts.connection_id()
+    }
+
+    fn user(&self) -> &str {
+        self.facts.user()
+    }
+
+    fn current_user(&self) -> &str {
+        self.facts.current_user()
+    }
+
+    fn current_role(&self) -> &str {
+        self.facts.current_role()
+    }
+
+    fn database(&self) -> Option<&str> {
+        self.facts.database()
+    }
+
+    fn version(&self) -> &str {
+        self.facts.version()
+    }
+
+    fn random(&mut self) -> Option<&mut Random> {
+        self.facts.random()
+    }
+
+    fn seeded_random(&mut self, site: usize) -> Option<&mut Option<Random>> {
+        self.facts.seeded_random(site)
+    }
+
+    fn random_bytes(&mut self, out: &mut [u8]) {
+        self.facts.random_bytes(out)
+    }
+
+    fn uuid(&mut self) -> [u8; 16] {
+        self.facts.uuid()
+    }
+
+    fn uuid_short(&mut self) -> u64 {
+        self.facts.uuid_short()
+    }
+
+    fn get_lock(&mut self, name: &str, seconds: f64) -> Result<Option<bool>> {
+        self.facts.get_lock(name, seconds)
+    }
+
+    fn release_lock(&mut self, name: &str) -> Result<Option<bool>> {
+        self.facts.release_lock(name)
+    }
+
+    fn release_all_locks(&mut self) -> u64 {
+        self.facts.release_all_locks()
+    }
+
+    fn lock_owner(&mut self, name: &str) -> Option<u64> {
+        self.facts.lock_owner(name)
+    }
+
+    fn sleep(&mut self, seconds: f64) -> Result<bool> {
+        self.facts.sleep(seconds)
+    }
+
+    fn check_killed(&self) -> Result<()> {
+        self.facts.check_killed()
+    }
+
+    fn max_allowed_packet(&self) -> usize {
+        self.facts.max_allowed_packet()
+    }
+
+    fn group_concat_max_len(&self) -> usize {
+        self.facts.group_concat_max_len()
+    }
+
+    fn default_week_format(&self) -> u64 {
+        self.facts.default_week_format()
+    }
+}

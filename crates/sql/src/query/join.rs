@@ -1,0 +1,322 @@
+//! In which order sources are read, by which index each, and where each condition is asked.
+//!
+//! ```text
+//!   a JOIN b JOIN c, conditions        at each step the source that is found by the fewest rows goes next;
+//!                                      a condition is asked as soon as all that it names is there
+//!   a LEFT JOIN b ON ..                b stays behind a; conditions of WHERE on b are asked after the join
+//! ```
+//!
+//! # Source
+//! Greedy ordering by cost; Ramakrishnan and Gehrke, "Database Management Systems", chapter 15.
+
+use std::collections::HashSet;
+
+use meseta_engine::Direction;
+
+use super::access;
+use super::bind::Tables;
+use super::plan::{Access, Join, SortKey, Source, SourceKind};
+use crate::error::Result;
+use crate::expression::Expr;
+
+/// How sources were joined in the text.
+pub enum Tree {
+    /// One source.
+    Source(usize),
+    /// Inner joins.
+    Inner {
+        /// What is joined.
+        inputs: Vec<Tree>,
+        /// ON.
+        conditions: Vec<Expr>,
+        /// STRAIGHT_JOIN.
+        keeps_order: bool,
+    },
+    /// LEFT JOIN.
+    Left {
+        /// The left.
+        left: Box<Tree>,
+        /// The right.
+        right: Box<Tree>,
+        /// ON.
+        on: Vec<Expr>,
+    },
+}
+
+/// A planned join.
+pub struct Planned {
+    /// How sources are joined.
+    pub join: Option<Join>,
+    /// Conditions that name no source.
+    pub constant: Vec<Expr>,
+}
+
+/// Plans the join of a SELECT.
+pub struct Planner<'p> {
+    /// Its sources.
+    pub sources: &'p mut [Source],
+    /// What is known of tables.
+    pub tables: &'p mut dyn Tables,
+    /// Slots that are named somewhere.
+    pub used: &'p HashSet<u32>,
+}
+
+/// A condition, and the sources that it names.
+struct Condition {
+    expr: Expr,
+    sources: HashSet<usize>,
+    is_placed: bool,
+}
+
+/// Costs more than any table.
+const LAST: f64 = f64::MAX / 4.0;
+
+impl Planner<'_> {
+    /// Plans a tree of joins under the conditions of WHERE.
+    pub fn plan(&mut self, tree: Option<Tree>, conditions: Vec<Expr>, keeps_order: bool) -> Result<Planned> {
+        for source in self.sources.iter_mut() {
+            let first = source.first_slot;
+            if let SourceKind::Table(table) = &mut source.kind {
+                let columns = 0..table.table.columns.len() as u16;
+                table.columns =
+                    columns.filter(|&column| self.used.contains(&((first + usize::from(column)) as u32))).collect();
+            }
+        }
+        let Some(tree) = tree else { return Ok(Planned { join: None, constant: conditions }) };
+        let (constant, conditions): (Vec<Expr>, Vec<Expr>) = conditions.into_iter().partition(|condition| {
+            let mut names_none = true;
+            condition.columns(&mut |_| names_none = false);
+            names_none && condition.is_constant()
+        });
+        let mut conditions: Vec<Condition> = conditions.into_iter().map(|expr| self.condition(expr)).collect();
+        let mut there = HashSet::new();
+        let join = self.tree(tree, &mut conditions, &mut there, keeps_order)?;
+        Ok(Planned { join: Some(filtered(join, conditions)), constant })
+    }
+
+    fn condition(&self, expr: Expr) -> Condition {
+        let mut sources = HashSet::new();
+        expr.columns(&mut |slot| {
+            sources.extend(self.source_of(slot));
+        });
+        if expr.has_subquery() {
+            // A query inside may name any of them.
+            sources.extend(0..self.sources.len());
+        }
+        Condition { expr, sources, is_placed: false }
+    }
+
+    fn source_of(&self, slot: u32) -> Option<usize> {
+        self.sources.iter().rposition(|source| source.first_slot <= slot as usize)
+    }
+
+    fn sources_in(tree: &Tree, out: &mut HashSet<usize>) {
+        match tree {
+            Tree::Source(number) => drop(out.insert(*number)),
+            Tree::Inner { inputs, .. } => inputs.iter().for_each(|input| Self::sources_in(input, out)),
+            Tree::Left { left, right, .. } => {
+                Self::sources_in(left, out);
+                Self::sources_in(right, out);
+            }
+        }
+    }
+
+    fn tree(
+        &mut self,
+        tree: Tree,
+        conditions: &mut Vec<Condition>,
+        there: &mut HashSet<usize>,
+        keeps_order: bool,
+    ) -> Result<Join> {
+        match tree {
+            Tree::Source(_) => self.inner(vec![tree], conditions, there, keeps_order),
+            Tree::Inner { .. } => {
+                let (mut inputs, mut keeps_order) = (Vec::new(), keeps_order);
+                self.flatten(tree, &mut inputs, conditions, &mut keeps_order);
+                self.inner(inputs, conditions, there, keeps_order)
+            }
+            Tree::Left { left, right, on } => {
+                let mut of_left = HashSet::new();
+                Self::sources_in(&left, &mut of_left);
+                of_left.extend(there.iter().copied());
+                // What WHERE says of the left side alone can be asked there.
+                let mut left_conditions = Vec::new();
+                conditions.retain_mut(|condition| {
+                    let moves = !condition.is_placed && condition.sources.is_subset(&of_left);
+                    if moves {
+                        let sources = std::mem::take(&mut condition.sources);
+                        left_conditions.push(Condition { expr: condition.expr.clone(), sources, is_placed: false });
+                    }
+                    !moves
+                });
+                let planned = self.tree(*left, &mut left_conditions, there, keeps_order)?;
+                let left = filtered(planned, left_conditions);
+                let mut slots = HashSet::new();
+                Self::sources_in(&right, &mut slots);
+                let width = |number: usize| {
+                    let source = &self.sources[number];
+                    let (first_slot, width) = (source.first_slot, source.width);
+                    first_slot..first_slot + width
+                };
+                let slots = slots.into_iter().map(width).collect();
+                let mut on: Vec<Condition> = on.into_iter().map(|expr| self.condition(expr)).collect();
+                let right = self.tree(*right, &mut on, there, keeps_order)?;
+                let on =
+                    on.into_iter().filter(|condition| !condition.is_placed).map(|condition| condition.expr).collect();
+                Ok(Join::Left { left: Box::new(left), right: Box::new(right), on, slots })
+            }
+        }
+    }
+
+    /// The inputs of nested inner joins, and their conditions.
+    fn flatten(&self, tree: Tree, inputs: &mut Vec<Tree>, conditions: &mut Vec<Condition>, keeps_order: &mut bool) {
+        match tree {
+            Tree::Inner { inputs: inside, conditions: on, keeps_order: straight } => {
+                *keeps_order |= straight;
+                conditions.extend(on.into_iter().map(|expr| self.condition(expr)));
+                inside.into_iter().for_each(|input| self.flatten(input, inputs, conditions, keeps_order));
+            }
+            other => inputs.push(other),
+        }
+    }
+
+    fn inner(
+        &mut self,
+        mut inputs: Vec<Tree>,
+        conditions: &mut Vec<Condition>,
+        there: &mut HashSet<usize>,
+        keeps_order: bool,
+    ) -> Result<Join> {
+        let mut joined = Vec::new();
+        while !inputs.is_empty() {
+            let costs: Vec<(f64, Option<Access>)> =
+                inputs.iter().map(|input| self.cost(input, conditions, there)).collect();
+            let mut best = 0;
+            if !keeps_order {
+                for at in 1..costs.len() {
+                    if costs[at].0 < costs[best].0 {
+                        best = at;
+                    }
+                }
+            }
+            let input = inputs.remove(best);
+            let access = costs.into_iter().nth(best).and_then(|(_, access)| access);
+            let next = match input {
+                Tree::Source(number) => {
+                    there.insert(number);
+                    if let (SourceKind::Table(table), Some(access)) = (&mut self.sources[number].kind, access) {
+                        table.access = access;
+                    }
+                    let placed = place(conditions, there);
+                    self.sources[number].conditions.extend(placed);
+                    Join::Source(number)
+                }
+                tree => {
+                    let mut inside = HashSet::new();
+                    Self::sources_in(&tree, &mut inside);
+                    let planned = self.tree(tree, conditions, there, keeps_order)?;
+                    there.extend(inside);
+                    let placed = place(conditions, there);
+                    if placed.is_empty() {
+                        planned
+                    } else {
+                        Join::Filter { input: Box::new(planned), conditions: placed }
+                    }
+                }
+            };
+            joined.push(next);
+        }
+        Ok(if joined.len() == 1 { joined.remove(0) } else { Join::Inner(joined) })
+    }
+
+    /// About how many rows an input yields for each row of what is there, and how they are found.
+    fn cost(&mut self, input: &Tree, conditions: &[Condition], there: &HashSet<usize>) -> (f64, Option<Access>) {
+        let &Tree::Source(number) = input else { return (LAST, None) };
+        let source = &self.sources[number];
+        match &source.kind {
+            SourceKind::Table(table) => {
+                let mut with_it = there.clone();
+                with_it.insert(number);
+                let usable: Vec<&Expr> = conditions
+                    .iter()
+                    .filter(|condition| !condition.is_placed && condition.sources.is_subset(&with_it))
+                    .filter(|condition| !condition.expr.has_subquery())
+                    .map(|condition| &condition.expr)
+                    .collect();
+                let rows = self.tables.rows(&table.table);
+                let (access, cost) = access::choose(&table.table, source.first_slot, &usable, rows);
+                (cost, Some(access))
+            }
+            SourceKind::Derived { is_lateral: true, .. } => (LAST, None),
+            SourceKind::Derived { .. } | SourceKind::Virtual(_) => (1000.0, None),
+        }
+    }
+
+    /// If the rows of one table are wanted in the order of an index, they are read in it, and need not be sorted.
+    pub fn use_order(&mut self, join: &Option<Join>, order: &mut Vec<SortKey>, is_limited: bool) {
+        let (Some(Join::Source(number)), false) = (join, order.is_empty()) else { return };
+        let Source { kind: SourceKind::Table(table), first_slot, .. } = &mut self.sources[*number] else { return };
+        let columns: Option<Vec<(usize, bool)>> = order
+            .iter()
+            .map(|key| key.value.as_column().map(|slot| (slot as usize - *first_slot, key.descending)))
+            .collect();
+        let Some(columns) = columns else { return };
+        let definition = &table.table.engine().definition;
+        let direction = |index: usize, equal: usize| -> Option<Direction> {
+            let parts = &definition.indexes[index].parts;
+            let mut backwards = None;
+            let mut at = equal;
+            for &(column, descending) in &columns {
+                // A column that has one value only is in any order.
+                if parts[..equal].iter().any(|part| usize::from(part.column) == column) {
+                    continue;
+                }
+                let part = parts.get(at).filter(|part| usize::from(part.column) == column && part.prefix.is_none())?;
+                let is_backwards = part.descending != descending;
+                if *backwards.get_or_insert(is_backwards) != is_backwards {
+                    return None;
+                }
+                at += 1;
+            }
+            Some(if backwards == Some(true) { Direction::Descending } else { Direction::Ascending })
+        };
+        let access = &mut table.access;
+        if access.any_of.is_empty()
+            && let Some(direction) = direction(access.index, access.equal.len())
+        {
+            access.direction = direction;
+            order.clear();
+            return;
+        }
+        let is_whole =
+            access.equal.is_empty() && access.any_of.is_empty() && access.low.is_none() && access.high.is_none();
+        if is_whole && is_limited {
+            let found = (0..definition.indexes.len()).find_map(|index| Some((index, direction(index, 0)?)));
+            if let Some((index, direction)) =
+                found.filter(|(index, _)| table.table.engine().indexes[*index].build.is_none())
+            {
+                (access.index, access.direction) = (index, direction);
+                order.clear();
+            }
+        }
+    }
+}
+
+/// Takes the conditions of which everything is there.
+fn place(conditions: &mut [Condition], there: &HashSet<usize>) -> Vec<Expr> {
+    let mut placed = Vec::new();
+    for condition in conditions.iter_mut().filter(|condition| !condition.is_placed) {
+        if condition.sources.is_subset(there) {
+            condition.is_placed = true;
+            placed.push(condition.expr.clone());
+        }
+    }
+    placed
+}
+
+/// A join with the conditions that have not been placed in it.
+fn filtered(join: Join, conditions: Vec<Condition>) -> Join {
+    let left: Vec<Expr> =
+        conditions.into_iter().filter(|condition| !condition.is_placed).map(|condition| condition.expr).collect();
+    if left.is_empty() { join } else { Join::Filter { input: Box::new(join), conditions: left } }
+}

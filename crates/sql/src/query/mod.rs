@@ -1,0 +1,31 @@
+//! Queries: bound, planned, run.
+//!
+//! ```text
+//!   ast::Query --bind (scope)--> QueryPlan (plan; access chooses indexes, order the order of joins)
+//!                                   |
+//!                                 run   push: each source shows its rows to what comes behind it
+//!                                       group, sort, distinct keep rows in between
+//! ```
+//!
+//! Above: statements and sessions. Below: `expression`, `schema`, the engine's cursors.
+
+mod access;
+mod bind;
+mod group;
+mod inside;
+mod join;
+mod plan;
+mod run;
+mod scope;
+mod selected;
+mod set_operation;
+mod sort;
+mod table;
+
+pub use access::{loaded, stored};
+pub use bind::{Binder, FoundTable, Place, Tables, bind_alone, bind_query, text_of};
+pub use inside::{Inside, Running};
+pub use plan::{Body, Origin, OutputColumn, QueryPlan, SelectPlan, SortKey};
+pub use run::{ENOUGH, Flow, MORE, evaluate_all, holds, run_query};
+pub use selected::{SelectedTable, limit_count, named_source, rows_to_change, sort_rows};
+pub use table::KnownTable;

@@ -1,0 +1,576 @@
+//! Running a plan: each source shows its rows to what comes behind it.
+//!
+//! ```text
+//!   source 0 --row--> source 1 --row--> filter --row--> group | sort | items --row--> the client's reply
+//!             for each row of 0, the matching rows of 1
+//! ```
+//!
+//! Rows are pushed, so that a row's values may be borrowed from what the cursors that stand on it have copied: between a
+//! cursor and the reply nothing is copied again. What has to keep rows (`group`, `sort`) copies them into an arena.
+//!
+//! # Invariants
+//! 1. A row that is shown is valid until the call returns.
+//! 2. A kill is noticed between two rows.
+
+use std::ops::ControlFlow;
+use std::sync::Arc;
+
+use bumpalo::Bump;
+use meseta_engine::catalog::TableHandle;
+use meseta_engine::lock::{Mode, OnConflict, TableMode};
+use meseta_engine::row::{KeyRange, Value};
+use meseta_engine::rows::{FoundRow, RowCursor};
+use meseta_engine::{EngineError, Isolation, Locking};
+use meseta_errors::ER_OUT_OF_SORTMEMORY;
+use meseta_parser::ast::LockWait;
+use meseta_types::Datum;
+
+use super::access::{Bounds, bounds, loaded};
+use super::inside::Running;
+use super::plan::{Body, Join, LimitPlan, LockingPlan, QueryPlan, SelectPlan, Source, SourceKind, TableSource};
+use super::sort::Kept;
+use super::{group, set_operation};
+use crate::error::{Error, Result};
+use crate::expression::Expr;
+use crate::schema::information::{Cell, View, VirtualTable, Wanted};
+
+/// Whether more rows are wanted: `Break` if not, and then whoever shows rows returns.
+pub type Flow = ControlFlow<()>;
+/// More rows are wanted.
+pub const MORE: Flow = ControlFlow::Continue(());
+/// No more rows are wanted.
+pub const ENOUGH: Flow = ControlFlow::Break(());
+
+/// Where rows go.
+pub type Sink<'s> = dyn FnMut(&mut Running<'_>, &[Datum<'_>]) -> Result<Flow> + 's;
+
+/// Rows of the queries around one, the next one out last.
+pub type Outer<'o> = &'o [&'o [Datum<'o>]];
+
+/// The memory of a vector, for values with another lifetime.
+pub fn recycle<'a, 'b>(mut values: Vec<Datum<'a>>) -> Vec<Datum<'b>> {
+    values.clear();
+    values.into_iter().map(|_| Datum::Null).collect()
+}
+
+fn recycle_values<'a, 'b>(mut values: Vec<Value<'a>>) -> Vec<Value<'b>> {
+    values.clear();
+    values.into_iter().map(|_| Value::Null).collect()
+}
+
+/// Memory that a source uses for one row after the other.
+#[derive(Default)]
+pub struct Spare {
+    row: Vec<Datum<'static>>,
+    values: Vec<Value<'static>>,
+    buffers: [Vec<u8>; 2],
+    payload: Vec<u8>,
+    arena: Bump,
+}
+
+/// Runs a query, and shows its rows.
+pub fn run_query(plan: &QueryPlan, outer: Outer<'_>, running: &mut Running<'_>, sink: &mut Sink<'_>) -> Result<()> {
+    let limit = match &plan.limit {
+        None => (0, u64::MAX),
+        Some(limit) => limit_of(limit, outer, running)?,
+    };
+    if limit.1 == 0 {
+        return Ok(());
+    }
+    let mut limit = Limited { offset: limit.0, count: limit.1, passed: 0, shown: 0 };
+    let mut limited = |running: &mut Running<'_>, row: &[Datum<'_>]| limit.show(running, row, sink);
+    if plan.order.is_empty() {
+        return run_body(plan, outer, running, &mut limited);
+    }
+    let arena = Bump::new();
+    let mut kept = Kept::new(&arena, plan.order.len(), running.inside.memory_limit);
+    let mut of_row = Spare::default();
+    run_body(plan, outer, running, &mut |running, row| {
+        of_row.arena.reset();
+        let keys = evaluate_all(plan.order.iter().map(|key| &key.value), row, outer, running, &of_row.arena)?;
+        kept.add(&keys, row).ok_or_else(out_of_memory)?;
+        Ok(MORE)
+    })?;
+    kept.sort(&plan.order, running)?;
+    kept.show(running, &mut limited)
+}
+
+fn run_body(plan: &QueryPlan, outer: Outer<'_>, running: &mut Running<'_>, sink: &mut Sink<'_>) -> Result<()> {
+    match &plan.body {
+        Body::Select(select) => run_select(select, outer, running, sink),
+        Body::SetOperation(set) => set_operation::run(set, outer, running, sink),
+        Body::Values(rows) => {
+            let mut arena = Bump::new();
+            for row in rows {
+                let values = evaluate_all(row.iter(), &[], outer, running, &arena)?;
+                if sink(running, &values)?.is_break() {
+                    return Ok(());
+                }
+                arena.reset();
+            }
+            Ok(())
+        }
+    }
+}
+
+/// Passes rows on from `offset` on, until `count` of them have been.
+struct Limited {
+    offset: u64,
+    count: u64,
+    passed: u64,
+    shown: u64,
+}
+
+impl Limited {
+    fn show(&mut self, running: &mut Running<'_>, row: &[Datum<'_>], sink: &mut Sink<'_>) -> Result<Flow> {
+        if self.passed < self.offset {
+            self.passed += 1;
+            return Ok(MORE);
+        }
+        self.shown += 1;
+        let flow = sink(running, row)?;
+        Ok(if self.shown == self.count { ENOUGH } else { flow })
+    }
+}
+
+fn limit_of(limit: &LimitPlan, outer: Outer<'_>, running: &mut Running<'_>) -> Result<(u64, u64)> {
+    let arena = Bump::new();
+    let mut number = |expr: &Expr| -> Result<u64> {
+        let value = expr.evaluate(&[], &mut running.env(&arena, outer))?;
+        Ok(match value {
+            Datum::Unsigned(number) => number,
+            Datum::Signed(number) => u64::try_from(number).unwrap_or(0),
+            other => other.to_integer(running.context).map_or(0, |(number, _)| u64::try_from(number).unwrap_or(0)),
+        })
+    };
+    let offset = limit.offset.as_ref().map_or(Ok(0), &mut number)?;
+    Ok((offset, number(&limit.count)?))
+}
+
+/// The values of some expressions.
+pub fn evaluate_all<'v, 'e>(
+    expressions: impl Iterator<Item = &'v Expr>,
+    row: &'v [Datum<'v>],
+    outer: Outer<'v>,
+    running: &mut Running<'e>,
+    arena: &'v Bump,
+) -> Result<Vec<Datum<'v>>>
+where
+    'e: 'v,
+{
+    let mut values = Vec::with_capacity(expressions.size_hint().0);
+    for expression in expressions {
+        values.push(expression.evaluate(row, &mut running.env(arena, outer))?);
+    }
+    Ok(values)
+}
+
+/// Whether all conditions are true of a row.
+pub fn holds(
+    conditions: &[Expr],
+    row: &[Datum<'_>],
+    outer: Outer<'_>,
+    running: &mut Running<'_>,
+    arena: &Bump,
+) -> Result<bool> {
+    for condition in conditions {
+        if !condition.is_true(row, &mut running.env(arena, outer))? {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+fn out_of_memory() -> Error {
+    Error::new(ER_OUT_OF_SORTMEMORY, &[])
+}
+
+/// Runs a SELECT.
+fn run_select(plan: &SelectPlan, outer: Outer<'_>, running: &mut Running<'_>, sink: &mut Sink<'_>) -> Result<()> {
+    let around = std::mem::replace(&mut running.inside.subqueries, plan.subqueries.clone());
+    let done = run_select_inside(plan, outer, running, sink);
+    running.inside.subqueries = around;
+    done
+}
+
+fn run_select_inside(
+    plan: &SelectPlan,
+    outer: Outer<'_>,
+    running: &mut Running<'_>,
+    sink: &mut Sink<'_>,
+) -> Result<()> {
+    let arena = Bump::new();
+    let row = vec![Datum::Null; plan.width];
+    let is_possible = holds(&plan.constant, &row, outer, running, &arena)?;
+    let mut rows = |running: &mut Running<'_>, sink: &mut Sink<'_>| -> Result<()> {
+        match &plan.join {
+            _ if !is_possible => {}
+            None => drop(sink(running, &row)?),
+            Some(node) => drop(join(node, plan, outer, &row, running, sink)?),
+        }
+        Ok(())
+    };
+    // What is shown of a row, and what it is ordered by.
+    let mut distinct = plan.distinct.then(|| group::Distinct::new(&plan.items));
+    let mut kept = (!plan.order.is_empty()).then(|| Kept::new(&arena, plan.order.len(), running.inside.memory_limit));
+    let mut spare = Bump::new();
+    let mut show = |running: &mut Running<'_>, row: &[Datum<'_>]| -> Result<Flow> {
+        spare.reset();
+        if !holds(&plan.having, row, outer, running, &spare)? {
+            return Ok(MORE);
+        }
+        let items = evaluate_all(plan.items.iter(), row, outer, running, &spare)?;
+        if let Some(distinct) = &mut distinct
+            && !distinct.is_new(&items)
+        {
+            return Ok(MORE);
+        }
+        let Some(kept) = &mut kept else { return sink(running, &items) };
+        let keys = evaluate_all(plan.order.iter().map(|key| &key.value), row, outer, running, &spare)?;
+        kept.add(&keys, &items).ok_or_else(out_of_memory)?;
+        Ok(MORE)
+    };
+    match &plan.group {
+        None => rows(running, &mut show)?,
+        Some(grouping) => group::run(grouping, plan, outer, running, &mut rows, &mut show)?,
+    }
+    match kept {
+        None => Ok(()),
+        Some(mut kept) => {
+            kept.sort(&plan.order, running)?;
+            kept.show(running, sink)
+        }
+    }
+}
+
+/// Shows the rows of a join, each an extension of `row`.
+fn join(
+    node: &Join,
+    plan: &SelectPlan,
+    outer: Outer<'_>,
+    row: &[Datum<'_>],
+    running: &mut Running<'_>,
+    sink: &mut Sink<'_>,
+) -> Result<Flow> {
+    match node {
+        Join::Source(number) => source_rows(&plan.sources[*number], outer, row, running, sink),
+        Join::Inner(nodes) => match nodes.split_first() {
+            None => sink(running, row),
+            Some((first, [])) => join(first, plan, outer, row, running, sink),
+            Some((first, rest)) => inner(first, rest, plan, outer, row, running, sink),
+        },
+        Join::Left { left, right, on, slots } => join(left, plan, outer, row, running, &mut |running, row| {
+            let (mut is_matched, arena) = (false, Bump::new());
+            let flow = join(right, plan, outer, row, running, &mut |running, row| {
+                if !holds(on, row, outer, running, &arena)? {
+                    return Ok(MORE);
+                }
+                is_matched = true;
+                sink(running, row)
+            })?;
+            if is_matched || flow.is_break() {
+                return Ok(flow);
+            }
+            let mut alone = row.to_vec();
+            slots.iter().for_each(|slots| alone[slots.clone()].fill(Datum::Null));
+            sink(running, &alone)
+        }),
+        Join::Filter { input, conditions } => {
+            let mut arena = Bump::new();
+            join(input, plan, outer, row, running, &mut |running, row| {
+                arena.reset();
+                if holds(conditions, row, outer, running, &arena)? { sink(running, row) } else { Ok(MORE) }
+            })
+        }
+    }
+}
+
+fn inner(
+    first: &Join,
+    rest: &[Join],
+    plan: &SelectPlan,
+    outer: Outer<'_>,
+    row: &[Datum<'_>],
+    running: &mut Running<'_>,
+    sink: &mut Sink<'_>,
+) -> Result<Flow> {
+    join(first, plan, outer, row, running, &mut |running, row| match rest {
+        [] => sink(running, row),
+        [next] => join(next, plan, outer, row, running, sink),
+        [next, rest @ ..] => inner(next, rest, plan, outer, row, running, sink),
+    })
+}
+
+fn source_rows(
+    source: &Source,
+    outer: Outer<'_>,
+    row: &[Datum<'_>],
+    running: &mut Running<'_>,
+    sink: &mut Sink<'_>,
+) -> Result<Flow> {
+    let mut spare = running.spares.pop().unwrap_or_default();
+    let flow = match &source.kind {
+        SourceKind::Table(table) => table_rows(source, table, outer, row, running, &mut spare, sink),
+        SourceKind::Derived { plan, .. } => {
+            let mut flow = MORE;
+            let mut with_row = outer.to_vec();
+            with_row.push(row);
+            let shown = run_query(plan, &with_row, running, &mut |running, derived| {
+                flow = extended(source, row, derived, outer, running, &mut spare, sink)?;
+                Ok(flow)
+            });
+            shown.map(|()| flow)
+        }
+        SourceKind::Virtual(table) => virtual_rows(source, *table, outer, row, running, &mut spare, sink),
+    };
+    spare.arena.reset();
+    running.spares.push(spare);
+    flow
+}
+
+/// Rows of a table that is made up.
+fn virtual_rows(
+    source: &Source,
+    table: &dyn VirtualTable,
+    outer: Outer<'_>,
+    row: &[Datum<'_>],
+    running: &mut Running<'_>,
+    spare: &mut Spare,
+    sink: &mut Sink<'_>,
+) -> Result<Flow> {
+    let schema = Arc::clone(running.inside.engine.schema());
+    let view = View { schema: &schema, tables: running.inside.tables, zone: &running.context.zone };
+    for made in table.rows(&view, Wanted::default()) {
+        let values: Vec<Datum<'_>> = made.iter().map(Cell::datum).collect();
+        if extended(source, row, &values, outer, running, spare, sink)?.is_break() {
+            return Ok(ENOUGH);
+        }
+    }
+    Ok(MORE)
+}
+
+/// Shows a row with the values of a source behind it.
+fn extended(
+    source: &Source,
+    row: &[Datum<'_>],
+    values: &[Datum<'_>],
+    outer: Outer<'_>,
+    running: &mut Running<'_>,
+    spare: &mut Spare,
+    sink: &mut Sink<'_>,
+) -> Result<Flow> {
+    spare.arena.reset();
+    let mut full = recycle(std::mem::take(&mut spare.row));
+    full.extend_from_slice(row);
+    full[source.first_slot..source.first_slot + values.len()].copy_from_slice(values);
+    let flow = match holds(&source.conditions, &full, outer, running, &spare.arena)? {
+        true => sink(running, &full)?,
+        false => MORE,
+    };
+    spare.row = recycle(full);
+    Ok(flow)
+}
+
+/// Enters a table for this statement. Error: it has changed since the statement was planned.
+pub fn enter(table: &TableSource, mode: TableMode, running: &mut Running<'_>) -> Result<TableHandle> {
+    let engine_table = table.table.engine();
+    let handle = running.inside.engine.use_table(engine_table.id(), mode).map_err(Error::from_engine)?;
+    match handle {
+        Some(handle) if handle.is(engine_table) => Ok(handle),
+        _ => Err(Error::from_engine(EngineError::TableChanged)),
+    }
+}
+
+/// How the engine is to lock what a plan locks.
+pub fn locking_of(plan: LockingPlan, running: &Running<'_>) -> Locking {
+    Locking {
+        mode: if plan.exclusive { Mode::Exclusive } else { Mode::Shared },
+        gaps: running.inside.engine.isolation() >= Isolation::RepeatableRead,
+        on_conflict: match plan.wait {
+            LockWait::Wait => OnConflict::Wait(running.inside.lock_wait),
+            LockWait::NoWait => OnConflict::Fail,
+            LockWait::SkipLocked => OnConflict::Skip,
+        },
+    }
+}
+
+fn table_rows(
+    source: &Source,
+    table: &TableSource,
+    outer: Outer<'_>,
+    row: &[Datum<'_>],
+    running: &mut Running<'_>,
+    spare: &mut Spare,
+    sink: &mut Sink<'_>,
+) -> Result<Flow> {
+    let handle = enter(table, TableMode::Read, running)?;
+    let locking = table.locking.map(|plan| locking_of(plan, running));
+    for bounds in bounds(table, row, outer, running)? {
+        let is_clustered = table.access.index == 0;
+        let flow = match (bounds, locking) {
+            (Bounds::Empty, _) => MORE,
+            (Bounds::Point(key), None) if is_clustered => {
+                one_row(source, table, &handle, &key, outer, row, running, spare, sink)?
+            }
+            (Bounds::Point(key), None) => {
+                let range = KeyRange::beginning_with(key);
+                let columns = table.columns.iter().copied();
+                let cursor = RowCursor::consistent(&handle, table.access.index, range, table.access.direction, columns);
+                cursor_rows(source, table, cursor, outer, row, running, spare, sink)?
+            }
+            (Bounds::Point(key), Some(locking)) => {
+                let cursor = RowCursor::locking_at(&handle, table.access.index, &key, locking);
+                cursor_rows(source, table, cursor, outer, row, running, spare, sink)?
+            }
+            (Bounds::Range(range), None) => {
+                let columns = table.columns.iter().copied();
+                let cursor = RowCursor::consistent(&handle, table.access.index, range, table.access.direction, columns);
+                cursor_rows(source, table, cursor, outer, row, running, spare, sink)?
+            }
+            (Bounds::Range(range), Some(locking)) => {
+                let cursor = RowCursor::locking(&handle, table.access.index, &range, table.access.direction, locking);
+                cursor_rows(source, table, cursor, outer, row, running, spare, sink)?
+            }
+        };
+        if flow.is_break() {
+            return Ok(flow);
+        }
+    }
+    Ok(MORE)
+}
+
+/// One row by its primary key.
+#[allow(clippy::too_many_arguments)]
+fn one_row(
+    source: &Source,
+    table: &TableSource,
+    handle: &TableHandle,
+    key: &[u8],
+    outer: Outer<'_>,
+    row: &[Datum<'_>],
+    running: &mut Running<'_>,
+    spare: &mut Spare,
+    sink: &mut Sink<'_>,
+) -> Result<Flow> {
+    let rows = handle.rows();
+    if !running.inside.engine.get(&rows.index, key, &mut spare.payload).map_err(Error::from_engine)? {
+        return Ok(MORE);
+    }
+    let mut values = recycle_values(std::mem::take(&mut spare.values));
+    let damaged = |problem| Error::from_engine(EngineError::Corrupt { index: rows.index.id(), problem });
+    rows.layout.read(key, &spare.payload, &mut spare.buffers, &mut values).map_err(damaged)?;
+    let mut full = recycle(std::mem::take(&mut spare.row));
+    fill(source, table, row, &values, running, &mut full);
+    let flow = match holds(&source.conditions, &full, outer, running, &spare.arena)? {
+        true => sink(running, &full)?,
+        false => MORE,
+    };
+    spare.values = recycle_values(values);
+    spare.row = recycle(full);
+    Ok(flow)
+}
+
+/// A row so far, and a table's columns in their slots.
+fn fill<'v>(
+    source: &Source,
+    table: &'v TableSource,
+    row: &[Datum<'v>],
+    values: &[Value<'v>],
+    running: &Running<'_>,
+    full: &mut Vec<Datum<'v>>,
+) {
+    full.extend_from_slice(row);
+    for &column in &table.columns {
+        let column = usize::from(column);
+        full[source.first_slot + column] =
+            loaded(values[column], &table.table.columns[column].data_type, running.context);
+    }
+}
+
+#[allow(clippy::too_many_arguments)]
+fn cursor_rows(
+    source: &Source,
+    table: &TableSource,
+    mut cursor: RowCursor<'_>,
+    outer: Outer<'_>,
+    row: &[Datum<'_>],
+    running: &mut Running<'_>,
+    spare: &mut Spare,
+    sink: &mut Sink<'_>,
+) -> Result<Flow> {
+    let unlocks = table.locking.is_some() && running.inside.engine.isolation() <= Isolation::ReadCommitted;
+    while cursor.next(running.inside.engine).map_err(Error::from_engine)? {
+        running.inside.facts.check_killed()?;
+        spare.arena.reset();
+        let (is_match, flow) = {
+            let mut values = recycle_values(std::mem::take(&mut spare.values));
+            cursor.read(&mut spare.buffers, &mut values).map_err(Error::from_engine)?;
+            let mut full = recycle(std::mem::take(&mut spare.row));
+            fill(source, table, row, &values, running, &mut full);
+            let is_match = holds(&source.conditions, &full, outer, running, &spare.arena)?;
+            let flow = if is_match { sink(running, &full)? } else { MORE };
+            spare.values = recycle_values(values);
+            spare.row = recycle(full);
+            (is_match, flow)
+        };
+        if !is_match && unlocks {
+            cursor.unlock(running.inside.engine);
+        }
+        if flow.is_break() {
+            return Ok(flow);
+        }
+    }
+    Ok(MORE)
+}
+
+/// Gets a row as the engine has it, and the slots that conditions name.
+pub type ShowFound<'s> = dyn FnMut(&mut Running<'_>, &FoundRow, &[Datum<'_>]) -> Result<Flow> + 's;
+
+/// Rows of one table that are to be changed: found and locked, in the order in which they are found. `show` gets the row as
+/// the engine has it, and the slots that conditions name.
+pub fn rows_of_table(
+    source: &Source,
+    table: &TableSource,
+    handle: &TableHandle,
+    empty: &[Datum<'_>],
+    running: &mut Running<'_>,
+    show: &mut ShowFound<'_>,
+) -> Result<()> {
+    let plan = table.locking.unwrap_or(LockingPlan { exclusive: true, wait: LockWait::Wait });
+    let locking = locking_of(plan, running);
+    let mut spare = running.spares.pop().unwrap_or_default();
+    let unlocks = running.inside.engine.isolation() <= Isolation::ReadCommitted;
+    for bounds in bounds(table, empty, &[], running)? {
+        let mut cursor = match &bounds {
+            Bounds::Empty => continue,
+            Bounds::Point(key) => RowCursor::locking_at(handle, table.access.index, key, locking),
+            Bounds::Range(range) => {
+                RowCursor::locking(handle, table.access.index, range, table.access.direction, locking)
+            }
+        };
+        while cursor.next(running.inside.engine).map_err(Error::from_engine)? {
+            running.inside.facts.check_killed()?;
+            spare.arena.reset();
+            let (is_match, flow) = {
+                let mut values = recycle_values(std::mem::take(&mut spare.values));
+                cursor.read(&mut spare.buffers, &mut values).map_err(Error::from_engine)?;
+                let mut full = recycle(std::mem::take(&mut spare.row));
+                fill(source, table, empty, &values, running, &mut full);
+                let is_match = holds(&source.conditions, &full, &[], running, &spare.arena)?;
+                let flow = if is_match { show(running, cursor.row(), &full)? } else { MORE };
+                spare.values = recycle_values(values);
+                spare.row = recycle(full);
+                (is_match, flow)
+            };
+            if !is_match && unlocks {
+                cursor.unlock(running.inside.engine);
+            }
+            if flow.is_break() {
+                running.spares.push(spare);
+                return Ok(());
+            }
+        }
+    }
+    running.spares.push(spare);
+    Ok(())
+}

@@ -1,0 +1,202 @@
+//! Rows of one table that are to be changed: what UPDATE and DELETE share.
+
+use std::sync::Arc;
+
+use bumpalo::Bump;
+use meseta_engine::catalog::TableHandle;
+use meseta_engine::lock::TableMode;
+use meseta_engine::rows::FoundRow;
+use meseta_parser::ast::{self, LockWait};
+use meseta_types::Datum;
+
+use super::bind::{Binder, FoundTable, Place, text_of};
+use super::inside::Running;
+use super::join::{Planner, Tree};
+use super::plan::{Access, LockingPlan, SortKey, Source, SourceKind, Subquery, TableSource};
+use super::run::{Flow, MORE, enter, evaluate_all, holds, rows_of_table};
+use super::scope::{Block, NamedSource, SourceColumn};
+use super::sort::sorted_by;
+use super::table::KnownTable;
+use crate::error::{Error, Result};
+use crate::expression::{Expr, copy_into};
+
+/// A table, and which of its rows.
+#[derive(Debug)]
+pub struct SelectedTable {
+    table: Arc<KnownTable>,
+    source: Source,
+    constant: Vec<Expr>,
+    conditions: Vec<Expr>,
+    subqueries: Arc<[Arc<Subquery>]>,
+}
+
+impl SelectedTable {
+    /// The table.
+    pub fn table(&self) -> &Arc<KnownTable> {
+        &self.table
+    }
+
+    /// The number of the index by which rows are found.
+    pub fn index(&self) -> usize {
+        match &self.source.kind {
+            SourceKind::Table(table) => table.access.index,
+            _ => 0,
+        }
+    }
+}
+
+/// A table as names see it, its columns in slots from `first_slot` on.
+pub fn named_source(table: &KnownTable, alias: &str, first_slot: usize) -> NamedSource {
+    let columns = table.columns.iter().map(|column| SourceColumn {
+        name: column.name.as_str().into(),
+        data_type: column.data_type.clone(),
+        nullable: column.nullable,
+        origin: None,
+        is_hidden: column.invisible,
+    });
+    NamedSource {
+        database: table.database.as_str().into(),
+        alias: alias.into(),
+        first_slot,
+        columns: columns.collect(),
+        is_outer: false,
+        merged: Vec::new(),
+    }
+}
+
+impl<'a> Binder<'a, '_> {
+    /// Names mean this source from here on, and those of blocks around.
+    pub fn push_source(&mut self, source: NamedSource) {
+        self.blocks.push(Block { sources: vec![source], ..Block::default() });
+        self.subqueries.push(Vec::new());
+    }
+
+    /// Names mean this source as well.
+    pub fn push_beside(&mut self, source: NamedSource) {
+        if let Some(block) = self.blocks.last_mut() {
+            block.sources.push(source);
+        }
+    }
+
+    /// Binds the table of UPDATE or DELETE and its WHERE. What follows is bound with the table's names; in the end comes
+    /// [`Binder::finish_one_table`].
+    pub fn one_table(
+        &mut self,
+        table: &'a ast::Table<'a>,
+        condition: Option<&'a ast::Expression<'a>>,
+    ) -> Result<SelectedTable> {
+        let name = text_of(table.name.name.text.0);
+        let database = table.name.schema.map(|schema| text_of(schema.text.0));
+        let FoundTable::Table(known) = self.tables.table(database.as_deref(), &name)? else {
+            return Err(Error::not_yet("changing a table that is made up"));
+        };
+        if !table.partitions.is_empty() {
+            return Err(Error::not_yet("partitions"));
+        }
+        let alias = table.alias.map_or_else(|| name.clone(), |alias| text_of(alias.text.0));
+        self.push_source(named_source(&known, &alias, 0));
+        let conditions = match condition {
+            None => Vec::new(),
+            Some(condition) => self.expression(condition, Place::plain("where clause"))?.conjuncts(),
+        };
+        let kind = SourceKind::Table(Box::new(TableSource {
+            table: Arc::clone(&known),
+            columns: Vec::new(),
+            access: Access::all(),
+            locking: Some(LockingPlan { exclusive: true, wait: LockWait::Wait }),
+        }));
+        let source = Source { kind, first_slot: 0, width: known.columns.len(), conditions: Vec::new() };
+        let subqueries = Arc::from([]);
+        Ok(SelectedTable { table: known, source, constant: Vec::new(), conditions, subqueries })
+    }
+
+    /// ORDER BY over the table's columns.
+    pub fn order_keys(&mut self, order_by: &'a [ast::OrderItem<'a>]) -> Result<Vec<SortKey>> {
+        let key = |item: &'a ast::OrderItem<'a>| {
+            let value = self.expression(&item.expression, Place::plain("order clause"))?;
+            Ok(SortKey { value, descending: item.descending })
+        };
+        order_by.iter().map(key).collect()
+    }
+
+    /// Chooses how the rows are found. On entry: everything that names the table's columns has been bound.
+    pub fn finish_one_table(&mut self, mut selected: SelectedTable) -> Result<SelectedTable> {
+        let used = self.blocks.pop().unwrap_or_default().used;
+        let mut sources = [selected.source];
+        let conditions = std::mem::take(&mut selected.conditions);
+        let mut planner = Planner { sources: &mut sources, tables: self.tables, used: &used };
+        let planned = planner.plan(Some(Tree::Source(0)), conditions, false)?;
+        let [source] = sources;
+        let subqueries = self.subqueries.pop().unwrap_or_default().into();
+        Ok(SelectedTable {
+            source,
+            constant: planned.constant,
+            subqueries,
+            ..SelectedTable { source: Source::nothing(), ..selected }
+        })
+    }
+}
+
+/// LIMIT's number.
+pub fn limit_count(limit: Option<&Expr>, running: &mut Running<'_>) -> Result<u64> {
+    let Some(limit) = limit else { return Ok(u64::MAX) };
+    let arena = Bump::new();
+    let value = limit.evaluate(&[], &mut running.env(&arena, &[]))?;
+    Ok(match value {
+        Datum::Unsigned(number) => number,
+        Datum::Signed(number) => u64::try_from(number).unwrap_or(0),
+        _ => 0,
+    })
+}
+
+/// What is done with a row that is found: the engine's handle of the table, the row, and its columns that conditions name.
+pub type Change<'c> = dyn FnMut(&mut Running<'_>, &TableHandle, &FoundRow, &[Datum<'_>]) -> Result<Flow> + 'c;
+
+/// Finds and locks the rows, and shows them one by one.
+pub fn rows_to_change(selected: &SelectedTable, running: &mut Running<'_>, show: &mut Change<'_>) -> Result<()> {
+    running.inside.subqueries = Arc::clone(&selected.subqueries);
+    let SourceKind::Table(table) = &selected.source.kind else { return Ok(()) };
+    let handle = enter(table, TableMode::Write, running)?;
+    let empty = vec![Datum::Null; selected.source.width];
+    if !holds(&selected.constant, &empty, &[], running, &Bump::new())? {
+        return Ok(());
+    }
+    rows_of_table(&selected.source, table, &handle, &empty, running, &mut |running, found, row| {
+        show(running, &handle, found, row)
+    })
+}
+
+/// Finds and locks the rows, and puts them in order: the first `limit`.
+pub fn sort_rows(
+    selected: &SelectedTable,
+    order: &[SortKey],
+    limit: u64,
+    running: &mut Running<'_>,
+) -> Result<(TableHandle, Vec<FoundRow>)> {
+    let arena = Bump::new();
+    let (mut rows, mut table): (Vec<(Vec<Datum<'_>>, FoundRow)>, _) = (Vec::new(), None);
+    let mut spare = Bump::new();
+    rows_to_change(selected, running, &mut |running, handle, found, row| {
+        table.get_or_insert_with(|| handle.clone());
+        spare.reset();
+        let keys = evaluate_all(order.iter().map(|key| &key.value), row, &[], running, &spare)?;
+        rows.push((keys.iter().map(|&key| copy_into(key, None, &arena)).collect(), found.clone()));
+        let is_enough = order.is_empty() && rows.len() as u64 == limit;
+        Ok(if is_enough { super::run::ENOUGH } else { MORE })
+    })?;
+    if !order.is_empty() {
+        let mut failed = None;
+        rows.sort_by(|(one, _), (other, _)| sorted_by(order, one, other, running, &mut failed));
+        failed.map_or(Ok(()), Err)?;
+    }
+    rows.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
+    let rows: Vec<FoundRow> = rows.into_iter().map(|(_, row)| row).collect();
+    let handle = match table {
+        Some(handle) => handle,
+        None => match &selected.source.kind {
+            SourceKind::Table(table) => enter(table, TableMode::Write, running)?,
+            _ => return Err(Error::not_yet("changing a table that is made up")),
+        },
+    };
+    Ok((handle, rows))
+}
