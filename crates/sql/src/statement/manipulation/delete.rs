@@ -1,0 +1,73 @@
+//! DELETE from one table.
+
+use std::sync::Arc;
+
+use meseta_engine::catalog::TableHandle;
+use meseta_engine::rows::{FoundRow, RowChange};
+use meseta_parser::ast::{self, DeleteTarget};
+
+use super::Changes;
+use crate::error::{Error, Result};
+use crate::expression::{BindFacts, Expr};
+use crate::query::{
+    Binder, ENOUGH, KnownTable, MORE, Place, Running, SelectedTable, SortKey, Tables, limit_count, rows_to_change,
+    sort_rows,
+};
+
+/// DELETE, bound.
+#[derive(Debug)]
+pub struct DeletePlan {
+    selected: SelectedTable,
+    order: Vec<SortKey>,
+    limit: Option<Expr>,
+}
+
+impl DeletePlan {
+    /// Binds the statement.
+    pub fn new<'a>(delete: &'a ast::Delete<'a>, facts: BindFacts<'a>, tables: &mut dyn Tables) -> Result<Self> {
+        let DeleteTarget::Single(table) = delete.target else {
+            return Err(Error::not_yet("DELETE from several tables"));
+        };
+        if delete.with.is_some() {
+            return Err(Error::not_yet("WITH in front of DELETE"));
+        }
+        let mut binder = Binder::new(facts, tables);
+        let selected = binder.one_table(table, delete.condition.as_ref())?;
+        let order = binder.order_keys(delete.order_by)?;
+        let limit = delete.limit.as_ref().map(|limit| binder.expression(limit, Place::plain("LIMIT"))).transpose()?;
+        Ok(Self { selected: binder.finish_one_table(selected)?, order, limit })
+    }
+
+    /// The table whose rows go.
+    pub fn table(&self) -> &Arc<KnownTable> {
+        self.selected.table()
+    }
+
+    /// Deletes the rows.
+    pub fn run(&self, running: &mut Running<'_>) -> Result<Changes> {
+        let limit = limit_count(self.limit.as_ref(), running)?;
+        let mut changes = Changes::default();
+        if limit == 0 {
+            return Ok(changes);
+        }
+        let mut delete = |running: &mut Running<'_>, handle: &TableHandle, found: &FoundRow| -> Result<()> {
+            if running.inside.engine.delete_row(handle, found).map_err(Error::from_engine)? == RowChange::Done {
+                changes.affected += 1;
+            }
+            changes.found += 1;
+            Ok(())
+        };
+        let mut count = 0;
+        if self.order.is_empty() {
+            rows_to_change(&self.selected, running, &mut |running, handle, found, _| {
+                delete(running, handle, found)?;
+                count += 1;
+                Ok(if count == limit { ENOUGH } else { MORE })
+            })?;
+        } else {
+            let (handle, rows) = sort_rows(&self.selected, &self.order, limit, running)?;
+            rows.iter().try_for_each(|found| delete(running, &handle, found))?;
+        }
+        Ok(changes)
+    }
+}

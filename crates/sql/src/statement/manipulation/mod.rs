@@ -1,0 +1,75 @@
+//! Statements that change rows.
+
+mod delete;
+mod insert;
+mod row;
+mod update;
+
+pub use delete::DeletePlan;
+pub use insert::InsertPlan;
+pub use row::RowRules;
+pub use update::UpdatePlan;
+
+use bumpalo::Bump;
+use meseta_engine::row::Value;
+use meseta_engine::rows::{Conflict, FoundRow};
+use meseta_errors::ER_DUP_ENTRY;
+use meseta_types::Datum;
+
+use crate::error::{Error, Result};
+use crate::query::{KnownTable, Running, loaded};
+
+/// What a statement did.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Changes {
+    /// Rows that were found, or given.
+    pub found: u64,
+    /// Rows that were changed: what the client is told.
+    pub affected: u64,
+    /// Rows that were in the way.
+    pub duplicates: u64,
+    /// The first number that was generated; 0 if none was.
+    pub insert_id: u64,
+    /// The last number that was given to a counting column or generated.
+    pub last_number: u64,
+}
+
+/// Error 1062 for a row that another is in the way of.
+fn duplicate(table: &KnownTable, row: &[Datum<'_>], conflict: &Conflict) -> Error {
+    let definition = &table.engine().definition.indexes[conflict.index];
+    let mut entry = Vec::new();
+    for (at, part) in definition.parts.iter().enumerate() {
+        if at > 0 {
+            entry.push(b'-');
+        }
+        match row[usize::from(part.column)] {
+            Datum::Null => entry.extend_from_slice(b"NULL"),
+            value => table.columns[usize::from(part.column)].data_type.append_text(value, &mut entry),
+        }
+    }
+    let entry = String::from_utf8_lossy(&entry).into_owned();
+    Error::new(ER_DUP_ENTRY, &[&entry, &format!("{}.{}", table.name, definition.name)])
+}
+
+/// A row's columns, as the engine found it: copied into an arena.
+fn columns_of<'v>(
+    table: &'v KnownTable,
+    row: &FoundRow,
+    running: &Running<'_>,
+    arena: &'v Bump,
+) -> Result<Vec<Datum<'v>>> {
+    let (mut buffers, mut values) = (Default::default(), Vec::new());
+    row.read(table.engine(), &mut buffers, &mut values).map_err(Error::from_engine)?;
+    let columns = table.columns.iter().zip(&values).map(|(column, &value)| {
+        let value = match value {
+            Value::Bytes(bytes) => Value::Bytes(arena.alloc_slice_copy(bytes)),
+            Value::Null => Value::Null,
+            Value::Signed(number) => Value::Signed(number),
+            Value::Unsigned(number) => Value::Unsigned(number),
+            Value::Float(number) => Value::Float(number),
+            Value::Double(number) => Value::Double(number),
+        };
+        loaded(value, &column.data_type, running.context)
+    });
+    Ok(columns.collect())
+}

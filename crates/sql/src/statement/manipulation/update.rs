@@ -1,0 +1,190 @@
+//! UPDATE of one table.
+//!
+//! ```text
+//!   rows found and locked --assignments, left to right, each seeing those before it--> engine.update_row
+//! ```
+//!
+//! Rows are changed as they are found, unless they are wanted in another order, or the change would move them in the index
+//! that they are found by: then they are kept first.
+
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+use bumpalo::Bump;
+use meseta_engine::catalog::TableHandle;
+use meseta_engine::lock::Mode;
+use meseta_engine::rows::{FoundRow, RowChange};
+use meseta_parser::ast::{self, ExpressionKind, TableReference};
+use meseta_types::{Datum, SqlError};
+
+use super::insert::column_named;
+use super::row::{RowRules, complete, default_of, engine_row, now, put, refuse_generated};
+use super::{Changes, columns_of, duplicate};
+use crate::error::{Error, Result};
+use crate::expression::{BindFacts, Expr};
+use crate::query::{
+    Binder, ENOUGH, KnownTable, MORE, Place, Running, SelectedTable, SortKey, Tables, limit_count, rows_to_change,
+    sort_rows,
+};
+
+/// UPDATE, bound.
+#[derive(Debug)]
+pub struct UpdatePlan {
+    selected: SelectedTable,
+    rules: RowRules,
+    /// Column and value (`None` for DEFAULT), in the order written.
+    assignments: Vec<(usize, Option<Expr>)>,
+    order: Vec<SortKey>,
+    limit: Option<Expr>,
+    ignores: bool,
+    keeps_rows: bool,
+}
+
+impl UpdatePlan {
+    /// Binds the statement.
+    pub fn new<'a>(update: &'a ast::Update<'a>, facts: BindFacts<'a>, tables: &mut dyn Tables) -> Result<Self> {
+        let [TableReference::Table(table)] = update.tables else {
+            return Err(Error::not_yet("UPDATE of several tables"));
+        };
+        if update.with.is_some() {
+            return Err(Error::not_yet("WITH in front of UPDATE"));
+        }
+        let mut binder = Binder::new(facts, tables);
+        let selected = binder.one_table(table, update.condition.as_ref())?;
+        let known = Arc::clone(selected.table());
+        let mut assignments = Vec::new();
+        for assignment in update.assignments.iter() {
+            let number = column_named(&known, &assignment.column)?;
+            if known.columns[number].generated.is_some() {
+                return Err(refuse_generated(&known, number));
+            }
+            assignments.push((
+                number,
+                match assignment.value.kind {
+                    ExpressionKind::Default => None,
+                    _ => Some(binder.expression(&assignment.value, Place::plain("field list"))?),
+                },
+            ));
+        }
+        let order = binder.order_keys(update.order_by)?;
+        let limit = update.limit.as_ref().map(|limit| binder.expression(limit, Place::plain("LIMIT"))).transpose()?;
+        let selected = binder.finish_one_table(selected)?;
+        let rules = RowRules::new(&known, facts, tables)?;
+        let index = selected.index();
+        let moves = known.engine().definition.indexes[index]
+            .parts
+            .iter()
+            .any(|part| assignments.iter().any(|(column, _)| *column == usize::from(part.column)));
+        let keeps_rows = !order.is_empty() || moves;
+        Ok(Self { selected, rules, assignments, order, limit, ignores: update.ignore, keeps_rows })
+    }
+
+    /// The table whose rows are changed.
+    pub fn table(&self) -> &Arc<KnownTable> {
+        self.selected.table()
+    }
+
+    /// Changes the rows.
+    pub fn run(&self, running: &mut Running<'_>) -> Result<Changes> {
+        let limit = limit_count(self.limit.as_ref(), running)?;
+        let mut changes = Changes::default();
+        if limit == 0 {
+            return Ok(changes);
+        }
+        if !self.keeps_rows {
+            let mut arena = Bump::new();
+            return rows_to_change(&self.selected, running, &mut |running, handle, found, _| {
+                arena.reset();
+                self.change(handle, found, running, &mut changes, &arena)?;
+                Ok(if changes.found == limit { ENOUGH } else { MORE })
+            })
+            .map(|()| changes);
+        }
+        let (handle, rows) = sort_rows(&self.selected, &self.order, limit, running)?;
+        let mut arena = Bump::new();
+        for found in rows {
+            arena.reset();
+            self.change(&handle, &found, running, &mut changes, &arena)?;
+        }
+        Ok(changes)
+    }
+
+    fn change(
+        &self,
+        handle: &TableHandle,
+        found: &FoundRow,
+        running: &mut Running<'_>,
+        changes: &mut Changes,
+        arena: &Bump,
+    ) -> Result<()> {
+        let table = self.selected.table();
+        changes.found += 1;
+        running.context.row = changes.found;
+        let before = columns_of(table, found, running, arena)?;
+        let mut row = before.clone();
+        for (column, value) in &self.assignments {
+            let so_far: &[Datum<'_>] = arena.alloc_slice_copy(&row);
+            let value = match value {
+                Some(value) => value.evaluate(so_far, &mut running.env(arena, &[]))?,
+                None => default_of(table, &self.rules, *column, so_far, running, arena)?,
+            };
+            let is_kind = self.ignores || !running.context.mode.strict;
+            row[*column] = put(table, *column, value, is_kind, running, arena)?;
+        }
+        if !touch(table, &before, &mut row, running)? {
+            return Ok(());
+        }
+        complete(table, &self.rules, &mut row, running, arena)?;
+        let values = engine_row(table, &row, running, arena);
+        match running.inside.engine.update_row(handle, found, &values, Mode::Shared).map_err(Error::from_engine)? {
+            RowChange::Done => changes.affected += 1,
+            RowChange::Stale => {}
+            RowChange::Conflict(conflict) => {
+                let error = duplicate(table, &row, &conflict);
+                if !self.ignores {
+                    return Err(error);
+                }
+                running.context.warnings.warn(SqlError::new(error.code.0, error.message));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a row is another than it was; then columns that are ON UPDATE CURRENT_TIMESTAMP, and were not set, are set.
+pub fn touch<'v>(
+    table: &'v KnownTable,
+    before: &[Datum<'v>],
+    after: &mut [Datum<'v>],
+    running: &mut Running<'_>,
+) -> Result<bool> {
+    let is_changed = before.iter().zip(after.iter()).any(|(before, after)| !is_same(*before, *after));
+    if is_changed {
+        for (number, column) in table.columns.iter().enumerate() {
+            if column.on_update_now && is_same(before[number], after[number]) {
+                after[number] = now(&column.data_type, running)?;
+            }
+        }
+    }
+    Ok(is_changed)
+}
+
+/// Whether two values of a column are the same, byte by byte.
+fn is_same(one: Datum<'_>, other: Datum<'_>) -> bool {
+    match (one, other) {
+        (Datum::Null, Datum::Null) => true,
+        (Datum::Null, _) | (_, Datum::Null) => false,
+        (Datum::Text(one, _), Datum::Text(other, _)) | (Datum::Json(one), Datum::Json(other)) => one == other,
+        (Datum::Double(one), Datum::Double(other)) => one == other,
+        (Datum::Float(one), Datum::Float(other)) => one == other,
+        (Datum::Signed(one), Datum::Signed(other)) => one == other,
+        (Datum::Unsigned(one), Datum::Unsigned(other)) => one == other,
+        (Datum::Member { number: one, .. }, Datum::Member { number: other, .. }) => one == other,
+        (Datum::Bits { bits: one, .. }, Datum::Bits { bits: other, .. }) => one == other,
+        (Datum::Date(one), Datum::Date(other)) => one == other,
+        (Datum::Time(one, _), Datum::Time(other, _)) => one == other,
+        (Datum::DateTime(one, _), Datum::DateTime(other, _)) => one == other,
+        (Datum::Decimal(one), Datum::Decimal(other)) => one.cmp(&other) == Ordering::Equal,
+        _ => false,
+    }
+}
