@@ -22,6 +22,7 @@ pub mod error;
 pub mod expression;
 pub mod query;
 pub mod schema;
+pub mod session;
 pub mod statement;
 pub mod variable;
 

@@ -1,0 +1,79 @@
+//! Tables by their names, as a statement of this session sees them.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use meseta_engine::catalog::{CatalogError, Schema};
+use meseta_errors::{ER_BAD_DB_ERROR, ER_NO_DB_ERROR, ER_NO_SUCH_TABLE};
+use meseta_types::{Collation, DataType, Warnings};
+
+use super::instance::Instance;
+use super::prepared::type_of;
+use crate::error::{Error, Result};
+use crate::expression::{SystemVariable, Value};
+use crate::query::{FoundTable, KnownTable, Tables};
+use crate::variable::{ReadScope, ResultType, SessionVariables};
+
+/// The schema of one moment, and the session's database.
+pub struct SessionTables<'s> {
+    /// What all sessions share.
+    pub instance: &'s Instance,
+    /// All that there is.
+    pub schema: Arc<Schema>,
+    /// The session's database.
+    pub database: Option<&'s str>,
+    /// System variables.
+    pub variables: &'s SessionVariables,
+    /// User variables.
+    pub user_variables: &'s HashMap<Box<str>, Value>,
+}
+
+impl Tables for SessionTables<'_> {
+    fn table(&mut self, database: Option<&str>, name: &str) -> Result<FoundTable> {
+        let Some(database) = database.or(self.database) else { return Err(Error::new(ER_NO_DB_ERROR, &[])) };
+        if database.eq_ignore_ascii_case("information_schema")
+            && let Some(table) = self.instance.information_table(name)
+        {
+            return Ok(FoundTable::Virtual(table));
+        }
+        match self.schema.table_named(database, name) {
+            Ok(engine) => {
+                let schema = self.instance.tables.get(engine).map_err(Error::damaged)?;
+                Ok(FoundTable::Table(Arc::new(KnownTable::new(schema, Arc::clone(engine)))))
+            }
+            Err(CatalogError::NoSuchDatabase(_)) => Err(Error::new(ER_BAD_DB_ERROR, &[&database])),
+            Err(_) => Err(Error::new(ER_NO_SUCH_TABLE, &[&database, &name])),
+        }
+    }
+
+    fn rows(&mut self, table: &KnownTable) -> u64 {
+        self.instance.row_counts.get(table.engine())
+    }
+
+    fn database(&self) -> Option<&str> {
+        self.database
+    }
+
+    fn user_variable(&mut self, name: &str) -> Option<DataType> {
+        self.user_variables.get(name).map(type_of)
+    }
+
+    fn system_variable(&mut self, variable: &SystemVariable) -> Result<(DataType, bool)> {
+        let scope = match variable.global {
+            None => ReadScope::Either,
+            Some(true) => ReadScope::Global,
+            Some(false) => ReadScope::Session,
+        };
+        let (found, value) = self.variables.get(scope, &variable.name, &mut Warnings::new(0))?;
+        let data_type = match found.definition().result_type() {
+            ResultType::Signed => DataType::BIGINT,
+            ResultType::Unsigned => DataType::BIGINT_UNSIGNED,
+            ResultType::Double => DataType::DOUBLE,
+            ResultType::Text => DataType::Varchar {
+                length: value.as_text().len().max(1) as u32,
+                collation: Collation::Utf8mb4_0900AiCi,
+            },
+        };
+        Ok((data_type, value.as_datum().is_null()))
+    }
+}

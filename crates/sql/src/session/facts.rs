@@ -1,0 +1,167 @@
+//! What functions ask of a session.
+
+use std::collections::HashMap;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use meseta_types::{Context, Datum, Warnings};
+
+use crate::error::{Error, Result};
+use crate::expression::random::Random;
+use crate::expression::{Host, SystemVariable, Value};
+use crate::variable::{ReadScope, SessionVariables};
+
+/// Whether a statement is to end: asked between rows.
+pub trait Interrupts: Send {
+    /// The error with which it ends.
+    fn check(&self) -> Result<()>;
+}
+
+/// Nobody interrupts.
+pub struct Undisturbed;
+
+impl Interrupts for Undisturbed {
+    fn check(&self) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// Who is connected.
+#[derive(Clone, Debug, Default)]
+pub struct Identity {
+    /// The connection's number.
+    pub connection: u64,
+    /// As the client named itself: `user@host`.
+    pub user: String,
+    /// The account: `user@host`.
+    pub account: String,
+}
+
+/// The part of a session that functions see.
+pub struct SessionFacts {
+    /// System variables.
+    pub variables: SessionVariables,
+    /// User variables.
+    pub user_variables: HashMap<Box<str>, Value>,
+    /// Who is connected.
+    pub identity: Identity,
+    /// The session's database.
+    pub database: Option<String>,
+    /// When the statement began: microseconds since 1970.
+    pub statement_time: i64,
+    /// LAST_INSERT_ID() of the statements before.
+    pub last_insert_id: u64,
+    /// What LAST_INSERT_ID(expr) of this statement was given.
+    pub given_insert_id: Option<u64>,
+    /// ROW_COUNT().
+    pub row_count: i64,
+    /// FOUND_ROWS().
+    pub found_rows: u64,
+    /// Whether a statement is to end.
+    pub interrupts: Box<dyn Interrupts>,
+    /// RAND().
+    pub random: Random,
+    /// RAND(seed), by the place in the statement.
+    pub seeded: HashMap<usize, Option<Random>>,
+}
+
+/// Microseconds since 1970.
+pub fn clock() -> i64 {
+    SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_micros() as i64)
+}
+
+impl Host for SessionFacts {
+    fn subquery(
+        &mut self,
+        _number: u32,
+        _rows: &[&[Datum<'_>]],
+        _context: &mut Context,
+        _show: &mut dyn FnMut(&[Datum<'_>]) -> Result<bool>,
+    ) -> Result<()> {
+        Err(Error::not_yet("a subquery here"))
+    }
+
+    fn user_variable(&mut self, name: &str, show: &mut dyn FnMut(Datum<'_>)) {
+        show(self.user_variables.get(name).map_or(Datum::Null, Value::get));
+    }
+
+    fn set_user_variable(&mut self, name: &str, value: Datum<'_>) -> Result<()> {
+        self.user_variables.insert(name.into(), Value::new(value));
+        Ok(())
+    }
+
+    fn system_variable(&mut self, variable: &SystemVariable, show: &mut dyn FnMut(Datum<'_>)) -> Result<()> {
+        let scope = match variable.global {
+            None => ReadScope::Either,
+            Some(true) => ReadScope::Global,
+            Some(false) => ReadScope::Session,
+        };
+        let (_, value) = self.variables.get(scope, &variable.name, &mut Warnings::new(0))?;
+        show(value.as_datum());
+        Ok(())
+    }
+
+    fn statement_time(&self) -> i64 {
+        self.variables.state.timestamp.map_or(self.statement_time, |seconds| (seconds * 1e6) as i64)
+    }
+
+    fn clock(&self) -> i64 {
+        clock()
+    }
+
+    fn last_insert_id(&self) -> u64 {
+        self.last_insert_id
+    }
+
+    fn set_last_insert_id(&mut self, number: u64) {
+        self.last_insert_id = number;
+        self.given_insert_id = Some(number);
+    }
+
+    fn row_count(&self) -> i64 {
+        self.row_count
+    }
+
+    fn found_rows(&self) -> u64 {
+        self.found_rows
+    }
+
+    fn connection_id(&self) -> u64 {
+        self.identity.connection
+    }
+
+    fn user(&self) -> &str {
+        &self.identity.user
+    }
+
+    fn current_user(&self) -> &str {
+        &self.identity.account
+    }
+
+    fn database(&self) -> Option<&str> {
+        self.database.as_deref()
+    }
+
+    fn random(&mut self) -> Option<&mut Random> {
+        Some(&mut self.random)
+    }
+
+    fn seeded_random(&mut self, site: usize) -> Option<&mut Option<Random>> {
+        Some(self.seeded.entry(site).or_default())
+    }
+
+    fn check_killed(&self) -> Result<()> {
+        self.interrupts.check()
+    }
+
+    fn max_allowed_packet(&self) -> usize {
+        self.variables.settings().max_allowed_packet as usize
+    }
+
+    fn group_concat_max_len(&self) -> usize {
+        self.variables.settings().group_concat_max_len as usize
+    }
+
+    fn default_week_format(&self) -> u64 {
+        self.variables.settings().default_week_format
+    }
+}

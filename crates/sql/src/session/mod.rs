@@ -1,0 +1,496 @@
+//! Sessions: a client's state, and its statements one after the other.
+//!
+//! ```text
+//!   text --parse--> statement --bind--> plan --run--> Answer
+//!                       |                     \__ fails: what it changed is undone
+//!                       |__ transactions, SET, USE: the session itself
+//! ```
+//!
+//! # Invariants
+//! 1. A statement that fails has changed nothing; a deadlock's victim has no transaction any more.
+//! 2. Without an open transaction, and with autocommit, a statement's changes are committed before its client hears of them,
+//!    and it leaves the tables that it used.
+//! 3. A definition (DDL) commits what was before, as in MySQL.
+
+mod answer;
+mod catalog;
+mod facts;
+mod instance;
+mod prepared;
+mod set;
+mod show;
+mod transaction;
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bumpalo::Bump;
+use meseta_errors::{ER_BAD_DB_ERROR, ER_EMPTY_QUERY, ER_TABLE_DEF_CHANGED};
+use meseta_parser::{Arena, ast};
+use meseta_types::{Context, DataType, Date, Datum};
+
+pub use answer::{Answer, Done, Status};
+pub use catalog::SessionTables;
+pub use facts::{Identity, Interrupts, SessionFacts, Undisturbed, clock};
+pub use instance::{Instance, RowCounts};
+pub use prepared::PreparedFacts;
+
+use crate::error::{Error, Result};
+use crate::expression::random::Random;
+use crate::expression::{BindFacts, Value, copy_into};
+use crate::query::{Inside, MORE, OutputColumn, Place, Running, bind_query, run_query, text_of};
+use crate::schema::information::{Cell, Rows};
+use crate::statement::definition::{self, DefinitionContext, Outcome};
+use crate::statement::manipulation::{Changes, DeletePlan, InsertPlan, UpdatePlan};
+use crate::variable::{SessionVariables, SqlModes};
+
+/// So often a statement is planned again whose tables change between planning and running.
+const ATTEMPTS: u32 = 5;
+
+/// A client's session.
+pub struct Session {
+    instance: Arc<Instance>,
+    engine: meseta_engine::Session,
+    facts: SessionFacts,
+    /// Warnings of the statement before, and what conversions need.
+    context: Context,
+    savepoints: Vec<(Box<str>, meseta_engine::Savepoint)>,
+    /// Values of the parameters of the statement that runs.
+    slots: Vec<Value>,
+    statements: prepared::Statements,
+}
+
+/// A statement that changes rows.
+enum Manipulation {
+    Insert(InsertPlan),
+    Update(UpdatePlan),
+    Delete(DeletePlan),
+}
+
+impl Session {
+    /// A session of a client.
+    pub fn new(instance: &Arc<Instance>, identity: Identity, interrupts: Box<dyn Interrupts>) -> Result<Session> {
+        let engine = instance.engine.session().map_err(Error::from_engine)?;
+        let mut variables = SessionVariables::new(Arc::clone(&instance.globals));
+        variables.state.connection_id = identity.connection;
+        let context = variables.settings().context(Date::default());
+        let seed = clock() as u64 ^ identity.connection.rotate_left(32);
+        let facts = SessionFacts {
+            variables,
+            user_variables: HashMap::new(),
+            identity,
+            database: None,
+            statement_time: clock(),
+            last_insert_id: 0,
+            given_insert_id: None,
+            row_count: -1,
+            found_rows: 0,
+            interrupts,
+            random: Random::new(seed as u32, (seed >> 32) as u32),
+            seeded: HashMap::new(),
+        };
+        let mut session = Session {
+            instance: Arc::clone(instance),
+            engine,
+            facts,
+            context,
+            savepoints: Vec::new(),
+            slots: Vec::new(),
+            statements: prepared::Statements::default(),
+        };
+        session.apply_settings();
+        Ok(session)
+    }
+
+    /// What the protocol says of the session.
+    pub fn status(&self) -> Status {
+        let settings = self.facts.variables.settings();
+        Status {
+            in_transaction: self.facts.variables.state.in_transaction,
+            autocommit: settings.autocommit,
+            more_results: false,
+            no_backslash_escapes: settings.parser_options(false).sql_mode.no_backslash_escapes,
+            warnings: self.context.warnings.count(),
+        }
+    }
+
+    /// The database of tables that are named without one.
+    pub fn database(&self) -> Option<&str> {
+        self.facts.database.as_deref()
+    }
+
+    /// The collation of the connection's text.
+    pub fn variables(&self) -> &SessionVariables {
+        &self.facts.variables
+    }
+
+    /// Uses another database: USE, COM_INIT_DB. Error 1049 if there is none of this name.
+    pub fn use_database(&mut self, name: &str) -> Result<()> {
+        let is_there =
+            name.eq_ignore_ascii_case("information_schema") || self.engine.schema().databases.contains_key(name);
+        if !is_there {
+            return Err(Error::new(ER_BAD_DB_ERROR, &[&name]));
+        }
+        self.facts.database = Some(name.to_owned());
+        Ok(())
+    }
+
+    /// Executes the statements of a text, one after the other, up to the first that fails. An error here means that the
+    /// client cannot be answered.
+    pub fn execute(&mut self, text: &[u8], multi_statements: bool, answer: &mut dyn Answer) -> Result<()> {
+        let mut start = 0;
+        loop {
+            let arena = Arena::new();
+            let options = self.facts.variables.settings().parser_options(multi_statements);
+            self.begin_statement();
+            let parsed = match meseta_parser::parse(&arena, text, start, options) {
+                Ok(parsed) => parsed,
+                Err(error) => return self.fail(&error.into(), answer),
+            };
+            let more = parsed.next.is_some();
+            if let Err(error) = self.statement(&parsed.statement, text, more, answer) {
+                return self.fail(&error, answer);
+            }
+            match parsed.next {
+                Some(next) => start = next,
+                None => return Ok(()),
+            }
+        }
+    }
+
+    fn fail(&mut self, error: &Error, answer: &mut dyn Answer) -> Result<()> {
+        self.facts.row_count = -1;
+        let condition = meseta_types::SqlError::new(error.code.0, error.message.clone());
+        self.context.warnings.push(meseta_types::Level::Error, condition);
+        self.remember_warnings();
+        answer.failed(error, self.status())
+    }
+
+    fn begin_statement(&mut self) {
+        self.facts.statement_time = clock();
+        self.facts.given_insert_id = None;
+        self.facts.seeded.clear();
+        self.engine.begin_statement();
+    }
+
+    fn remember_warnings(&mut self) {
+        let state = &mut self.facts.variables.state;
+        state.warning_count = self.context.warnings.count();
+        state.statement_id += 1;
+    }
+
+    /// A context for a statement: fresh warnings.
+    fn renew_context(&mut self, changes_data: bool) {
+        let settings = self.facts.variables.settings();
+        let today = crate::statement::today(self.facts.statement_time, &settings.time_zone);
+        self.context = settings.context(today);
+        self.context.mode.strict &= changes_data;
+    }
+
+    fn bind_facts<'t>(&self, text: &'t [u8]) -> BindFacts<'t> {
+        let settings = self.facts.variables.settings();
+        BindFacts {
+            text,
+            parser_mode: settings.parser_options(false).sql_mode,
+            mode: self.context.mode,
+            collation: settings.collation_connection,
+            div_precision_increment: self.context.div_precision_increment,
+            ..BindFacts::default()
+        }
+    }
+
+    /// Tables by their names, as they are now.
+    fn tables(&mut self) -> SessionTables<'_> {
+        SessionTables {
+            instance: &self.instance,
+            schema: Arc::clone(self.engine.schema()),
+            database: self.facts.database.as_deref(),
+            variables: &self.facts.variables,
+            user_variables: &self.facts.user_variables,
+        }
+    }
+
+    /// What statements run on.
+    fn running<'r>(&'r mut self, slots: &'r [Datum<'r>]) -> Running<'r> {
+        let settings = self.facts.variables.settings();
+        let (memory, lock_wait) = (settings.tmp_table_size.max(256 << 20) as usize, settings.innodb_lock_wait_timeout);
+        let auto_increment = (settings.auto_increment_increment, settings.auto_increment_offset);
+        let no_auto_value_on_zero = settings.sql_mode.has(SqlModes::NO_AUTO_VALUE_ON_ZERO);
+        Running {
+            inside: Inside {
+                engine: &mut self.engine,
+                facts: &mut self.facts,
+                slots,
+                subqueries: Arc::from([]),
+                memory_limit: memory,
+                lock_wait: Duration::from_secs(lock_wait),
+                auto_increment,
+                no_auto_value_on_zero,
+                tables: &self.instance.tables,
+            },
+            context: &mut self.context,
+            spares: Vec::new(),
+        }
+    }
+
+    fn statement(
+        &mut self,
+        statement: &ast::Statement<'_>,
+        text: &[u8],
+        more: bool,
+        answer: &mut dyn Answer,
+    ) -> Result<()> {
+        use ast::Statement as S;
+        if !matches!(statement, S::Show(_)) {
+            let changes_data = matches!(statement, S::Insert(_) | S::Update(_) | S::Delete(_) | S::Load(_))
+                || crate::statement::is_definition(statement);
+            self.renew_context(changes_data);
+        }
+        let done = match statement {
+            S::Empty => return Err(Error::new(ER_EMPTY_QUERY, &[])),
+            S::Query(query) => return self.select(query, text, more, answer),
+            S::Insert(insert) => {
+                self.change(text, &|facts, tables| InsertPlan::new(insert, facts, tables).map(Manipulation::Insert))?
+            }
+            S::Update(update) => {
+                self.change(text, &|facts, tables| UpdatePlan::new(update, facts, tables).map(Manipulation::Update))?
+            }
+            S::Delete(delete) => {
+                self.change(text, &|facts, tables| DeletePlan::new(delete, facts, tables).map(Manipulation::Delete))?
+            }
+            S::Do(expressions) => {
+                self.evaluate_each(expressions, text, &mut |_, _| Ok(()))?;
+                self.end_statement(Ok(()))?;
+                Done::default()
+            }
+            S::Use(name) => {
+                self.use_database(&text_of(name.text.0))?;
+                Done::default()
+            }
+            S::Set(items) => {
+                self.set(items, text)?;
+                Done::default()
+            }
+            S::SetTransaction(statement) => {
+                self.set_transaction(statement)?;
+                Done::default()
+            }
+            S::Transaction(statement) => {
+                self.transaction(statement)?;
+                Done::default()
+            }
+            S::LockTables(_) | S::UnlockTables => return Err(Error::not_yet("LOCK TABLES")),
+            S::Xa(_) => return Err(Error::not_yet("XA")),
+            S::Explain(_) => return Err(Error::not_yet("EXPLAIN")),
+            S::Show(show) => {
+                if self.show_own(show, more, answer)? {
+                    return self.end_statement(Ok(()));
+                }
+                self.renew_context(false);
+                let rows = self.define(statement, text);
+                let Outcome::Rows(rows) = self.end_statement(rows)? else { return Err(Error::not_yet("this SHOW")) };
+                return self.show_rows(&rows, more, answer);
+            }
+            S::Prepare { .. } | S::Execute { .. } | S::Deallocate(_) => return Err(Error::not_yet("PREPARE")),
+            _ if crate::statement::is_definition(statement) => {
+                self.end_transaction(true)?;
+                match self.define(statement, text)? {
+                    Outcome::Done { rows } => Done { affected: rows, ..Done::default() },
+                    Outcome::DroppedDatabase(name) => {
+                        if self.facts.database.as_ref() == Some(&name) {
+                            self.facts.database = None;
+                        }
+                        Done::default()
+                    }
+                    Outcome::Rows(rows) => return self.show_rows(&rows, more, answer),
+                }
+            }
+            _ => return Err(Error::not_yet("this statement")),
+        };
+        self.facts.row_count =
+            if matches!(statement, S::Insert(_) | S::Update(_) | S::Delete(_)) { done.affected as i64 } else { 0 };
+        self.remember_warnings();
+        answer.done(&done, Status { more_results: more, ..self.status() })
+    }
+
+    // ---- rows -------------------------------------------------------------------------------------------------------
+
+    fn select(&mut self, query: &ast::Query<'_>, text: &[u8], more: bool, answer: &mut dyn Answer) -> Result<()> {
+        if query.into.is_some() {
+            return Err(Error::not_yet("SELECT ... INTO"));
+        }
+        let mut attempts = 0;
+        loop {
+            attempts += 1;
+            let facts = self.bind_facts(text);
+            let types: Vec<DataType> = self.slots.iter().map(prepared::type_of).collect();
+            let facts = BindFacts { parameters: &types, first_lifted: types.len() as u32, ..facts };
+            let slots = self.slots.clone();
+            let slots: Vec<Datum<'_>> = slots.iter().map(Value::get).collect();
+            let mut tables = self.tables();
+            let (plan, _) = bind_query(query, facts, &mut tables)?;
+            let status = Status { more_results: more, ..self.status() };
+            let (mut is_begun, mut shown) = (false, 0);
+            let mut running = self.running(&slots);
+            let done = run_query(&plan, &[], &mut running, &mut |_, row| {
+                if !is_begun {
+                    is_begun = true;
+                    answer.columns(&plan.columns, status)?;
+                }
+                shown += 1;
+                answer.row(&plan.columns, row)?;
+                Ok(MORE)
+            });
+            drop(running);
+            if let Err(error) = &done
+                && error.code == ER_TABLE_DEF_CHANGED
+                && !is_begun
+                && attempts < ATTEMPTS
+                && !self.facts.variables.state.in_transaction
+            {
+                self.engine.commit().map_err(Error::from_engine)?;
+                continue;
+            }
+            self.end_statement(done)?;
+            if !is_begun {
+                answer.columns(&plan.columns, status)?;
+            }
+            self.facts.found_rows = shown;
+            self.facts.row_count = -1;
+            self.remember_warnings();
+            return answer.end(Status { more_results: more, ..self.status() });
+        }
+    }
+
+    fn change(
+        &mut self,
+        text: &[u8],
+        bind: &dyn Fn(BindFacts<'_>, &mut SessionTables<'_>) -> Result<Manipulation>,
+    ) -> Result<Done> {
+        let mut attempts = 0;
+        loop {
+            attempts += 1;
+            let facts = self.bind_facts(text);
+            let types: Vec<DataType> = self.slots.iter().map(prepared::type_of).collect();
+            let facts = BindFacts { parameters: &types, first_lifted: types.len() as u32, ..facts };
+            let slots = self.slots.clone();
+            let slots: Vec<Datum<'_>> = slots.iter().map(Value::get).collect();
+            let mut tables = self.tables();
+            let plan = bind(facts, &mut tables)?;
+            let savepoint = self.engine.savepoint();
+            let mut running = self.running(&slots);
+            let changes = match &plan {
+                Manipulation::Insert(plan) => plan.run(&mut running),
+                Manipulation::Update(plan) => plan.run(&mut running),
+                Manipulation::Delete(plan) => plan.run(&mut running),
+            };
+            drop(running);
+            if let Err(error) = &changes {
+                if error.code == ER_TABLE_DEF_CHANGED && attempts < ATTEMPTS {
+                    self.engine.roll_back_to(savepoint).map_err(Error::from_engine)?;
+                    continue;
+                }
+                if !error.ends_transaction() {
+                    self.engine.roll_back_to(savepoint).map_err(Error::from_engine)?;
+                }
+            }
+            let changes = self.end_statement(changes)?;
+            return Ok(self.told(&plan, changes));
+        }
+    }
+
+    /// What the client is told of changes.
+    fn told(&mut self, plan: &Manipulation, changes: Changes) -> Done {
+        let warnings = self.context.warnings.count();
+        if changes.insert_id != 0 {
+            self.facts.last_insert_id = changes.insert_id;
+        }
+        let insert_id = match (changes.insert_id, self.facts.given_insert_id) {
+            (0, Some(given)) => given,
+            (0, None) => changes.last_number,
+            (generated, _) => generated,
+        };
+        let info = match plan {
+            Manipulation::Insert(_) if changes.found > 1 => {
+                format!("Records: {}  Duplicates: {}  Warnings: {warnings}", changes.found, changes.duplicates)
+            }
+            Manipulation::Update(_) => {
+                format!("Rows matched: {}  Changed: {}  Warnings: {warnings}", changes.found, changes.affected)
+            }
+            _ => String::new(),
+        };
+        let insert_id = if matches!(plan, Manipulation::Insert(_)) { insert_id } else { 0 };
+        Done { affected: changes.affected, insert_id, info }
+    }
+
+    /// Evaluates expressions that name no tables.
+    fn evaluate_each(
+        &mut self,
+        expressions: &[ast::Expression<'_>],
+        text: &[u8],
+        show: &mut dyn FnMut(usize, Datum<'_>) -> Result<()>,
+    ) -> Result<()> {
+        for (at, expression) in expressions.iter().enumerate() {
+            let facts = self.bind_facts(text);
+            let types: Vec<DataType> = self.slots.iter().map(prepared::type_of).collect();
+            let facts = BindFacts { parameters: &types, first_lifted: types.len() as u32, ..facts };
+            let slots = self.slots.clone();
+            let slots: Vec<Datum<'_>> = slots.iter().map(Value::get).collect();
+            let mut tables = self.tables();
+            let (bound, subqueries) =
+                crate::query::bind_alone(expression, facts, &mut tables, Place::plain("field list"))?;
+            let arena = Bump::new();
+            let mut running = self.running(&slots);
+            running.inside.subqueries = subqueries;
+            let value = bound.evaluate(&[], &mut running.env(&arena, &[]))?;
+            let value = copy_into(value, None, &arena);
+            drop(running);
+            show(at, value)?;
+        }
+        Ok(())
+    }
+
+    /// Executes a definition, or a SHOW that tells of definitions.
+    fn define(&mut self, statement: &ast::Statement<'_>, text: &[u8]) -> Result<Outcome> {
+        let settings = self.facts.variables.settings().clone();
+        let mut context = DefinitionContext {
+            engine: &mut self.engine,
+            tables: &self.instance.tables,
+            database: self.facts.database.as_deref(),
+            server_collation: settings.collation_server,
+            connection_collation: settings.collation_connection,
+            foreign_key_checks: settings.foreign_key_checks,
+            no_engine_substitution: settings.sql_mode.has(SqlModes::NO_ENGINE_SUBSTITUTION),
+            real_as_float: settings.sql_mode.has(SqlModes::REAL_AS_FLOAT),
+            account: self.facts.identity.account.rsplit_once('@').unwrap_or_default(),
+            now: (self.facts.statement_time / 1_000_000) as u64,
+            context: &mut self.context,
+            expressions: None,
+        };
+        definition::execute(statement, text, &mut context)
+    }
+
+    /// Rows that are at hand.
+    fn show_rows(&mut self, rows: &Rows, more: bool, answer: &mut dyn Answer) -> Result<()> {
+        let columns: Vec<OutputColumn> = rows
+            .columns
+            .iter()
+            .map(|(name, column)| OutputColumn {
+                name: name.as_bytes().into(),
+                origin: None,
+                data_type: column.data_type.clone(),
+                nullable: column.nullable,
+            })
+            .collect();
+        let status = Status { more_results: more, ..self.status() };
+        answer.columns(&columns, status)?;
+        for row in &rows.rows {
+            let values: Vec<Datum<'_>> = row.iter().map(Cell::datum).collect();
+            answer.row(&columns, &values)?;
+        }
+        self.facts.row_count = -1;
+        self.facts.found_rows = rows.rows.len() as u64;
+        answer.end(status)
+    }
+}

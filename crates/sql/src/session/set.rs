@@ -1,0 +1,84 @@
+//! SET.
+
+use meseta_parser::ast::{self, SetItem};
+
+use super::Session;
+use crate::error::Result;
+use crate::expression::{Host, Value};
+use crate::query::text_of;
+use crate::variable::{Assignment, Input, SetContext, check_names, check_set, check_transaction};
+
+impl Session {
+    /// Sets all, or none.
+    pub(super) fn set(&mut self, items: &[SetItem<'_>], text: &[u8]) -> Result<()> {
+        let mut assignments: Vec<Assignment> = Vec::new();
+        let mut users: Vec<(String, Value)> = Vec::new();
+        for item in items {
+            match item {
+                SetItem::User { name, value } => {
+                    let mut result = Value::NULL;
+                    self.evaluate_each(std::slice::from_ref(value), text, &mut |_, value| {
+                        result = Value::new(value);
+                        Ok(())
+                    })?;
+                    users.push((text_of(name.0).to_lowercase(), result));
+                }
+                SetItem::System { variable, at_signs, value } => {
+                    let name = match variable.prefix {
+                        Some(prefix) => format!("{}.{}", text_of(prefix.text.0), text_of(variable.name.text.0)),
+                        None => text_of(variable.name.text.0),
+                    };
+                    let mut result = None;
+                    if Input::of_expression(value).is_none() {
+                        self.evaluate_each(std::slice::from_ref(value), text, &mut |_, value| {
+                            result = Some(Value::new(value));
+                            Ok(())
+                        })?;
+                    }
+                    let mut buffer = Vec::new();
+                    let input = match &result {
+                        Some(value) => Input::of_datum(value.get(), &mut buffer),
+                        None => Input::of_expression(value).unwrap_or(Input::Null),
+                    };
+                    let mut context = SetContext { may: &|_| true, warnings: &mut self.context.warnings };
+                    let checked =
+                        check_set(&self.facts.variables, variable.scope, *at_signs, &name, input, &mut context)?;
+                    assignments.push(checked);
+                }
+                SetItem::Names { character_set, collation } => {
+                    let (set, collation) =
+                        (character_set.map(|name| text_of(name.0)), collation.map(|name| text_of(name.0)));
+                    let names = check_names(&self.facts.variables, true, set.as_deref(), collation.as_deref())?;
+                    assignments.extend(names);
+                }
+                SetItem::CharacterSet(name) => {
+                    let name = name.map(|name| text_of(name.0));
+                    assignments.extend(check_names(&self.facts.variables, false, name.as_deref(), None)?);
+                }
+                SetItem::TriggerRow { .. } => return Err(crate::Error::not_yet("triggers")),
+            }
+        }
+        for (name, value) in users {
+            self.facts.set_user_variable(&name, value.get())?;
+        }
+        let was_autocommit = self.facts.variables.settings().autocommit;
+        for assignment in assignments {
+            assignment.apply(&mut self.facts.variables);
+        }
+        if !was_autocommit && self.facts.variables.settings().autocommit {
+            self.end_transaction(true)?;
+        }
+        self.apply_settings();
+        Ok(())
+    }
+
+    pub(super) fn set_transaction(&mut self, statement: &ast::SetTransaction) -> Result<()> {
+        let mut context = SetContext { may: &|_| true, warnings: &mut self.context.warnings };
+        let assignments = check_transaction(&self.facts.variables, statement, &mut context)?;
+        for assignment in assignments {
+            assignment.apply(&mut self.facts.variables);
+        }
+        self.apply_settings();
+        Ok(())
+    }
+}

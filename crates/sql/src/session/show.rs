@@ -1,0 +1,80 @@
+//! SHOW of what a session knows: variables, status, warnings.
+
+use meseta_parser::ast::{Show, ShowFilter, ShowWhat};
+use meseta_types::{Collation, DataType, Datum, Level};
+
+use super::{Answer, Session, Status};
+use crate::error::{Error, Result};
+use crate::query::OutputColumn;
+use crate::variable::{NoStatus, show_status, show_variables};
+
+fn text_column(name: &str, length: u32) -> OutputColumn {
+    let data_type = DataType::Varchar { length, collation: Collation::Utf8mb4_0900AiCi };
+    OutputColumn { name: name.as_bytes().into(), origin: None, data_type, nullable: false }
+}
+
+fn number_column(name: &str) -> OutputColumn {
+    OutputColumn { name: name.as_bytes().into(), origin: None, data_type: DataType::BIGINT_UNSIGNED, nullable: false }
+}
+
+impl Session {
+    /// Answers a SHOW of the session's own; false if it is another one.
+    pub(super) fn show_own(&mut self, show: &Show<'_>, more: bool, answer: &mut dyn Answer) -> Result<bool> {
+        let pattern = match &show.filter {
+            None => None,
+            Some(ShowFilter::Like(pattern)) => Some(pattern.0),
+            Some(ShowFilter::Where(_)) => return Err(Error::not_yet("SHOW ... WHERE")),
+        };
+        let named = |rows: Vec<(&'static str, String)>| -> Vec<[String; 2]> {
+            rows.into_iter().map(|(name, value)| [name.to_owned(), value]).collect()
+        };
+        let rows = match &show.what {
+            ShowWhat::Variables { scope } => named(show_variables(&self.facts.variables, *scope, pattern)),
+            ShowWhat::Status { scope } => named(show_status(&NoStatus, *scope, pattern)),
+            ShowWhat::Warnings { limit: None } => {
+                return self.show_conditions(Level::Note, more, answer).map(|()| true);
+            }
+            ShowWhat::Errors { limit: None } => return self.show_conditions(Level::Error, more, answer).map(|()| true),
+            ShowWhat::CountWarnings => {
+                let count = self.context.warnings.count();
+                let columns = [number_column("@@session.warning_count")];
+                return self.show_values(&columns, &[vec![Datum::Unsigned(count)]], more, answer).map(|()| true);
+            }
+            _ => return Ok(false),
+        };
+        let columns = [text_column("Variable_name", 64), text_column("Value", 1024)];
+        let rows: Vec<Vec<Datum<'_>>> =
+            rows.iter().map(|row| row.iter().map(|text| Datum::text(text)).collect()).collect();
+        self.show_values(&columns, &rows, more, answer).map(|()| true)
+    }
+
+    fn show_values(
+        &mut self,
+        columns: &[OutputColumn],
+        rows: &[Vec<Datum<'_>>],
+        more: bool,
+        answer: &mut dyn Answer,
+    ) -> Result<()> {
+        self.facts.row_count = -1;
+        self.facts.found_rows = rows.len() as u64;
+        let status = Status { more_results: more, ..self.status() };
+        answer.columns(columns, status)?;
+        rows.iter().try_for_each(|row| answer.row(columns, row))?;
+        answer.end(status)
+    }
+
+    /// The conditions of the statement before, from this level on.
+    fn show_conditions(&mut self, least: Level, more: bool, answer: &mut dyn Answer) -> Result<()> {
+        let columns = [text_column("Level", 7), number_column("Code"), text_column("Message", 512)];
+        let kept = self.context.warnings.kept().to_vec();
+        let rows: Vec<Vec<Datum<'_>>> = kept
+            .iter()
+            .filter(|warning| warning.level >= least)
+            .map(|warning| {
+                let code = Datum::Unsigned(warning.condition.number.into());
+                vec![Datum::text(warning.level.name()), code, Datum::text(&warning.condition.message)]
+            })
+            .collect();
+        self.show_values(&columns, &rows, more, answer)
+    }
+}

@@ -1,0 +1,183 @@
+//! Statements through parser, planner, executor and engine, on a simulated disk.
+
+use std::sync::Arc;
+
+use meseta_sim::SimDisk;
+use meseta_sql::query::OutputColumn;
+use meseta_sql::session::{Answer, Done, Identity, Instance, Session, Status, Undisturbed};
+use meseta_sql::{Error, Result};
+use meseta_storage::{Store, StoreOptions};
+use meseta_types::Datum;
+
+/// What was answered, as text: `a|b` a row, `ok 1` rows changed, `1062 ...` an error.
+#[derive(Default)]
+struct Text(Vec<String>);
+
+impl Answer for Text {
+    fn columns(&mut self, columns: &[OutputColumn], _: Status) -> Result<()> {
+        let names = columns.iter().map(|column| String::from_utf8_lossy(&column.name).into_owned());
+        self.0.push(format!("[{}]", names.collect::<Vec<_>>().join("|")));
+        Ok(())
+    }
+
+    fn row(&mut self, columns: &[OutputColumn], row: &[Datum<'_>]) -> Result<()> {
+        let values = columns.iter().zip(row).map(|(column, &value)| {
+            if value.is_null() {
+                return "NULL".to_owned();
+            }
+            let mut text = Vec::new();
+            column.data_type.append_text(value, &mut text);
+            String::from_utf8_lossy(&text).into_owned()
+        });
+        self.0.push(values.collect::<Vec<_>>().join("|"));
+        Ok(())
+    }
+
+    fn end(&mut self, _: Status) -> Result<()> {
+        Ok(())
+    }
+
+    fn done(&mut self, done: &Done, _: Status) -> Result<()> {
+        self.0.push(format!("ok {}", done.affected));
+        Ok(())
+    }
+
+    fn failed(&mut self, error: &Error, _: Status) -> Result<()> {
+        self.0.push(format!("{} {}", error.code.0, error.message));
+        Ok(())
+    }
+}
+
+struct Server {
+    instance: Arc<Instance>,
+}
+
+impl Server {
+    fn new() -> Self {
+        let options = StoreOptions {
+            memory_bytes: 32 << 20,
+            log_bytes: 16 << 20,
+            log_buffer_bytes: 1 << 20,
+            max_data_bytes: 512 << 20,
+            ..StoreOptions::default()
+        };
+        let store = Store::open_on(Arc::new(SimDisk::new(1)), options).unwrap();
+        Server { instance: Instance::open(store).unwrap() }
+    }
+
+    fn session(&self) -> Session {
+        let connection = self.instance.next_connection();
+        let identity = Identity { connection, user: "root@localhost".into(), account: "root@localhost".into() };
+        let mut session = Session::new(&self.instance, identity, Box::new(Undisturbed)).unwrap();
+        run(&mut session, "create database if not exists test");
+        assert_eq!(run(&mut session, "use test"), ["ok 0"]);
+        session
+    }
+}
+
+fn run(session: &mut Session, text: &str) -> Vec<String> {
+    let mut answer = Text::default();
+    session.execute(text.as_bytes(), true, &mut answer).unwrap();
+    answer.0
+}
+
+/// Runs a text and compares what is answered, lines joined by `; `.
+#[track_caller]
+fn is(session: &mut Session, text: &str, expected: &str) {
+    assert_eq!(run(session, text).join("; "), expected, "{text}");
+}
+
+#[test]
+fn rows_come_and_go() {
+    let server = Server::new();
+    let mut s = server.session();
+    let s = &mut s;
+    is(
+        s,
+        "create table t (id int primary key auto_increment, k int not null default 7, c varchar(20), key (k))",
+        "ok 0",
+    );
+    is(s, "insert into t (c) values ('a'), ('b')", "ok 2");
+    is(s, "insert into t values (10, 3, 'x')", "ok 1");
+    is(s, "select * from t", "[id|k|c]; 1|7|a; 2|7|b; 10|3|x");
+    is(s, "select c, id + 1 from t where k = 3", "[c|id + 1]; x|11");
+    is(s, "select id from t where id in (2, 10, 99) order by id desc", "[id]; 10; 2");
+    is(s, "select id from t where id between 2 and 9", "[id]; 2");
+    is(s, "update t set k = k + 1, c = concat(c, '!') where id > 1", "ok 2");
+    is(s, "select * from t where id > 1 order by k", "[id|k|c]; 10|4|x!; 2|8|b!");
+    is(s, "insert into t values (1, 1, 'no')", "1062 Duplicate entry '1' for key 't.PRIMARY'");
+    is(s, "insert into t values (1, 1, 'yes') on duplicate key update c = values(c), k = k + 100", "ok 2");
+    is(s, "select * from t where id = 1", "[id|k|c]; 1|107|yes");
+    is(s, "replace into t values (1, 5, 'r')", "ok 2");
+    is(s, "delete from t where k > 4 limit 1", "ok 1");
+    is(s, "select id from t order by id limit 1 offset 0", "[id]; 2");
+    is(s, "select x from t", "1054 Unknown column 'x' in 'field list'");
+    is(s, "select * from nothing", "1146 Table 'test.nothing' doesn't exist");
+    is(s, "insert into t (k) values (null)", "1048 Column 'k' cannot be null");
+    is(s, "truncate t", "ok 0");
+    is(s, "select * from t", "[id|k|c]");
+}
+
+#[test]
+fn joins_and_subqueries() {
+    let server = Server::new();
+    let mut s = server.session();
+    let s = &mut s;
+    is(
+        s,
+        "create table a (id int primary key, x int); create table b (id int primary key, a_id int, y varchar(9), key (a_id))",
+        "ok 0; ok 0",
+    );
+    is(
+        s,
+        "insert into a values (1, 10), (2, 20), (3, 30); insert into b values (1, 1, 'p'), (2, 1, 'q'), (3, 2, 'r')",
+        "ok 3; ok 3",
+    );
+    is(s, "select a.id, y from a join b on b.a_id = a.id order by b.id", "[id|y]; 1|p; 1|q; 2|r");
+    is(s, "select a.id, y from a left join b on b.a_id = a.id where a.id > 1 order by a.id", "[id|y]; 2|r; 3|NULL");
+    is(s, "select y from b, a where a.id = a_id and x = 20", "[y]; r");
+    is(s, "select id from a where id in (select a_id from b) order by id", "[id]; 1; 2");
+    is(s, "select id from a where not exists (select 1 from b where a_id = a.id)", "[id]; 3");
+    is(
+        s,
+        "select id, (select y from b where a_id = a.id limit 1) from a order by id",
+        "[id|(select y from b where a_id = a.id limit 1)]; 1|p; 2|r; 3|NULL",
+    );
+    is(s, "select d.z from (select x * 2 as z from a where id < 3) d order by z desc", "[z]; 40; 20");
+    is(s, "select id from a union select a_id from b order by id", "[id]; 1; 2; 3");
+    is(s, "with w as (select id from a where x > 10) select * from w order by id", "[id]; 2; 3");
+    is(s, "select distinct a_id from b order by a_id", "[a_id]; 1; 2");
+    is(s, "update a set x = (select count(*) from b where a_id = a.id)", "ok 3");
+    is(s, "select x from a order by id", "[x]; 2; 1; 0");
+    is(s, "select a_id, count(*), max(y) from b group by a_id having count(*) > 1", "[a_id|count(*)|max(y)]; 1|2|q");
+    is(s, "select count(*), sum(id) from b", "[count(*)|sum(id)]; 3|6");
+}
+
+#[test]
+fn transactions_end_as_they_should() {
+    let server = Server::new();
+    let (mut one, mut two) = (server.session(), server.session());
+    let (a, b) = (&mut one, &mut two);
+    is(a, "create table t (id int primary key, v int)", "ok 0");
+    is(a, "insert into t values (1, 1), (2, 2)", "ok 2");
+    is(a, "begin; update t set v = 9 where id = 1", "ok 0; ok 1");
+    is(b, "select v from t where id = 1", "[v]; 1");
+    is(
+        a,
+        "savepoint s; delete from t; select * from t; rollback to s; select * from t",
+        "ok 0; ok 2; [id|v]; ok 0; [id|v]; 1|9; 2|2",
+    );
+    is(a, "commit", "ok 0");
+    is(b, "select v from t where id = 1", "[v]; 9");
+    is(b, "set autocommit = 0; insert into t values (3, 3)", "ok 0; ok 1");
+    is(a, "select count(*) from t", "[count(*)]; 2");
+    is(b, "rollback; set autocommit = 1; select count(*) from t", "ok 0; ok 0; [count(*)]; 2");
+    is(a, "set innodb_lock_wait_timeout = 1; begin; update t set v = 0 where id = 2", "ok 0; ok 0; ok 1");
+    is(
+        b,
+        "select * from t where id = 2 for update nowait",
+        "3572 Statement aborted because lock(s) could not be acquired immediately and NOWAIT is set.",
+    );
+    is(b, "select id from t for update skip locked", "[id]; 1");
+    is(a, "rollback", "ok 0");
+}
