@@ -11,6 +11,7 @@
 mod check;
 mod crash;
 mod demo;
+mod serve;
 mod text;
 
 use std::path::PathBuf;
@@ -57,6 +58,15 @@ enum Command {
         #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
         words: Vec<String>,
     },
+    /// Serve MySQL's clients
+    ///
+    /// Takes MySQL's own options: --datadir, --port, --socket, --innodb-buffer-pool-size, --defaults-file and so on.
+    #[command(disable_help_flag = true)]
+    Serve {
+        /// MySQL's options
+        #[arg(trailing_var_arg = true, allow_hyphen_values = true, value_name = "OPTIONS")]
+        options: Vec<String>,
+    },
     /// The process that the demonstration kills
     #[command(hide = true)]
     DemoWorker {
@@ -74,6 +84,7 @@ fn main() -> ExitCode {
         Command::Demo { directory, rows } => demo::run(&directory, rows),
         Command::Lab { words } => return ExitCode::from(meseta_lab::run(&words)),
         Command::DemoWorker { directory } => crash::work(&directory).map(|()| true),
+        Command::Serve { options } => serve::run(options).map(|()| true),
     };
     match done {
         Ok(true) => ExitCode::SUCCESS,

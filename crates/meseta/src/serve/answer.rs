@@ -1,0 +1,196 @@
+//! What statements answer, as packets: rows of text for COM_QUERY, of binary values for prepared statements.
+
+use meseta_protocol::column::{ColumnDefinition, ColumnType, write_column_count};
+use meseta_protocol::flags::{ColumnFlags, StatusFlags};
+use meseta_protocol::reply::{EofPacket, ErrPacket, OkPacket};
+use meseta_protocol::row::{BinaryRow, TextRow};
+use meseta_protocol::value::{DateTime as WireDateTime, Time as WireTime};
+use meseta_server::Reply;
+use meseta_sql::query::OutputColumn;
+use meseta_sql::session::{Answer, Done, Status};
+use meseta_sql::{Error, Result};
+use meseta_types::{Charset, Collation, Datum};
+
+/// The protocol's flags of a session's state.
+pub fn status_flags(status: Status) -> StatusFlags {
+    let mut flags = StatusFlags(0);
+    flags = flags.set(StatusFlags::IN_TRANSACTION, status.in_transaction);
+    flags = flags.set(StatusFlags::AUTOCOMMIT, status.autocommit);
+    flags = flags.set(StatusFlags::MORE_RESULTS, status.more_results);
+    flags.set(StatusFlags::NO_BACKSLASH_ESCAPES, status.no_backslash_escapes)
+}
+
+/// Writes a column's definition.
+pub fn write_column(reply: &mut Reply<'_>, column: &OutputColumn) {
+    let data_type = &column.data_type;
+    let mut flags = data_type.column_flags();
+    if !column.nullable {
+        flags |= ColumnFlags::NOT_NULL.0;
+    }
+    let (schema, table, original_table, original_name) = match &column.origin {
+        Some(origin) => (&*origin.database, &*origin.alias, &*origin.table, &*origin.name),
+        None => ("", "", "", ""),
+    };
+    let definition = ColumnDefinition {
+        schema: schema.as_bytes(),
+        table: table.as_bytes(),
+        original_table: original_table.as_bytes(),
+        name: &column.name,
+        original_name: original_name.as_bytes(),
+        collation: data_type.column_charset(Collation::Utf8mb4_0900AiCi),
+        length: data_type.column_length(Charset::Utf8mb4),
+        column_type: wire_type(column),
+        flags: ColumnFlags(flags),
+        decimals: data_type.column_decimals(),
+    };
+    definition.write(reply.writer());
+}
+
+fn wire_type(column: &OutputColumn) -> ColumnType {
+    ColumnType::from_byte(column.data_type.type_code() as u8).unwrap_or(ColumnType::VarString)
+}
+
+/// Answers into a reply.
+pub struct ReplyAnswer<'a, 'r> {
+    /// Where to.
+    pub reply: &'a mut Reply<'r>,
+    /// Rows as the binary protocol has them.
+    pub is_binary: bool,
+    /// Texts of values that have none of their own.
+    pub text: Vec<u8>,
+}
+
+fn gone() -> Error {
+    Error { code: meseta_errors::ER_NET_ERROR_ON_WRITE, message: "the client has gone".to_owned() }
+}
+
+impl Answer for ReplyAnswer<'_, '_> {
+    fn columns(&mut self, columns: &[OutputColumn], status: Status) -> Result<()> {
+        let capabilities = self.reply.capabilities();
+        write_column_count(self.reply.writer(), capabilities, columns.len(), true);
+        columns.iter().for_each(|column| write_column(self.reply, column));
+        EofPacket { status: status_flags(status), warnings: 0 }.write_end_of_columns(self.reply.writer(), capabilities);
+        Ok(())
+    }
+
+    fn row(&mut self, columns: &[OutputColumn], row: &[Datum<'_>]) -> Result<()> {
+        if self.is_binary {
+            self.binary_row(columns, row);
+        } else {
+            self.text_row(columns, row);
+        }
+        self.reply.flush_if_full().map_err(|_| gone())
+    }
+
+    fn end(&mut self, status: Status) -> Result<()> {
+        let capabilities = self.reply.capabilities();
+        let warnings = status.warnings.min(u16::MAX.into()) as u16;
+        let ok = OkPacket { status: status_flags(status), warnings, ..OkPacket::default() };
+        ok.write_end_of_rows(self.reply.writer(), capabilities);
+        Ok(())
+    }
+
+    fn done(&mut self, done: &Done, status: Status) -> Result<()> {
+        self.reply.ok(&OkPacket {
+            affected_rows: done.affected,
+            last_insert_id: done.insert_id,
+            status: status_flags(status),
+            warnings: status.warnings.min(u16::MAX.into()) as u16,
+            info: done.info.as_bytes(),
+            session: b"",
+        });
+        Ok(())
+    }
+
+    fn failed(&mut self, error: &Error, _: Status) -> Result<()> {
+        let writer = self.reply.writer();
+        writer.abandon();
+        ErrPacket::new(error.code, error.message.as_bytes()).write(writer);
+        Ok(())
+    }
+}
+
+impl ReplyAnswer<'_, '_> {
+    fn text_row(&mut self, columns: &[OutputColumn], row: &[Datum<'_>]) {
+        let mut out = TextRow::new(self.reply.writer());
+        for (column, &value) in columns.iter().zip(row) {
+            match value {
+                Datum::Null => out.null(),
+                Datum::Text(text, _) => out.bytes(text),
+                Datum::Signed(number) => out.int(number),
+                value => {
+                    self.text.clear();
+                    column.data_type.append_text(value, &mut self.text);
+                    out.bytes(&self.text);
+                }
+            }
+        }
+        out.end();
+    }
+
+    fn binary_row(&mut self, columns: &[OutputColumn], row: &[Datum<'_>]) {
+        let mut out = BinaryRow::new(self.reply.writer(), columns.len());
+        for (column, &value) in columns.iter().zip(row) {
+            let column_type = wire_type(column);
+            match (column_type, value) {
+                (_, Datum::Null) => out.null(),
+                (
+                    ColumnType::Tiny
+                    | ColumnType::Short
+                    | ColumnType::Int24
+                    | ColumnType::Long
+                    | ColumnType::LongLong
+                    | ColumnType::Year,
+                    Datum::Signed(number),
+                ) => out.int(column_type, number),
+                (
+                    ColumnType::Tiny
+                    | ColumnType::Short
+                    | ColumnType::Int24
+                    | ColumnType::Long
+                    | ColumnType::LongLong
+                    | ColumnType::Year,
+                    Datum::Unsigned(number),
+                ) => out.int(column_type, number as i64),
+                (ColumnType::Float, Datum::Float(number)) => out.float(number),
+                (ColumnType::Double, Datum::Double(number)) => out.double(number),
+                (ColumnType::Double, Datum::Float(number)) => out.double(number.into()),
+                (ColumnType::Date, Datum::Date(date)) => out.datetime(&wire_datetime(date.midnight())),
+                (ColumnType::DateTime | ColumnType::Timestamp, Datum::DateTime(value, _)) => {
+                    out.datetime(&wire_datetime(value));
+                }
+                (ColumnType::Time, Datum::Time(time, _)) => out.time(&wire_time(time)),
+                (_, Datum::Text(text, _)) => out.bytes(text),
+                (_, value) => {
+                    self.text.clear();
+                    column.data_type.append_text(value, &mut self.text);
+                    out.bytes(&self.text);
+                }
+            }
+        }
+        out.end();
+    }
+}
+
+fn wire_datetime(value: meseta_types::DateTime) -> WireDateTime {
+    WireDateTime {
+        year: value.date.year,
+        month: value.date.month,
+        day: value.date.day,
+        hour: value.hour,
+        minute: value.minute,
+        second: value.second,
+        microsecond: value.micros,
+    }
+}
+
+fn wire_time(time: meseta_types::Time) -> WireTime {
+    WireTime {
+        negative: time.is_negative(),
+        days: time.hours() / 24,
+        hour: (time.hours() % 24) as u8,
+        minute: time.minute() as u8,
+        second: time.second() as u8,
+        microsecond: time.fraction(),
+    }
+}

@@ -1,0 +1,284 @@
+//! The language behind the server's connections: one session of `sql` for each.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use meseta_protocol::auth::Plugin;
+use meseta_protocol::auth::server::Account;
+use meseta_protocol::auth::verifier::Verifier;
+use meseta_protocol::column::ColumnType;
+use meseta_protocol::execute::{Execute, LongData, ParameterTypes, Query};
+use meseta_protocol::flags::{Capabilities, StatusFlags};
+use meseta_protocol::reply::{EofPacket, OkPacket, PrepareOk};
+use meseta_protocol::value::{DateTime as WireDateTime, Value as WireValue};
+use meseta_server::backend::{Claim, ConnectionHandle, End, Opening, Reason, Refusal};
+use meseta_server::{Backend, Outcome, Reply, Session};
+use meseta_sql::expression::Value;
+use meseta_sql::query::OutputColumn;
+use meseta_sql::session::{Identity, Instance, Interrupts, Session as SqlSession};
+use meseta_sql::{Error, Result};
+use meseta_types::{Collation, DataType, Date, DateTime, Datum, Time};
+
+use super::answer::{ReplyAnswer, status_flags, write_column};
+
+/// The language, for all connections.
+pub struct SqlBackend {
+    instance: Arc<Instance>,
+}
+
+impl SqlBackend {
+    /// Over an instance.
+    pub fn new(instance: Arc<Instance>) -> Self {
+        Self { instance }
+    }
+}
+
+impl Backend for SqlBackend {
+    fn version(&self) -> String {
+        "9.7.0-meseta".to_owned()
+    }
+
+    fn account(&self, claim: &Claim<'_>) -> Option<Account> {
+        // Until accounts are there: root, from this machine, without a password.
+        let is_root = claim.user == b"root" && claim.peer.is_local();
+        let plugin = Plugin::CachingSha2Password;
+        is_root.then(|| Account {
+            plugin,
+            verifier: Verifier::of_password(plugin, b"", [b'0'; 20], 5000),
+            cached: None,
+        })
+    }
+
+    fn proved(&self, _: &Claim<'_>, _: [u8; 32]) {}
+
+    fn open(&self, opening: Opening<'_>) -> std::result::Result<Box<dyn Session>, Refusal> {
+        let user = String::from_utf8_lossy(&opening.client.user).into_owned();
+        let identity = Identity {
+            connection: opening.connection.id().into(),
+            user: format!("{user}@{}", opening.peer.host()),
+            account: format!("{user}@localhost"),
+        };
+        let refusal = |error: Error| Refusal { code: error.code, message: error.message };
+        let interrupts = Box::new(ConnectionInterrupts(opening.connection.clone()));
+        let mut session = SqlSession::new(&self.instance, identity, interrupts).map_err(refusal)?;
+        if !opening.client.database.is_empty() {
+            session.use_database(&String::from_utf8_lossy(&opening.client.database)).map_err(refusal)?;
+        }
+        let multi_statements = opening.client.capabilities.has(Capabilities::MULTI_STATEMENTS);
+        Ok(Box::new(ClientSession {
+            session,
+            connection: opening.connection,
+            multi_statements,
+            statements: HashMap::new(),
+        }))
+    }
+}
+
+/// KILL, and clients that have gone.
+struct ConnectionInterrupts(ConnectionHandle);
+
+impl Interrupts for ConnectionInterrupts {
+    fn check(&self) -> Result<()> {
+        match self.0.interrupt().reason() {
+            None => Ok(()),
+            Some(Reason::Shutdown) => Err(Error::new(meseta_errors::ER_SERVER_SHUTDOWN, &[])),
+            Some(_) => Err(Error::new(meseta_errors::ER_QUERY_INTERRUPTED, &[])),
+        }
+    }
+}
+
+/// What the protocol keeps of a prepared statement.
+#[derive(Default)]
+struct StatementState {
+    types: ParameterTypes,
+    long_data: LongData,
+}
+
+struct ClientSession {
+    session: SqlSession,
+    connection: ConnectionHandle,
+    multi_statements: bool,
+    statements: HashMap<u32, StatementState>,
+}
+
+impl ClientSession {
+    fn answered(
+        &mut self,
+        reply: &mut Reply<'_>,
+        is_binary: bool,
+        run: impl FnOnce(&mut SqlSession, &mut ReplyAnswer<'_, '_>) -> Result<()>,
+    ) -> Outcome {
+        let mut answer = ReplyAnswer { reply, is_binary, text: Vec::new() };
+        let done = run(&mut self.session, &mut answer);
+        self.connection.set_database(self.session.database());
+        if done.is_ok() { Outcome::Done } else { Outcome::Close }
+    }
+
+    fn failed(reply: &mut Reply<'_>, error: &Error) -> Outcome {
+        meseta_protocol::reply::ErrPacket::new(error.code, error.message.as_bytes()).write(reply.writer());
+        Outcome::Done
+    }
+}
+
+/// Whether bytes of this type are no text.
+fn is_blob(column_type: ColumnType) -> bool {
+    use ColumnType as T;
+    matches!(column_type, T::TinyBlob | T::MediumBlob | T::LongBlob | T::Blob)
+}
+
+/// Decimals that show a fraction.
+fn decimals_of(micros: u32) -> u8 {
+    if micros == 0 { 0 } else { 6 }
+}
+
+/// A parameter's value.
+fn value_of(value: WireValue<'_>, is_binary: bool, collation: Collation) -> Value {
+    match value {
+        WireValue::Null => Value::NULL,
+        WireValue::Int(number) => Value::Plain(Datum::Signed(number)),
+        WireValue::UInt(number) => Value::Plain(Datum::Unsigned(number)),
+        WireValue::Float(number) => Value::Plain(Datum::Double(number.into())),
+        WireValue::Double(number) => Value::Plain(Datum::Double(number)),
+        WireValue::Bytes(bytes) => Value::Text(bytes.into(), if is_binary { Collation::Binary } else { collation }),
+        WireValue::DateTime(value) => {
+            let date = Date { year: value.year, month: value.month, day: value.day };
+            let WireDateTime { hour, minute, second, microsecond: micros, .. } = value;
+            Value::Plain(Datum::DateTime(DateTime { date, hour, minute, second, micros }, decimals_of(micros)))
+        }
+        WireValue::Time(value) => {
+            let seconds = i64::from(value.days) * 86_400
+                + i64::from(value.hour) * 3600
+                + i64::from(value.minute) * 60
+                + i64::from(value.second);
+            let micros = seconds * 1_000_000 + i64::from(value.microsecond);
+            let (time, _) = Time::from_micros(if value.negative { -micros } else { micros });
+            Value::Plain(Datum::Time(time, decimals_of(value.microsecond)))
+        }
+    }
+}
+
+impl Session for ClientSession {
+    fn status(&self) -> StatusFlags {
+        status_flags(self.session.status())
+    }
+
+    fn query(&mut self, query: &Query<'_>, reply: &mut Reply<'_>) -> Outcome {
+        let (text, multi) = (query.text, self.multi_statements);
+        self.answered(reply, false, |session, answer| session.execute(text, multi, answer))
+    }
+
+    fn prepare(&mut self, text: &[u8], reply: &mut Reply<'_>) -> Outcome {
+        let facts = match self.session.prepare(text) {
+            Ok(facts) => facts,
+            Err(error) => return Self::failed(reply, &error),
+        };
+        self.statements.insert(facts.id, StatementState::default());
+        let capabilities = reply.capabilities();
+        let ok = PrepareOk {
+            statement_id: facts.id,
+            columns: facts.columns.len() as u16,
+            parameters: facts.parameters as u16,
+            warnings: 0,
+            with_definitions: true,
+        };
+        ok.write(reply.writer(), capabilities);
+        let end = EofPacket { status: self.status(), warnings: 0 };
+        if facts.parameters > 0 {
+            let data_type = DataType::Varchar { length: 21_845, collation: Collation::Binary };
+            let parameter = OutputColumn { name: b"?"[..].into(), origin: None, data_type, nullable: true };
+            (0..facts.parameters).for_each(|_| write_column(reply, &parameter));
+            end.write_end_of_columns(reply.writer(), capabilities);
+        }
+        if !facts.columns.is_empty() {
+            facts.columns.iter().for_each(|column| write_column(reply, column));
+            end.write_end_of_columns(reply.writer(), capabilities);
+        }
+        Outcome::Done
+    }
+
+    fn execute(&mut self, execute: Execute<'_>, reply: &mut Reply<'_>) -> Outcome {
+        let id = execute.statement_id;
+        let count = match self.session.parameters_of(id) {
+            Ok(count) => count as usize,
+            Err(error) => return Self::failed(reply, &error),
+        };
+        let collation = self.session.variables().settings().collation_connection;
+        let state = self.statements.entry(id).or_default();
+        let mut values = Vec::with_capacity(count);
+        let long = (!state.long_data.is_empty()).then_some(&state.long_data);
+        let read = execute.parameters(reply.capabilities(), count, &mut state.types, long).and_then(|parameters| {
+            for parameter in parameters.take(count) {
+                let parameter = parameter?;
+                values.push(value_of(parameter.value, is_blob(parameter.parameter_type.column_type), collation));
+            }
+            Ok(())
+        });
+        state.long_data.clear();
+        if read.is_err() {
+            reply.error(meseta_errors::ER_MALFORMED_PACKET, &[]);
+            return Outcome::Done;
+        }
+        self.answered(reply, true, |session, answer| session.execute_prepared(id, values, answer))
+    }
+
+    fn fetch(&mut self, _: u32, _: u32, reply: &mut Reply<'_>) -> Outcome {
+        Self::failed(reply, &Error::not_yet("cursors"))
+    }
+
+    fn send_long_data(&mut self, statement_id: u32, parameter: u16, piece: &[u8]) {
+        let limit = self.session.variables().settings().max_allowed_packet as usize;
+        self.statements.entry(statement_id).or_default().long_data.append(parameter, piece, limit);
+    }
+
+    fn close_statement(&mut self, statement_id: u32) {
+        self.session.close_prepared(statement_id);
+        self.statements.remove(&statement_id);
+    }
+
+    fn reset_statement(&mut self, statement_id: u32, reply: &mut Reply<'_>) -> Outcome {
+        if let Some(state) = self.statements.get_mut(&statement_id) {
+            state.long_data.clear();
+        }
+        self.ping(reply)
+    }
+
+    fn init_db(&mut self, name: &[u8], reply: &mut Reply<'_>) -> Outcome {
+        if let Err(error) = self.session.use_database(&String::from_utf8_lossy(name)) {
+            return Self::failed(reply, &error);
+        }
+        self.connection.set_database(self.session.database());
+        self.ping(reply)
+    }
+
+    fn field_list(&mut self, _: &[u8], _: &[u8], reply: &mut Reply<'_>) -> Outcome {
+        EofPacket { status: self.status(), warnings: 0 }.write(reply.writer());
+        Outcome::Done
+    }
+
+    fn set_multi_statements(&mut self, on: bool) {
+        self.multi_statements = on;
+    }
+
+    fn reset_connection(&mut self, reply: &mut Reply<'_>) -> Outcome {
+        self.session.close();
+        reply.ok(&OkPacket { status: self.status(), ..OkPacket::default() });
+        Outcome::Done
+    }
+
+    fn change_user(&mut self, _: Opening<'_>) -> std::result::Result<(), Refusal> {
+        self.session.close();
+        Ok(())
+    }
+
+    fn kill(&mut self, connection_id: u32, reply: &mut Reply<'_>) -> Outcome {
+        if self.connection.server().kill(connection_id, Reason::Connection) {
+            return self.ping(reply);
+        }
+        reply.error(meseta_errors::ER_NO_SUCH_THREAD, &[&connection_id]);
+        Outcome::Done
+    }
+
+    fn close(mut self: Box<Self>, _: End) {
+        self.session.close();
+    }
+}
