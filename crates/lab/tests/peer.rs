@@ -40,7 +40,7 @@ fn all_of(database: &str, name: &str, options: &str) {
     println!("{loaded:?}");
     let measured = workload.run(&target, &plan(&options).unwrap(), &mut ()).unwrap();
     assert_eq!(measured.ended, None);
-    assert!(measured.totals.events.len() > 0);
+    assert!(!measured.totals.events.is_empty());
     assert_eq!(check(&workload, &target).unwrap(), 0);
     let mut admin = Admin::connect(&target).unwrap();
     for statement in workload.prewarm().iter().chain(&workload.cleanup()) {

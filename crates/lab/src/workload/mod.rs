@@ -9,7 +9,7 @@
 //! | [`custom`] | a user's own, from a file |
 //!
 //! A workload says what a statement is and in which order; it does not know of threads, sockets or time. What it is
-//! loaded with is a [`LoadPlan`](crate::load::LoadPlan), a pure function of its options and a seed.
+//! loaded with is a [`LoadPlan`], a pure function of its options and a seed.
 
 pub mod classic;
 pub mod custom;
