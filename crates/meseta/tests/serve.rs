@@ -115,9 +115,10 @@ fn a_client_is_answered_and_what_it_committed_survives() {
     let directory = tempfile::tempdir().unwrap();
     let serving = Serving::start(directory.path());
     let mut client = serving.connect();
-    assert_eq!(client.query("create database d; use d; create table t (id int primary key, c varchar(9))"), [
-        "ok 1", "ok 0", "ok 0"
-    ]);
+    assert_eq!(
+        client.query("create database d; use d; create table t (id int primary key, c varchar(9))"),
+        ["ok 1", "ok 0", "ok 0"]
+    );
     assert_eq!(client.query("insert into t values (1, 'a'), (2, null)"), ["ok 2"]);
     assert_eq!(client.query("select * from t"), ["1|a", "2|NULL"]);
     assert_eq!(client.query("insert into t values (1, 'b')"), ["error 1062"]);

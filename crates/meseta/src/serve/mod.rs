@@ -21,7 +21,7 @@ pub fn run(arguments: Vec<String>) -> Result<(), Failure> {
     std::fs::create_dir_all(&options.datadir)?;
     let store_options =
         StoreOptions { memory_bytes: options.innodb_buffer_pool_size as usize, ..StoreOptions::default() };
-    let store = Store::open(&options.in_datadir("meseta".as_ref()), store_options)?;
+    let store = Store::open(options.in_datadir("meseta".as_ref()), store_options)?;
     let instance = Instance::open(store)?;
     let server = Server::start(&options, Arc::new(SqlBackend::new(Arc::clone(&instance))), Clock::System)?;
     signals::stop_on_signals(server.handle())?;
