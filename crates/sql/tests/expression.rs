@@ -213,7 +213,7 @@ fn shown(expr: &Expr, value: Datum<'_>) -> String {
     }
     let mut text = Vec::new();
     expr.data_type.append_text(value, &mut text);
-    if let Datum::Text(_, collation) | Datum::Text(_, collation) = value
+    if let Datum::Text(_, collation) = value
         && collation.charset() != Charset::Binary
     {
         let mut converted = Vec::new();
