@@ -1,9 +1,10 @@
-//! The `meseta` program. The server is not there yet; what is there works on the storage engine alone.
+//! The `meseta` program.
 //!
 //! | command | what it does | exit status |
 //! |---|---|---|
 //! | `meseta check DIR` | reads every page of a closed store and says what is wrong | 0 sound, 1 problems, 2 not opened |
 //! | `meseta demo` | fills a store, kills itself, and shows that nothing was lost | 0 all well, 1 not, 2 failed |
+//! | `meseta serve ..` | serves MySQL's clients until SIGTERM | 0 ended as it was told, 2 failed |
 //! | `meseta lab ..` | drives and measures servers, and reports | 0 done, 1 ended early or a check failed, 2 failed |
 //!
 //! Results go to standard output. An error is one line on standard error that begins with `meseta:`.
@@ -19,7 +20,7 @@ use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-/// A MySQL-compatible OLTP server. So far: its storage engine.
+/// A MySQL-compatible OLTP server, and the load lab that measures it
 #[derive(Parser)]
 #[command(version, arg_required_else_help = true)]
 struct Arguments {
