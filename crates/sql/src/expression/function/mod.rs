@@ -6,7 +6,7 @@
 //!
 //! A function evaluates its own arguments (through its `Site`), so that IF does not compute what it does not need.
 //! `MISSING` names those of MySQL that are not there yet: their error is 1235, that of names that MySQL does not know
-//! either is 1305. `docs/functions.md` lists both.
+//! either is 1305.
 //!
 //! Source: the manual's "Functions and Operators"; types, NULLs, warnings and limits by experiment (tests/expression).
 
