@@ -118,7 +118,9 @@ impl Peer {
         self.flush();
         loop {
             let payload = self.next()?;
-            let mut step = handshake.on_packet(&payload, None, &mut self.writer).ok()?;
+            // Without TLS and without a key, a password that is not in the cache is refused.
+            let refused = ServerStep::Denied { using_password: true };
+            let mut step = handshake.on_packet(&payload, None, &mut self.writer).unwrap_or(refused);
             if let ServerStep::LookUp = step {
                 let verifier = Verifier::of_password(Plugin::CachingSha2Password, b"pw", [b's'; 20], 1000);
                 let account =

@@ -119,11 +119,14 @@ impl InsertPlan {
         if !insert.on_duplicate.is_empty() {
             let width = table.columns.len();
             let mut new = named_source(&table, alias.as_ref().map_or("", |(alias, _)| alias), width);
-            if let Some((_, names)) = alias {
-                for (column, name) in columns.iter().zip(names.iter()) {
-                    new.columns[*column].name = text_of(name.text.0).into();
+            match alias {
+                Some((_, names)) => {
+                    for (column, name) in columns.iter().zip(names.iter()) {
+                        new.columns[*column].name = text_of(name.text.0).into();
+                    }
                 }
-                new.merged = (0..width).collect();
+                // A row without a name is reached by VALUES() alone.
+                None => new.merged = (0..width).collect(),
             }
             binder.push_beside(new);
             binder.inserted_from = Some(width as u32);
