@@ -416,20 +416,20 @@ fn table_rows(
                 let range = KeyRange::beginning_with(key);
                 let columns = table.columns.iter().copied();
                 let cursor = RowCursor::consistent(&handle, table.access.index, range, table.access.direction, columns);
-                cursor_rows(source, table, cursor, outer, row, running, spare, sink)?
+                cursor_rows(source, table, cursor, outer, row, running, spare, |running, _, row| sink(running, row))?
             }
             (Bounds::Point(key), Some(locking)) => {
                 let cursor = RowCursor::locking_at(&handle, table.access.index, &key, locking);
-                cursor_rows(source, table, cursor, outer, row, running, spare, sink)?
+                cursor_rows(source, table, cursor, outer, row, running, spare, |running, _, row| sink(running, row))?
             }
             (Bounds::Range(range), None) => {
                 let columns = table.columns.iter().copied();
                 let cursor = RowCursor::consistent(&handle, table.access.index, range, table.access.direction, columns);
-                cursor_rows(source, table, cursor, outer, row, running, spare, sink)?
+                cursor_rows(source, table, cursor, outer, row, running, spare, |running, _, row| sink(running, row))?
             }
             (Bounds::Range(range), Some(locking)) => {
                 let cursor = RowCursor::locking(&handle, table.access.index, &range, table.access.direction, locking);
-                cursor_rows(source, table, cursor, outer, row, running, spare, sink)?
+                cursor_rows(source, table, cursor, outer, row, running, spare, |running, _, row| sink(running, row))?
             }
         };
         if flow.is_break() {
@@ -487,6 +487,8 @@ fn fill<'v>(
     }
 }
 
+/// What a cursor finds and the conditions hold for. `show` gets the row as the engine has it (of a locking read), and the
+/// slots that conditions name.
 #[allow(clippy::too_many_arguments)]
 fn cursor_rows(
     source: &Source,
@@ -496,9 +498,9 @@ fn cursor_rows(
     row: &[Datum<'_>],
     running: &mut Running<'_>,
     spare: &mut Spare,
-    sink: &mut Sink<'_>,
+    mut show: impl FnMut(&mut Running<'_>, &FoundRow, &[Datum<'_>]) -> Result<Flow>,
 ) -> Result<Flow> {
-    let unlocks = table.locking.is_some() && running.inside.engine.isolation() <= Isolation::ReadCommitted;
+    let unlocks = running.inside.engine.isolation() <= Isolation::ReadCommitted;
     while cursor.next(running.inside.engine).map_err(Error::from_engine)? {
         running.inside.facts.check_killed()?;
         spare.arena.reset();
@@ -508,7 +510,7 @@ fn cursor_rows(
             let mut full = recycle(std::mem::take(&mut spare.row));
             fill(source, table, row, &values, running, &mut full);
             let is_match = holds(&source.conditions, &full, outer, running, &spare.arena)?;
-            let flow = if is_match { sink(running, &full)? } else { MORE };
+            let flow = if is_match { show(running, cursor.row(), &full)? } else { MORE };
             spare.values = recycle_values(values);
             spare.row = recycle(full);
             (is_match, flow)
@@ -539,36 +541,16 @@ pub fn rows_of_table(
     let plan = table.locking.unwrap_or(LockingPlan { exclusive: true, wait: LockWait::Wait });
     let locking = locking_of(plan, running);
     let mut spare = running.spares.pop().unwrap_or_default();
-    let unlocks = running.inside.engine.isolation() <= Isolation::ReadCommitted;
     for bounds in bounds(table, empty, &[], running)? {
-        let mut cursor = match &bounds {
+        let cursor = match &bounds {
             Bounds::Empty => continue,
             Bounds::Point(key) => RowCursor::locking_at(handle, table.access.index, key, locking),
             Bounds::Range(range) => {
                 RowCursor::locking(handle, table.access.index, range, table.access.direction, locking)
             }
         };
-        while cursor.next(running.inside.engine).map_err(Error::from_engine)? {
-            running.inside.facts.check_killed()?;
-            spare.arena.reset();
-            let (is_match, flow) = {
-                let mut values = recycle_values(std::mem::take(&mut spare.values));
-                cursor.read(&mut spare.buffers, &mut values).map_err(Error::from_engine)?;
-                let mut full = recycle(std::mem::take(&mut spare.row));
-                fill(source, table, empty, &values, running, &mut full);
-                let is_match = holds(&source.conditions, &full, &[], running, &spare.arena)?;
-                let flow = if is_match { show(running, cursor.row(), &full)? } else { MORE };
-                spare.values = recycle_values(values);
-                spare.row = recycle(full);
-                (is_match, flow)
-            };
-            if !is_match && unlocks {
-                cursor.unlock(running.inside.engine);
-            }
-            if flow.is_break() {
-                running.spares.push(spare);
-                return Ok(());
-            }
+        if cursor_rows(source, table, cursor, &[], empty, running, &mut spare, &mut *show)?.is_break() {
+            break;
         }
     }
     running.spares.push(spare);
