@@ -241,6 +241,14 @@ impl Expr {
     }
 }
 
+/// Members of an ENUM or SET and documents are doubles in arithmetic.
+fn as_double<'v>(value: Datum<'v>, env: &mut Env<'v, '_>) -> Datum<'v> {
+    match value {
+        Datum::Member { .. } | Datum::Json(_) => value.to_double(env.context).map_or(Datum::Null, Datum::Double),
+        other => other,
+    }
+}
+
 /// Whether bit operators take an operand for bytes rather than for a number.
 pub(super) fn is_bytes(operand: &Expr) -> bool {
     use super::value::Value;
@@ -256,6 +264,10 @@ impl Chain {
             let right = step.right.evaluate(row, env)?;
             value = match step.operator {
                 ChainOperator::Arithmetic(operator) => {
+                    let (value, right) = match step.data_type {
+                        meseta_types::DataType::Double { .. } => (as_double(value, env), as_double(right, env)),
+                        _ => (value, right),
+                    };
                     arithmetic::evaluate(operator, value, right, env.context, &|| self.describe(number))?
                 }
                 ChainOperator::Bits(operator, false) => {
