@@ -328,9 +328,9 @@ impl BitOperator {
             let out = env.arena.alloc_slice_fill_copy(a.len(), 0u8);
             let by = usize::try_from(by as u64).unwrap_or(usize::MAX);
             let (bytes, bits) = (by / 8, by % 8);
-            for at in 0..a.len() {
+            for (at, made) in out.iter_mut().enumerate() {
                 let byte = |at: Option<usize>| at.and_then(|at| a.get(at)).map_or(0u16, |byte| u16::from(*byte));
-                out[at] = if self == BitOperator::ShiftLeft {
+                *made = if self == BitOperator::ShiftLeft {
                     let from = at.checked_add(bytes);
                     (byte(from) << bits | byte(from.map(|from| from + 1)) >> (8 - bits)) as u8
                 } else {

@@ -594,7 +594,7 @@ impl Binder<'_, '_> {
         let length = typing::characters(&operand.data_type);
         let mut nullable = operand.nullable;
         let data_type = match target {
-            CastType::Signed => typing::integer(if operand.data_type.is_numeric() { 21 } else { 21 }),
+            CastType::Signed => typing::integer(21),
             CastType::Unsigned => typing::unsigned(21),
             CastType::Float => DataType::Float { digits: None, number: Default::default() },
             CastType::Double => DataType::DOUBLE,

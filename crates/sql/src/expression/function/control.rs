@@ -123,8 +123,6 @@ fn bind_extreme(arguments: &mut Arguments<'_, '_>) -> Result<Typed> {
                 matches!(argument.data_type, DataType::Date | DataType::DateTime { .. } | DataType::Timestamp { .. })
             });
             Some(if dates { ComparisonType::DateTime } else { ComparisonType::Time })
-        } else if has_text && has_number && !has_time {
-            Some(ComparisonType::Text)
         } else {
             Some(ComparisonType::Text)
         };

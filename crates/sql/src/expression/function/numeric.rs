@@ -42,7 +42,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
                 Some(Numeric::Unsigned(number)) => Datum::Signed((number > 0).into()),
                 Some(Numeric::Decimal(number)) if number.is_zero() => Datum::Signed(0),
                 Some(Numeric::Decimal(number)) => Datum::Signed(if number.is_negative() { -1 } else { 1 }),
-                Some(Numeric::Double(number)) if number == 0.0 => Datum::Signed(0),
+                Some(Numeric::Double(0.0)) => Datum::Signed(0),
                 Some(Numeric::Double(number)) => Datum::Signed(number.signum() as i64),
             })
         },
@@ -356,9 +356,7 @@ fn in_base<'v>(site: Site<'v>, env: &mut Env<'v, '_>, base: u32) -> Result<Datum
             if text.is_empty() {
                 return Ok(Datum::Null);
             }
-            match parse_in_base(text, 10) {
-                (bits, _) => bits,
-            }
+            parse_in_base(text, 10).0
         }
         Datum::Double(number) => double_bits(number),
         other => match other.to_decimal(env.context).and_then(|number| number.truncate(0).ok()) {

@@ -534,10 +534,10 @@ fn bind_part(arguments: &mut Arguments<'_, '_>) -> Result<Typed> {
     let collated = arguments.unify(0, 1)?;
     let mut length = arguments.characters(0);
     let last = arguments.list.len() - 1;
-    if arguments.name == "left" || arguments.name == "right" || last == 2 {
-        if let Some(most) = arguments.constant_integer(last) {
-            length = length.min(most.max(0) as u64);
-        }
+    if (arguments.name == "left" || arguments.name == "right" || last == 2)
+        && let Some(most) = arguments.constant_integer(last)
+    {
+        length = length.min(most.max(0) as u64);
     }
     if arguments.name != "left" && arguments.name != "right" {
         match arguments.constant_integer(1) {
@@ -918,13 +918,13 @@ fn soundex<'v>(site: Site<'v>, env: &mut Env<'v, '_>) -> Result<Datum<'v>> {
                 collation.append_upper(&text[at..at + len], &mut out);
                 count = 1;
                 last = Some(digit);
-            } else if Some(digit) != last {
-                if let Some(digit) = digit {
-                    out.push(digit);
-                    count += 1;
-                    last = Some(Some(digit));
-                }
+            } else if let Some(digit) = digit
+                && last != Some(Some(digit))
+            {
                 // Vowels do not part equal codes.
+                out.push(digit);
+                count += 1;
+                last = Some(Some(digit));
             }
         }
         at += len;
