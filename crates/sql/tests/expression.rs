@@ -456,3 +456,80 @@ mod random {
         }
     }
 }
+
+/// Aggregates over rows whose column `i` is 1, 2, 2, NULL and `s` is b, a, A, NULL.
+#[test]
+fn aggregates() {
+    use meseta_sql::expression::aggregate::bind_aggregate;
+    let table = Table::new();
+    for (text, expected) in [
+        ("COUNT(*)", "4"),
+        ("COUNT(i)", "3"),
+        ("COUNT(DISTINCT i)", "2"),
+        ("COUNT(DISTINCT s)", "2"),
+        ("SUM(i)", "5"),
+        ("SUM(DISTINCT i)", "3"),
+        ("AVG(i)", "1.6667"),
+        ("MIN(i)", "1"),
+        ("MAX(s)", "b"),
+        ("SUM(n)", "\\N"),
+        ("COUNT(n)", "0"),
+        ("BIT_AND(n)", "18446744073709551615"),
+        ("BIT_OR(i)", "3"),
+        ("BIT_XOR(i)", "1"),
+        ("VAR_POP(i)", "0.2222222222222222"),
+        ("STDDEV_SAMP(n)", "\\N"),
+        ("GROUP_CONCAT(s)", "b,a,A"),
+        ("GROUP_CONCAT(DISTINCT s ORDER BY s DESC SEPARATOR '-')", "b-a"),
+        ("GROUP_CONCAT(i, s ORDER BY 1 DESC)", "2a,2A,1b"),
+        ("JSON_ARRAYAGG(i)", "[1, 2, 2, null]"),
+        ("JSON_OBJECTAGG(COALESCE(s, 'z'), i)", "{\"A\": 2, \"a\": 2, \"b\": 1, \"z\": null}"),
+    ] {
+        let arena = Bump::new();
+        let statement = format!("SELECT {text}");
+        let parsed = first_expression(&arena, statement.as_bytes(), Options::default());
+        let parsed = parsed.expect("it parses").expect("it is there");
+        let ast::ExpressionKind::Aggregate(aggregate) = parsed.kind else { panic!("{text} is an aggregate") };
+        let facts = BindFacts { text: statement.as_bytes(), ..BindFacts::default() };
+        let call = bind_aggregate(aggregate, &mut Columns(&table), &facts).expect("it binds");
+        let rows: Vec<Vec<Datum<'_>>> = [(Some(1), "b"), (Some(2), "a"), (Some(2), "A"), (None, "")]
+            .into_iter()
+            .map(|(number, name)| {
+                let mut row = table.row(&arena);
+                row[0] = number.map_or(Datum::Null, Datum::Signed);
+                row[9] = if number.is_some() { Datum::Text(name.as_bytes(), COLLATION) } else { Datum::Null };
+                row
+            })
+            .collect();
+        let mut context = Context::default();
+        let mut session = Session::default();
+        let mut env = Env { arena: &arena, context: &mut context, slots: &[], outer: &[], host: &mut session };
+        let mut accumulator = call.accumulator();
+        for row in &rows {
+            call.add_row(&mut accumulator, row, &mut env).expect("it is added");
+        }
+        let value = accumulator.finish(&call, &mut env).expect("it has a result");
+        let mut shown = Vec::new();
+        call.data_type.append_text(value, &mut shown);
+        let shown = if value.is_null() { "\\N".into() } else { String::from_utf8_lossy(&shown).into_owned() };
+        assert_eq!(shown, expected, "{text}");
+    }
+}
+
+#[test]
+fn keys_of_groups_are_equal_where_values_are() {
+    use meseta_sql::expression::group::append_group_key;
+    let key = |value: Datum<'_>| {
+        let mut out = Vec::new();
+        append_group_key(value, COLLATION, &mut out);
+        out
+    };
+    let decimal = |text: &str| Datum::Decimal(Decimal::parse(text.as_bytes()).value);
+    assert_eq!(key(Datum::text("Straße")), key(Datum::text("STRASSE")));
+    assert_ne!(key(Datum::text("a")), key(Datum::text("a ")));
+    assert_eq!(key(Datum::Signed(5)), key(Datum::Unsigned(5)));
+    assert_ne!(key(Datum::Signed(-1)), key(Datum::Unsigned(u64::MAX)));
+    assert_eq!(key(decimal("1.50")), key(decimal("1.5")));
+    assert_eq!(key(Datum::Double(0.0)), key(Datum::Double(-0.0)));
+    assert_ne!(key(Datum::Null), key(Datum::text("")));
+}

@@ -4,7 +4,7 @@
 //!   "concat" --find--> Function { bind: types of arguments -> type of result, evaluate: Site -> Datum }
 //! ```
 //!
-//! A function evaluates its own arguments (through its [`Site`]), so that IF does not compute what it does not need.
+//! A function evaluates its own arguments (through its `Site`), so that IF does not compute what it does not need.
 //! `MISSING` names those of MySQL that are not there yet: their error is 1235, that of names that MySQL does not know
 //! either is 1305. `docs/functions.md` lists both.
 //!
