@@ -5,7 +5,7 @@
 use std::cmp::Ordering;
 
 use meseta_types::comparison::{ComparisonKind, ComparisonType, compare_as};
-use meseta_types::{Collation, Context, DataType, Datum, compare};
+use meseta_types::{CastType, Collation, Context, DataType, DateTime, Datum, cast, compare};
 
 use crate::error::Result;
 
@@ -81,13 +81,20 @@ pub struct Comparer {
     pub kind: Option<ComparisonType>,
     /// The collation of texts.
     pub collation: Collation,
+    /// Whether a text that is no date is an error beside a date; otherwise it warns and is the zero date.
+    pub refuses: bool,
 }
 
 impl Comparer {
     /// How values of these types compare, texts in this collation.
     pub fn new(left: &DataType, right: &DataType, collation: Collation) -> Comparer {
         let kind = kind_of(left).zip(kind_of(right)).map(|(left, right)| left.with(right));
-        Comparer { kind, collation }
+        Comparer { kind, collation, refuses: false }
+    }
+
+    /// One that finds out when there are values.
+    pub fn open(collation: Collation) -> Comparer {
+        Comparer { kind: None, collation, refuses: false }
     }
 
     /// The order of two values; `None` if one is NULL.
@@ -107,7 +114,15 @@ impl Comparer {
         Ok(match self.kind {
             // A number beside a time may be of any kind: what the values are decides.
             Some(ComparisonType::Time | ComparisonType::DateTime | ComparisonType::Json) | None => {
-                compare(left, right, self.collation, context)?
+                match compare(left, right, self.collation, context) {
+                    Err(error) if error.number == 1525 && !self.refuses => {
+                        let beside_date = matches!(left, Datum::Date(_)) || matches!(right, Datum::Date(_));
+                        let left = lenient_date(left, beside_date, context)?;
+                        let right = lenient_date(right, beside_date, context)?;
+                        compare(left, right, self.collation, context)?
+                    }
+                    result => result?,
+                }
             }
             Some(kind) => compare_as(kind, left, right, self.collation, context)?,
         })
@@ -134,6 +149,20 @@ impl Comparer {
             None => Ok(None),
         }
     }
+}
+
+/// A text beside a date as a point in time: the zero date, with a warning, if it is none.
+fn lenient_date<'v>(value: Datum<'v>, beside_date: bool, context: &mut Context) -> Result<Datum<'v>> {
+    if !matches!(value, Datum::Text(..)) {
+        return Ok(value);
+    }
+    let arena = bumpalo::Bump::new();
+    let target = if beside_date { CastType::Date } else { CastType::DateTime(6) };
+    Ok(match cast(value, target, context, &arena, &String::new)? {
+        Datum::Date(date) => Datum::DateTime(date.midnight(), 0),
+        Datum::DateTime(value, decimals) => Datum::DateTime(value, decimals),
+        _ => Datum::DateTime(DateTime::ZERO, 0),
+    })
 }
 
 /// The kind of a type's values when they are compared; `None` if it is not known.

@@ -241,6 +241,14 @@ impl Expr {
     }
 }
 
+/// Members of an ENUM or SET and documents are doubles in arithmetic.
+fn as_double<'v>(value: Datum<'v>, env: &mut Env<'v, '_>) -> Datum<'v> {
+    match value {
+        Datum::Member { .. } | Datum::Json(_) => value.to_double(env.context).map_or(Datum::Null, Datum::Double),
+        other => other,
+    }
+}
+
 /// Whether bit operators take an operand for bytes rather than for a number.
 pub(super) fn is_bytes(operand: &Expr) -> bool {
     use super::value::Value;
@@ -256,6 +264,10 @@ impl Chain {
             let right = step.right.evaluate(row, env)?;
             value = match step.operator {
                 ChainOperator::Arithmetic(operator) => {
+                    let (value, right) = match step.data_type {
+                        meseta_types::DataType::Double { .. } => (as_double(value, env), as_double(right, env)),
+                        _ => (value, right),
+                    };
                     arithmetic::evaluate(operator, value, right, env.context, &|| self.describe(number))?
                 }
                 ChainOperator::Bits(operator, false) => {
@@ -316,9 +328,9 @@ impl BitOperator {
             let out = env.arena.alloc_slice_fill_copy(a.len(), 0u8);
             let by = usize::try_from(by as u64).unwrap_or(usize::MAX);
             let (bytes, bits) = (by / 8, by % 8);
-            for (at, out) in out.iter_mut().enumerate() {
+            for (at, made) in out.iter_mut().enumerate() {
                 let byte = |at: Option<usize>| at.and_then(|at| a.get(at)).map_or(0u16, |byte| u16::from(*byte));
-                *out = if self == BitOperator::ShiftLeft {
+                *made = if self == BitOperator::ShiftLeft {
                     let from = at.checked_add(bytes);
                     (byte(from) << bits | byte(from.map(|from| from + 1)) >> (8 - bits)) as u8
                 } else {

@@ -62,5 +62,5 @@ impl Expr {
 fn uses_today(expr: &Expr, value: Datum<'_>) -> bool {
     let mut times = false;
     expr.operands(&mut |operand| times |= matches!(operand.as_constant(), Some(Datum::Time(..))));
-    times && !matches!(value, Datum::Time(..) | Datum::Null)
+    times && !matches!(value, Datum::Time(..))
 }

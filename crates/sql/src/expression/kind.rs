@@ -287,8 +287,6 @@ pub enum Extra {
     Paths(Box<[meseta_types::json::Path]>),
     /// JSON_VALUE.
     JsonValue(Box<JsonValue>),
-    /// A regular expression that does not change.
-    Regex(std::sync::Arc<super::function::Regex>),
 }
 
 /// JSON_VALUE(document, path RETURNING type ON EMPTY ON ERROR).

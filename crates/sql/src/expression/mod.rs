@@ -89,6 +89,11 @@ pub trait Scope {
     /// What a column's name means. Errors: 1054 (unknown), 1052 (ambiguous).
     fn column(&mut self, name: &ast::ColumnName<'_>) -> Result<ResolvedColumn>;
 
+    /// A column's name as errors print it: `` `schema`.`table`.`column` ``. As it was written, if there is none.
+    fn column_text(&self, _name: &ast::ColumnName<'_>) -> Option<String> {
+        None
+    }
+
     /// The value of an aggregate in the row of its group. Errors: 1111, where none may stand.
     fn aggregate(&mut self, aggregate: &ast::Aggregate<'_>) -> Result<Expr>;
 

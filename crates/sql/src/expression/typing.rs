@@ -183,11 +183,30 @@ fn merge_numbers(left: &DataType, right: &DataType) -> DataType {
 }
 
 impl Expr {
+    /// The longest value in bytes as a client hears it, who wants its text in this character set.
+    pub fn column_length(&self, client: meseta_types::Charset) -> u32 {
+        match (&self.kind, &self.data_type) {
+            (super::ExprKind::Column(_) | super::ExprKind::Outer { .. }, data_type) => data_type.column_length(client),
+            (_, DataType::Double { digits: None, .. }) => 23,
+            (_, DataType::Json) => u32::MAX / 4 * 4,
+            (_, data_type) => data_type.column_length(client),
+        }
+    }
+
+    /// The number of the collation as a client hears it, who wants its text with this one.
+    pub fn column_charset(&self, client: Collation) -> u16 {
+        match (&self.kind, &self.data_type) {
+            (super::ExprKind::Column(_) | super::ExprKind::Outer { .. }, data_type) => data_type.column_charset(client),
+            (_, DataType::Json) => client.id(),
+            (_, data_type) => data_type.column_charset(client),
+        }
+    }
+
     /// The number of decimals as a client hears it: 31 for texts that are no columns.
     pub fn column_decimals(&self) -> u8 {
         match &self.kind {
             super::ExprKind::Column(_) | super::ExprKind::Outer { .. } => self.data_type.column_decimals(),
-            _ if self.data_type.is_string() => 31,
+            _ if self.data_type.is_string() || self.data_type == DataType::Json => 31,
             _ => self.data_type.column_decimals(),
         }
     }

@@ -1,8 +1,6 @@
 //! Functions: their arguments, and what a function's own binder works with.
 
-use meseta_errors::{
-    ER_M_BIGGER_THAN_D, ER_SP_DOES_NOT_EXIST, ER_TOO_BIG_PRECISION, ER_TOO_BIG_SCALE, ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT,
-};
+use meseta_errors::{ER_M_BIGGER_THAN_D, ER_TOO_BIG_PRECISION, ER_TOO_BIG_SCALE, ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT};
 use meseta_parser::ast::{self, CallExtra};
 use meseta_types::json::Path;
 use meseta_types::{CastType, Charset, Collated, Collation, DataType, Derivation};
@@ -117,13 +115,21 @@ impl Arguments<'_, '_> {
     pub fn comparer(&self, left: usize, right: usize, collation: Collation) -> Comparer {
         match (self.list.get(left), self.list.get(right)) {
             (Some(left), Some(right)) => comparer_of(left, right, collation),
-            _ => Comparer { kind: None, collation },
+            _ => Comparer::open(collation),
         }
     }
 
     /// Hexadecimal literals become numbers.
     pub fn numbers(&mut self) {
         self.list = std::mem::take(&mut self.list).into_iter().map(numeric_operand).collect();
+    }
+
+    /// A hexadecimal literal becomes a number.
+    pub fn number(&mut self, number: usize) {
+        if number < self.list.len() {
+            let argument = self.list.remove(number);
+            self.list.insert(number, numeric_operand(argument));
+        }
     }
 
     /// A constant argument as an integer.
@@ -184,13 +190,14 @@ impl Binder<'_, '_> {
                 return Err(Error::new(meseta_errors::ER_WRONG_PARAMETERS_TO_NATIVE_FCT, &[&native.name]));
             }
         };
-        let describes = call.arguments.first().map(|first| super::describe::describe(first, self.facts.text));
+        let describes =
+            call.arguments.first().map(|first| super::describe::describe(first, self.facts.text, &*self.scope));
         let extra = match (extra, describes) {
             (Extra::None, Some(text)) if native.describes => Extra::Text(if call.arguments.len() > 1 {
                 let rest: Vec<Box<str>> = call
                     .arguments
                     .iter()
-                    .map(|argument| super::describe::describe(argument, self.facts.text))
+                    .map(|argument| super::describe::describe(argument, self.facts.text, &*self.scope))
                     .collect();
                 format!("{}({})", native.name, rest.join(",")).into()
             } else {
@@ -198,7 +205,7 @@ impl Binder<'_, '_> {
             }),
             (extra, _) => extra,
         };
-        self.build_native(native, arguments, extra)
+        self.build_native(native, &written, arguments, extra)
     }
 
     /// A call of one of our own by its name in the table.
@@ -209,24 +216,28 @@ impl Binder<'_, '_> {
 
     pub(super) fn build(&mut self, name: &str, arguments: Vec<Expr>, extra: Extra) -> Result<Expr> {
         match function::find(name) {
-            Some(native) => self.build_native(native, arguments, extra),
+            Some(native) => self.build_native(native, native.name, arguments, extra),
             None => Err(Error::not_yet(&name.to_uppercase())),
         }
     }
 
-    fn build_native(&mut self, native: &'static Function, list: Vec<Expr>, extra: Extra) -> Result<Expr> {
+    fn build_native(
+        &mut self,
+        native: &'static Function,
+        written: &str,
+        list: Vec<Expr>,
+        extra: Extra,
+    ) -> Result<Expr> {
         let count = list.len();
         if count < native.least.into() || (native.most != u8::MAX && count > native.most.into()) {
-            if function::find(native.name).is_none() {
-                return Err(Error::new(ER_SP_DOES_NOT_EXIST, &[&"FUNCTION", &native.name]));
-            }
-            return Err(Error::new(ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT, &[&native.shown_name()]));
+            return Err(Error::new(ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT, &[&written]));
         }
         let list = list.into_iter().map(Expr::check_scalar).collect::<Result<Vec<_>>>()?;
         let mut arguments = Arguments { name: native.name, list, extra, facts: self.facts };
         let typed = (native.bind)(&mut arguments)?;
         let call = Call { function: native, arguments: arguments.list, extra: arguments.extra };
         let Typed { data_type, nullable, collated } = typed;
+        let nullable = nullable || function::is_always_nullable(native.name);
         Ok(Expr { kind: ExprKind::Call(Box::new(call)), data_type, nullable, collated }.fold(self.facts.mode))
     }
 

@@ -1,11 +1,12 @@
 //! Expressions as errors print them: `(`a` + 1)`.
 
+use super::Scope;
 use meseta_parser::ast::{self, BinaryOperator as B, ExpressionKind as A, Literal, UnaryOperator};
 
 /// The text of an expression, at most some hundred characters of it.
-pub(super) fn describe(expression: &ast::Expression<'_>, text: &[u8]) -> Box<str> {
+pub(super) fn describe(expression: &ast::Expression<'_>, text: &[u8], scope: &dyn Scope) -> Box<str> {
     let mut out = String::new();
-    write(expression, text, 0, &mut out);
+    write(expression, text, scope, 0, &mut out);
     out.into()
 }
 
@@ -13,7 +14,7 @@ fn lossy(bytes: &[u8]) -> std::borrow::Cow<'_, str> {
     String::from_utf8_lossy(bytes)
 }
 
-fn write(expression: &ast::Expression<'_>, text: &[u8], depth: usize, out: &mut String) {
+fn write(expression: &ast::Expression<'_>, text: &[u8], scope: &dyn Scope, depth: usize, out: &mut String) {
     if out.len() > 400 || depth > 16 {
         return;
     }
@@ -38,6 +39,10 @@ fn write(expression: &ast::Expression<'_>, text: &[u8], depth: usize, out: &mut 
         },
         A::Parameter(_) => out.push('?'),
         A::Column(name) => {
+            if let Some(known) = scope.column_text(name) {
+                out.push_str(&known);
+                return;
+            }
             let parts = [name.schema.as_ref(), name.table.as_ref(), Some(&name.column)];
             for (number, part) in parts.into_iter().flatten().enumerate() {
                 out.push_str(if number > 0 { ".`" } else { "`" });
@@ -54,13 +59,12 @@ fn write(expression: &ast::Expression<'_>, text: &[u8], depth: usize, out: &mut 
                 UnaryOperator::Not | UnaryOperator::Exclamation => "!",
             });
             match (operator, &operand.kind) {
-                (UnaryOperator::Minus, A::Literal(_)) => write(operand, text, depth + 1, out),
                 (UnaryOperator::Minus | UnaryOperator::Not, _) => {
                     out.push('(');
-                    write(operand, text, depth + 1, out);
+                    write(operand, text, scope, depth + 1, out);
                     out.push(')');
                 }
-                _ => write(operand, text, depth + 1, out),
+                _ => write(operand, text, scope, depth + 1, out),
             }
             if *operator == UnaryOperator::Binary {
                 out.push_str(" as char charset binary)");
@@ -68,32 +72,32 @@ fn write(expression: &ast::Expression<'_>, text: &[u8], depth: usize, out: &mut 
         }
         A::Binary { operator, left, right } => {
             out.push('(');
-            write(left, text, depth + 1, out);
+            write(left, text, scope, depth + 1, out);
             out.push(' ');
             out.push_str(symbol(*operator));
             out.push(' ');
-            write(right, text, depth + 1, out);
+            write(right, text, scope, depth + 1, out);
             out.push(')');
         }
         A::Call(call) => {
             out.push_str(&lossy(call.name.name.text.0).to_lowercase());
-            list(call.arguments, text, depth, out);
+            list(call.arguments, text, scope, depth, out);
         }
         A::Aggregate(aggregate) => {
             out.push_str(&format!("{:?}", aggregate.function).to_lowercase());
-            list(aggregate.arguments, text, depth, out);
+            list(aggregate.arguments, text, scope, depth, out);
         }
         _ => out.push_str(&lossy(expression.span.of(text))),
     }
 }
 
-fn list(arguments: &[ast::Expression<'_>], text: &[u8], depth: usize, out: &mut String) {
+fn list(arguments: &[ast::Expression<'_>], text: &[u8], scope: &dyn Scope, depth: usize, out: &mut String) {
     out.push('(');
     for (number, argument) in arguments.iter().enumerate() {
         if number > 0 {
             out.push(',');
         }
-        write(argument, text, depth + 1, out);
+        write(argument, text, scope, depth + 1, out);
     }
     out.push(')');
 }

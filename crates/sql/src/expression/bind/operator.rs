@@ -130,13 +130,13 @@ impl Binder<'_, '_> {
     }
 
     pub(super) fn unary(&mut self, operator: UnaryOperator, operand: &ast::Expression<'_>) -> Result<Expr> {
-        let text = describe(operand, self.facts.text);
+        let text = describe(operand, self.facts.text, &*self.scope);
         let operand = self.scalar(operand)?;
         let nullable = operand.nullable;
         let connection = self.facts.collation;
         Ok(match operator {
             UnaryOperator::Plus => operand,
-            UnaryOperator::Not | UnaryOperator::Exclamation => self.not(operand),
+            UnaryOperator::Not | UnaryOperator::Exclamation => self.not(numeric_operand(operand)),
             UnaryOperator::BitNot => {
                 let data_type = if is_bytes(&operand) { operand.data_type.clone() } else { typing::unsigned(21) };
                 let operand = if is_bytes(&operand) { operand } else { numeric_operand(operand) };
@@ -202,14 +202,14 @@ impl Binder<'_, '_> {
             steps.push((operator, *right));
             at = left;
         }
-        let first_text = describe(at, self.facts.text);
+        let first_text = describe(at, self.facts.text, &*self.scope);
         let first = self.scalar(at)?;
         let mut data_type = first.data_type.clone();
         let mut nullable = first.nullable;
         let mut all_bytes = is_bytes(&first);
         let mut chain = Chain { first, first_text, steps: Vec::with_capacity(steps.len()) };
         for (operator, right) in steps.into_iter().rev() {
-            let right_text = describe(right, self.facts.text);
+            let right_text = describe(right, self.facts.text, &*self.scope);
             let right = self.scalar(right)?;
             nullable |= right.nullable;
             let (operator, right) = match operator {
@@ -262,7 +262,7 @@ impl Binder<'_, '_> {
         let mut parts = Vec::with_capacity(operands.len());
         let mut nullable = false;
         for operand in operands.into_iter().rev() {
-            let part = self.scalar(operand)?;
+            let part = numeric_operand(self.scalar(operand)?);
             nullable |= part.nullable;
             match (wanted, part.kind) {
                 (B::And, ExprKind::And(inner)) | (B::Or, ExprKind::Or(inner)) => parts.extend(inner),
@@ -336,7 +336,9 @@ impl Binder<'_, '_> {
         if left.data_type.is_numeric() {
             right = numeric_operand(right);
         }
-        let comparer = self.comparer(&mut left, &mut right, operation)?;
+        let mut comparer = self.comparer(&mut left, &mut right, operation)?;
+        let constant = |expr: &Expr| expr.data_type.is_string() && matches!(expr.kind, ExprKind::Constant(_));
+        comparer.refuses = constant(&left) || constant(&right);
         Ok((left, right, comparer))
     }
 
@@ -353,7 +355,7 @@ impl Binder<'_, '_> {
     }
 
     pub(super) fn is(&mut self, operand: &ast::Expression<'_>, negated: bool, test: ast::IsTest) -> Result<Expr> {
-        let operand = Box::new(self.scalar(operand)?);
+        let operand = Box::new(numeric_operand(self.scalar(operand)?));
         let kind = match test {
             ast::IsTest::Null | ast::IsTest::Unknown => ExprKind::IsNull { operand, negated },
             ast::IsTest::True => ExprKind::IsTruth { operand, truth: true, negated },
@@ -383,7 +385,7 @@ impl Binder<'_, '_> {
             return Ok(self.boolean(ExprKind::Between(Box::new(between)), nullable));
         }
         // The three are compared as one type: what both bounds agree on, or else numbers.
-        let comparer = Comparer { kind: None, collation: collated.collation };
+        let comparer = Comparer::open(collated.collation);
         let between = Between { operand, low, high, comparer, negated };
         Ok(self.boolean(ExprKind::Between(Box::new(between)), nullable))
     }
@@ -492,8 +494,7 @@ impl Binder<'_, '_> {
             }
             _ => {
                 let left = left.check_scalar()?;
-                let comparer =
-                    comparers.first().copied().unwrap_or(Comparer { kind: None, collation: self.facts.collation });
+                let comparer = comparers.first().copied().unwrap_or(Comparer::open(self.facts.collation));
                 let inside = Quantified { left, operator, comparer, query, all };
                 Ok(self.boolean(ExprKind::Quantified(Box::new(inside)), nullable))
             }
@@ -552,7 +553,10 @@ impl Binder<'_, '_> {
                     }
                     self.comparer(operand, &mut condition, "case")?
                 }
-                None => Comparer { kind: None, collation: self.facts.collation },
+                None => {
+                    condition = numeric_operand(condition);
+                    Comparer::open(self.facts.collation)
+                }
             };
             branches.push((condition, comparer, result));
         }
@@ -572,7 +576,7 @@ impl Binder<'_, '_> {
         if cast.time_zone.is_some() {
             return Err(Error::not_yet("CAST AT TIME ZONE"));
         }
-        let text = describe(&cast.operand, self.facts.text);
+        let text = describe(&cast.operand, self.facts.text, &*self.scope);
         let operand = self.scalar(&cast.operand)?;
         let target = super::call::cast_type(&cast.target, self.facts)?;
         let numeric = matches!(

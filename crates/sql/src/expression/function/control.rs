@@ -53,7 +53,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         |arguments| {
             let collated = arguments.unify(0, 2)?;
             arguments.extra =
-                Extra::Comparer(Comparer { kind: Some(ComparisonType::Text), collation: collated.collation });
+                Extra::Comparer(Comparer { kind: Some(ComparisonType::Text), ..Comparer::open(collated.collation) });
             Ok(arguments.typed(typing::integer(2)))
         },
         |site, env| {
@@ -65,6 +65,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
 ];
 
 fn bind_if(arguments: &mut Arguments<'_, '_>) -> Result<Typed> {
+    arguments.number(0);
     let (data_type, collated) = arguments.common_type(1)?;
     let nullable = arguments.list.iter().skip(1).any(|argument| argument.nullable);
     Ok(Typed { data_type, nullable, collated })
@@ -125,7 +126,7 @@ fn bind_extreme(arguments: &mut Arguments<'_, '_>) -> Result<Typed> {
         } else {
             Some(ComparisonType::Text)
         };
-        arguments.extra = Extra::Comparer(Comparer { kind, collation: collated.collation });
+        arguments.extra = Extra::Comparer(Comparer { kind, ..Comparer::open(collated.collation) });
         let longest = (0..count).map(|number| arguments.characters(number)).max().unwrap_or(0);
         return Ok(Typed { nullable, ..arguments.text(longest, collated) });
     }
@@ -166,7 +167,7 @@ fn interval<'v>(site: Site<'v>, env: &mut Env<'v, '_>) -> Result<Datum<'v>> {
     if first.is_null() {
         return Ok(Datum::Signed(-1));
     }
-    let comparer = Comparer { kind: None, collation: site.collation() };
+    let comparer = Comparer::open(site.collation());
     let first_number = first.to_numeric(env.context).map(from_numeric).unwrap_or(Datum::Null);
     for number in 1..site.count() {
         let bound = site.value(number, env)?;

@@ -359,7 +359,7 @@ fn element_at<'v>(site: Site<'v>, bytes: &'v [u8], env: &mut Env<'v, '_>) -> Res
         return Ok(Some(Element::root(bytes)));
     }
     let Some(found) = paths(site, 1, env)? else { return Ok(None) };
-    if found.iter().any(Path::has_wildcard) {
+    if site.call.function.name != "json_length" && found.iter().any(Path::has_wildcard) {
         return Err(SqlError::new(
             3149,
             "In this situation, path expressions may not contain the * and ** tokens or an array range.",

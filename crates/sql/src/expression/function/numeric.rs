@@ -263,15 +263,6 @@ fn bind_round(arguments: &mut Arguments<'_, '_>) -> Result<Typed> {
             let width = typed.data_type.shown_width() + 1;
             if typed.data_type.is_unsigned() { typing::unsigned(width) } else { typing::integer(width) }
         }
-        (DataType::Double { .. }, Some(places)) if arguments.list.len() >= 2 => {
-            let places = places.clamp(0, 31) as u8;
-            let number = meseta_types::datatype::Number::default();
-            if places < 31 {
-                DataType::Double { digits: Some((17 + places, places)), number }
-            } else {
-                DataType::DOUBLE
-            }
-        }
         (other, _) => (*other).clone(),
     };
     Ok(Typed { data_type, ..typed })

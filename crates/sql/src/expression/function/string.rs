@@ -119,7 +119,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
                 (_, _, true) => ComparisonType::Decimal,
                 _ => ComparisonType::Double,
             };
-            arguments.extra = Extra::Comparer(Comparer { kind: Some(kind), collation: collated.collation });
+            arguments.extra = Extra::Comparer(Comparer { kind: Some(kind), ..Comparer::open(collated.collation) });
             Ok(arguments.typed(typing::integer(3)).not_null())
         },
         |site, env| {
@@ -144,7 +144,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         |arguments| {
             let collated = arguments.unify_compared(0, 2)?;
             arguments.extra =
-                Extra::Comparer(Comparer { kind: Some(ComparisonType::Text), collation: collated.collation });
+                Extra::Comparer(Comparer { kind: Some(ComparisonType::Text), ..Comparer::open(collated.collation) });
             Ok(arguments.typed(typing::integer(3)))
         },
         |site, env| {
@@ -567,7 +567,8 @@ fn bind_pad(arguments: &mut Arguments<'_, '_>) -> Result<Typed> {
 
 fn bind_locate(arguments: &mut Arguments<'_, '_>, _first: usize) -> Result<Typed> {
     let collated = arguments.unify_compared(0, 2)?;
-    arguments.extra = Extra::Comparer(Comparer { kind: Some(ComparisonType::Text), collation: collated.collation });
+    arguments.extra =
+        Extra::Comparer(Comparer { kind: Some(ComparisonType::Text), ..Comparer::open(collated.collation) });
     Ok(arguments.typed(typing::integer(11)))
 }
 
@@ -917,10 +918,10 @@ fn soundex<'v>(site: Site<'v>, env: &mut Env<'v, '_>) -> Result<Datum<'v>> {
                 collation.append_upper(&text[at..at + len], &mut out);
                 count = 1;
                 last = Some(digit);
-            } else if Some(digit) != last
-                && let Some(digit) = digit
+            } else if let Some(digit) = digit
+                && last != Some(Some(digit))
             {
-                // (Vowels do not part equal codes.)
+                // Vowels do not part equal codes.
                 out.push(digit);
                 count += 1;
                 last = Some(Some(digit));

@@ -181,7 +181,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         },
     ),
     pure("last_day", 1, 1, bind_date, |site, env| {
-        let Some(date) = date(site, env)? else { return Ok(Datum::Null) };
+        let Some(date) = real_date(site, env)? else { return Ok(Datum::Null) };
         Ok(date.last_day().map_or(Datum::Null, Datum::Date))
     }),
     pure("to_days", 1, 1, bind_maybe_integer::<8>, |site, env| {
@@ -585,13 +585,25 @@ fn time<'v>(site: Site<'v>, number: usize, env: &mut Env<'v, '_>) -> Result<Opti
     as_time(value, env)
 }
 
+/// The date of the first argument, which may have zeros.
 fn date<'v>(site: Site<'v>, env: &mut Env<'v, '_>) -> Result<Option<Date>> {
-    Ok(datetime(site, 0, env)?.map(|value| value.date))
+    let value = site.value(0, env)?;
+    Ok(fuzzy_datetime(value, env)?.map(|value| value.date))
+}
+
+/// As a date and time, in which zeros are fine whatever the mode is.
+fn fuzzy_datetime<'v>(value: Datum<'v>, env: &mut Env<'v, '_>) -> Result<Option<DateTime>> {
+    let mode = env.context.mode;
+    env.context.mode.no_zero_in_date = false;
+    env.context.mode.no_zero_date = false;
+    let found = as_datetime(value, env);
+    env.context.mode = mode;
+    found
 }
 
 /// A day of the calendar; zero dates and zeros in dates are none.
 fn real_date<'v>(site: Site<'v>, env: &mut Env<'v, '_>) -> Result<Option<Date>> {
-    Ok(date(site, env)?.filter(|date| date.month != 0 && date.day != 0))
+    Ok(datetime(site, 0, env)?.map(|value| value.date).filter(|date| date.month != 0 && date.day != 0))
 }
 
 fn of_date<'v>(site: Site<'v>, env: &mut Env<'v, '_>, f: fn(Date) -> i64) -> Result<Datum<'v>> {

@@ -1,6 +1,0 @@
-//! Placeholder.
-use super::Function;
-pub(super) static FUNCTIONS: &[Function] = &[];
-/// A regular expression.
-#[derive(Debug)]
-pub struct Regex;
