@@ -96,6 +96,7 @@ pub fn run_query(plan: &QueryPlan, outer: Outer<'_>, running: &mut Running<'_>, 
 }
 
 fn run_body(plan: &QueryPlan, outer: Outer<'_>, running: &mut Running<'_>, sink: &mut Sink<'_>) -> Result<()> {
+    crate::stack::check()?;
     match &plan.body {
         Body::Select(select) => run_select(select, outer, running, sink),
         Body::SetOperation(set) => set_operation::run(set, outer, running, sink),
