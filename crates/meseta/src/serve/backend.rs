@@ -111,7 +111,7 @@ impl ClientSession {
         let mut answer = ReplyAnswer { reply, is_binary, text: Vec::new() };
         let done = run(&mut self.session, &mut answer);
         self.connection.set_database(self.session.database());
-        if done.is_ok() { Outcome::Done } else { Outcome::Close }
+        if done.is_ok() && !self.session.is_released() { Outcome::Done } else { Outcome::Close }
     }
 
     fn failed(reply: &mut Reply<'_>, error: &Error) -> Outcome {

@@ -10,6 +10,8 @@ use meseta_engine::{Engine, EngineOptions};
 use meseta_storage::Store;
 use parking_lot::RwLock;
 
+use super::lock::GlobalReadLock;
+use super::xa::XaNames;
 use crate::error::{Error, Result};
 use crate::schema::information::VirtualTable;
 use crate::schema::{MysqlCollations, TableCache};
@@ -25,6 +27,10 @@ pub struct Instance {
     pub tables: TableCache,
     /// About how many rows tables have.
     pub row_counts: RowCounts,
+    /// Names of XA branches.
+    pub xa: XaNames,
+    /// FLUSH TABLES WITH READ LOCK.
+    pub read_lock: GlobalReadLock,
     connections: AtomicU64,
 }
 
@@ -38,6 +44,8 @@ impl Instance {
             globals: Arc::new(Globals::new()),
             tables: TableCache::default(),
             row_counts: RowCounts::default(),
+            xa: XaNames::default(),
+            read_lock: GlobalReadLock::default(),
             connections: AtomicU64::new(0),
         }))
     }

@@ -16,10 +16,12 @@ mod answer;
 mod catalog;
 mod facts;
 mod instance;
+mod lock;
 mod prepared;
 mod set;
 mod show;
 mod transaction;
+mod xa;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -31,10 +33,12 @@ use meseta_parser::{Arena, ast};
 use meseta_types::{Context, DataType, Date, Datum};
 
 pub use answer::{Answer, Done, Status};
-pub use catalog::SessionTables;
+pub use catalog::{SessionTables, TableRules};
 pub use facts::{Identity, Interrupts, SessionFacts, Undisturbed, clock};
 pub use instance::{Instance, RowCounts};
+pub use lock::{GlobalReadLock, LockedTables};
 pub use prepared::PreparedFacts;
+pub use xa::{XaNames, XaState, Xid};
 
 use crate::error::{Error, Result};
 use crate::expression::random::Random;
@@ -56,6 +60,12 @@ pub struct Session {
     /// Warnings of the statement before, and what conversions need.
     context: Context,
     savepoints: Vec<(Box<str>, meseta_engine::Savepoint)>,
+    /// LOCK TABLES.
+    locked: Option<LockedTables>,
+    /// The XA branch that is under way.
+    xa: Option<xa::XaBranch>,
+    /// COMMIT RELEASE has been executed.
+    is_released: bool,
     /// Values of the parameters of the statement that runs.
     slots: Vec<Value>,
     statements: prepared::Statements,
@@ -96,6 +106,9 @@ impl Session {
             facts,
             context,
             savepoints: Vec::new(),
+            locked: None,
+            xa: None,
+            is_released: false,
             slots: Vec::new(),
             statements: prepared::Statements::default(),
         };
@@ -202,7 +215,14 @@ impl Session {
 
     /// Tables by their names, as they are now.
     fn tables(&mut self) -> SessionTables<'_> {
+        let rules = TableRules {
+            locked: self.locked.as_ref(),
+            xa: self.xa_state(),
+            is_read_only: self.is_read_only(),
+            reads_lock: self.reads_lock(),
+        };
         SessionTables {
+            rules,
             instance: &self.instance,
             schema: Arc::clone(self.engine.schema()),
             database: self.facts.database.as_deref(),
@@ -280,8 +300,24 @@ impl Session {
                 self.transaction(statement)?;
                 Done::default()
             }
-            S::LockTables(_) | S::UnlockTables => return Err(Error::not_yet("LOCK TABLES")),
-            S::Xa(_) => return Err(Error::not_yet("XA")),
+            S::LockTables(tables) => {
+                self.lock_tables(tables)?;
+                Done::default()
+            }
+            S::UnlockTables => {
+                self.unlock_tables()?;
+                Done::default()
+            }
+            S::Flush(flush) if matches!(flush.what, ast::FlushWhat::Tables { .. }) => {
+                self.flush_tables(flush)?;
+                Done::default()
+            }
+            S::Xa(statement) => {
+                if self.execute_xa(statement, more, answer)? {
+                    return Ok(());
+                }
+                Done::default()
+            }
             S::Explain(_) => return Err(Error::not_yet("EXPLAIN")),
             S::Show(show) => {
                 if self.show_own(show, more, answer)? {
@@ -294,8 +330,8 @@ impl Session {
             }
             S::Prepare { .. } | S::Execute { .. } | S::Deallocate(_) => return Err(Error::not_yet("PREPARE")),
             _ if crate::statement::is_definition(statement) => {
-                self.end_transaction(true)?;
-                match self.define(statement, text)? {
+                let defined = self.in_definition(statement, |session| session.define(statement, text))?;
+                match defined {
                     Outcome::Done { rows } => Done { affected: rows, ..Done::default() },
                     Outcome::DroppedDatabase(name) => {
                         if self.facts.database.as_ref() == Some(&name) {

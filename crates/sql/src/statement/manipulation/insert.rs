@@ -71,6 +71,7 @@ impl InsertPlan {
         let FoundTable::Table(table) = tables.table(database.as_deref(), &text_of(insert.table.name.text.0))? else {
             return Err(Error::not_yet("INSERT into a table that is made up"));
         };
+        tables.permit(&table, &text_of(insert.table.name.text.0), true)?;
         let rules = RowRules::new(&table, facts, tables)?;
         let columns = match insert.columns {
             None => (0..table.columns.len()).filter(|&number| !table.columns[number].invisible).collect(),
