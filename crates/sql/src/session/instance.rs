@@ -12,6 +12,7 @@ use parking_lot::RwLock;
 
 use super::lock::GlobalReadLock;
 use super::xa::XaNames;
+use super::plan_cache::PlanCache;
 use crate::error::{Error, Result};
 use crate::schema::information::VirtualTable;
 use crate::schema::{MysqlCollations, TableCache};
@@ -31,6 +32,8 @@ pub struct Instance {
     pub xa: XaNames,
     /// FLUSH TABLES WITH READ LOCK.
     pub read_lock: GlobalReadLock,
+    /// Plans of statements.
+    pub plans: PlanCache,
     connections: AtomicU64,
 }
 
@@ -46,6 +49,7 @@ impl Instance {
             row_counts: RowCounts::default(),
             xa: XaNames::default(),
             read_lock: GlobalReadLock::default(),
+            plans: PlanCache::default(),
             connections: AtomicU64::new(0),
         }))
     }

@@ -108,7 +108,7 @@ impl Session {
             }
             _ if is_open => {}
             _ if self.facts.variables.settings().autocommit => {
-                self.engine.commit().map_err(Error::from_engine)?;
+                self.commit()?;
                 let state = &mut self.facts.variables.state;
                 if done.is_ok() && (state.next_isolation.is_some() || state.next_read_only.is_some()) {
                     (state.next_isolation, state.next_read_only) = (None, None);
@@ -122,6 +122,16 @@ impl Session {
         done
     }
 
+    /// Commits. If the client's answer can wait for the log, this does not.
+    fn commit(&mut self) -> Result<()> {
+        if !self.defers_commits || self.more_follows || self.is_released {
+            return self.engine.commit().map_err(Error::from_engine);
+        }
+        let end = self.engine.commit_deferred().map_err(Error::from_engine)?;
+        self.pending = self.pending.max(end);
+        Ok(())
+    }
+
     pub(super) fn transaction_ended(&mut self) {
         let state = &mut self.facts.variables.state;
         (state.in_transaction, state.next_isolation, state.next_read_only) = (false, None, None);
@@ -132,9 +142,9 @@ impl Session {
     /// Ends the open transaction, if there is one: an implicit commit. Error 1399 in an XA branch.
     pub(super) fn end_transaction(&mut self, commits: bool) -> Result<()> {
         self.refuse_in_xa()?;
-        let ended = if commits { self.engine.commit() } else { self.engine.roll_back() };
+        let ended = if commits { self.commit() } else { self.engine.roll_back().map_err(Error::from_engine) };
         self.transaction_ended();
-        ended.map_err(Error::from_engine)
+        ended
     }
 
     pub(super) fn transaction(&mut self, statement: &Transaction<'_>) -> Result<()> {
@@ -221,8 +231,9 @@ impl Session {
         Ok(())
     }
 
-    /// Rolls back what is open, and gives back what is locked: the client has gone.
+    /// Rolls back what is open, gives back what is locked, forgets what was prepared: the client has gone, or begins anew.
     pub fn close(&mut self) {
+        self.statements.clear();
         self.forget_xa();
         // If it cannot be, the engine rolls it back later.
         let _ = self.end_transaction(false);
