@@ -10,7 +10,9 @@ use meseta_engine::{Engine, EngineOptions};
 use meseta_storage::Store;
 use parking_lot::RwLock;
 
+use super::lock::GlobalReadLock;
 use super::plan_cache::PlanCache;
+use super::xa::XaNames;
 use crate::error::{Error, Result};
 use crate::schema::information::VirtualTable;
 use crate::schema::{MysqlCollations, TableCache};
@@ -26,6 +28,10 @@ pub struct Instance {
     pub tables: TableCache,
     /// About how many rows tables have.
     pub row_counts: RowCounts,
+    /// Names of XA branches.
+    pub xa: XaNames,
+    /// FLUSH TABLES WITH READ LOCK.
+    pub read_lock: GlobalReadLock,
     /// Plans of statements.
     pub plans: PlanCache,
     connections: AtomicU64,
@@ -41,6 +47,8 @@ impl Instance {
             globals: Arc::new(Globals::new()),
             tables: TableCache::default(),
             row_counts: RowCounts::default(),
+            xa: XaNames::default(),
+            read_lock: GlobalReadLock::default(),
             plans: PlanCache::default(),
             connections: AtomicU64::new(0),
         }))
