@@ -22,6 +22,7 @@ pub(crate) mod column;
 mod database;
 pub mod information;
 mod literal;
+pub mod performance;
 mod show_create;
 mod table;
 

@@ -12,14 +12,21 @@
 //!    and it leaves the tables that it used.
 //! 3. A definition (DDL) commits what was before, as in MySQL.
 
+mod administration;
 mod answer;
 mod catalog;
+mod connections;
+mod counters;
 mod facts;
+mod identifiers;
 mod instance;
 mod prepared;
 mod set;
 mod show;
+mod status;
+mod tracking;
 mod transaction;
+mod user_lock;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -32,9 +39,15 @@ use meseta_types::{Context, DataType, Date, Datum};
 
 pub use answer::{Answer, Done, Status};
 pub use catalog::SessionTables;
+pub use connections::{Connections, Process, ServerFigures, SessionShared};
+pub use counters::{Counter, SessionCounters};
 pub use facts::{Identity, Interrupts, SessionFacts, Undisturbed, clock};
-pub use instance::{Instance, RowCounts};
+pub use identifiers::{uuid, uuid_text};
+pub use instance::{Instance, RowCounts, VERSION, WaitsBefore};
 pub use prepared::PreparedFacts;
+pub use status::ServerStatus;
+pub use tracking::Tracked;
+pub use user_lock::{Bell, UserLocks};
 
 use crate::error::{Error, Result};
 use crate::expression::random::Random;
@@ -59,6 +72,8 @@ pub struct Session {
     /// Values of the parameters of the statement that runs.
     slots: Vec<Value>,
     statements: prepared::Statements,
+    /// What the client is told of the session's state.
+    tracker: tracking::Tracker,
 }
 
 /// A statement that changes rows.
@@ -75,6 +90,8 @@ impl Session {
         let mut variables = SessionVariables::new(Arc::clone(&instance.globals));
         variables.state.connection_id = identity.connection;
         let context = variables.settings().context(Date::default());
+        let shared = SessionShared::new(identity.connection, engine.canceller());
+        instance.sessions.add(Arc::clone(&shared));
         let seed = clock() as u64 ^ identity.connection.rotate_left(32);
         let facts = SessionFacts {
             variables,
@@ -89,6 +106,9 @@ impl Session {
             interrupts,
             random: Random::new(seed as u32, (seed >> 32) as u32),
             seeded: HashMap::new(),
+            instance: Arc::clone(instance),
+            shared,
+            deadline: None,
         };
         let mut session = Session {
             instance: Arc::clone(instance),
@@ -98,6 +118,7 @@ impl Session {
             savepoints: Vec::new(),
             slots: Vec::new(),
             statements: prepared::Statements::default(),
+            tracker: tracking::Tracker::default(),
         };
         session.apply_settings();
         Ok(session)
@@ -128,11 +149,14 @@ impl Session {
     /// Uses another database: USE, COM_INIT_DB. Error 1049 if there is none of this name.
     pub fn use_database(&mut self, name: &str) -> Result<()> {
         let is_there =
-            name.eq_ignore_ascii_case("information_schema") || self.engine.schema().databases.contains_key(name);
+            name.eq_ignore_ascii_case("information_schema")
+                || name.eq_ignore_ascii_case("performance_schema")
+                || self.engine.schema().databases.contains_key(name);
         if !is_there {
             return Err(Error::new(ER_BAD_DB_ERROR, &[&name]));
         }
         self.facts.database = Some(name.to_owned());
+        self.tracker.chose_schema();
         Ok(())
     }
 
@@ -149,7 +173,7 @@ impl Session {
                 Err(error) => return self.fail(&error.into(), answer),
             };
             let more = parsed.next.is_some();
-            if let Err(error) = self.statement(&parsed.statement, text, more, answer) {
+            if let Err(error) = self.timed(&parsed.statement, text, more, answer) {
                 return self.fail(&error, answer);
             }
             match parsed.next {
@@ -171,6 +195,7 @@ impl Session {
         self.facts.statement_time = clock();
         self.facts.given_insert_id = None;
         self.facts.seeded.clear();
+        self.begin_count();
         self.engine.begin_statement();
     }
 
@@ -283,9 +308,23 @@ impl Session {
             S::LockTables(_) | S::UnlockTables => return Err(Error::not_yet("LOCK TABLES")),
             S::Xa(_) => return Err(Error::not_yet("XA")),
             S::Explain(_) => return Err(Error::not_yet("EXPLAIN")),
+            S::Kill(kill) => {
+                self.kill_statement(kill, text)?;
+                Done::default()
+            }
+            S::Flush(flush) => {
+                self.flush(flush)?;
+                Done::default()
+            }
             S::Show(show) => {
                 if self.show_own(show, more, answer)? {
                     return self.end_statement(Ok(()));
+                }
+                if show.filter.is_none()
+                    && let Some(rows) = self.administrative_rows(&show.what)?
+                {
+                    self.end_statement(Ok(()))?;
+                    return self.show_rows(&rows, more, answer);
                 }
                 self.renew_context(false);
                 let rows = self.define(statement, text);
@@ -293,6 +332,7 @@ impl Session {
                 return self.show_rows(&rows, more, answer);
             }
             S::Prepare { .. } | S::Execute { .. } | S::Deallocate(_) => return Err(Error::not_yet("PREPARE")),
+            S::Truncate(name) if self.truncates_waits(name)? => Done::default(),
             _ if crate::statement::is_definition(statement) => {
                 self.end_transaction(true)?;
                 match self.define(statement, text)? {
@@ -311,6 +351,7 @@ impl Session {
         self.facts.row_count =
             if matches!(statement, S::Insert(_) | S::Update(_) | S::Delete(_)) { done.affected as i64 } else { 0 };
         self.remember_warnings();
+        self.tell_changes(answer);
         answer.done(&done, Status { more_results: more, ..self.status() })
     }
 
@@ -359,6 +400,7 @@ impl Session {
             self.facts.found_rows = shown;
             self.facts.row_count = -1;
             self.remember_warnings();
+            self.tell_changes(answer);
             return answer.end(Status { more_results: more, ..self.status() });
         }
     }
@@ -406,6 +448,7 @@ impl Session {
         if changes.insert_id != 0 {
             self.facts.last_insert_id = changes.insert_id;
         }
+        self.count_changes(plan, &changes);
         let insert_id = match (changes.insert_id, self.facts.given_insert_id) {
             (0, Some(given)) => given,
             (0, None) => changes.last_number,
@@ -491,6 +534,7 @@ impl Session {
         }
         self.facts.row_count = -1;
         self.facts.found_rows = rows.rows.len() as u64;
+        self.tell_changes(answer);
         answer.end(status)
     }
 }

@@ -23,6 +23,7 @@ use meseta_types::{Collation, DataType, DateTime, Datum, IntegerSize, TextSize, 
 pub use show::show;
 
 use super::{Table, TableCache};
+use crate::session::SessionFacts;
 
 /// A value of such a table.
 #[derive(Clone, PartialEq, Debug)]
@@ -135,6 +136,8 @@ pub struct View<'v> {
     pub tables: &'v TableCache,
     /// The zone in which times are shown.
     pub zone: &'v Zone,
+    /// Who asks, for tables that tell of the server.
+    pub session: Option<&'v SessionFacts>,
 }
 
 impl View<'_> {
@@ -214,6 +217,12 @@ pub fn virtual_tables() -> impl Iterator<Item = &'static dyn VirtualTable> {
         .into_iter()
         .flatten()
         .map(|table| table as &dyn VirtualTable)
+        .chain(
+            super::performance::tables()
+                .iter()
+                .filter(|table| table.schema == "information_schema")
+                .map(|table| table as &dyn VirtualTable),
+        )
 }
 
 /// The table of this name; case does not count.

@@ -59,7 +59,7 @@ fn heading(name: impl Into<String>, column: Column) -> (String, Column) {
 
 fn rows_of(table: &str, session: &mut DefinitionContext<'_>) -> Vec<Vec<Cell>> {
     let schema = session.schema();
-    let view = View { schema: &schema, tables: session.tables, zone: &session.context.zone };
+    let view = View { schema: &schema, tables: session.tables, zone: &session.context.zone, session: None };
     super::virtual_table(table).map_or_else(Vec::new, |table| table.rows(&view, Wanted::default()))
 }
 
@@ -223,7 +223,7 @@ fn table_status(schema: Option<ast::Identifier<'_>>, session: &mut DefinitionCon
         "Comment",
     ];
     let schema = session.schema();
-    let view = View { schema: &schema, tables: session.tables, zone: &session.context.zone };
+    let view = View { schema: &schema, tables: session.tables, zone: &session.context.zone, session: None };
     let known = super::virtual_table("TABLES").map_or_else(Vec::new, |table| table.columns());
     // From TABLE_NAME on, without TABLE_TYPE.
     let columns = names.iter().zip([2].into_iter().chain(4..)).map(|(name, at)| {
