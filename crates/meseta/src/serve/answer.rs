@@ -23,6 +23,15 @@ pub fn status_flags(status: Status) -> StatusFlags {
 
 /// Writes a column's definition.
 pub fn write_column(reply: &mut Reply<'_>, column: &OutputColumn) {
+    with_definition(column, |definition| definition.write(reply.writer()));
+}
+
+/// Writes a column's definition as COM_FIELD_LIST answers: with its default.
+pub fn write_column_with_default(reply: &mut Reply<'_>, column: &OutputColumn, default: Option<&str>) {
+    with_definition(column, |definition| definition.write_with_default(reply.writer(), default.map(str::as_bytes)));
+}
+
+fn with_definition(column: &OutputColumn, write: impl FnOnce(&ColumnDefinition<'_>)) {
     let data_type = &column.data_type;
     let mut flags = data_type.column_flags();
     if !column.nullable {
@@ -44,7 +53,7 @@ pub fn write_column(reply: &mut Reply<'_>, column: &OutputColumn) {
         flags: ColumnFlags(flags),
         decimals: data_type.column_decimals(),
     };
-    definition.write(reply.writer());
+    write(&definition);
 }
 
 fn wire_type(column: &OutputColumn) -> ColumnType {
@@ -84,6 +93,13 @@ pub fn write_columns_count(reply: &mut Reply<'_>, count: usize) {
 
 fn gone() -> Error {
     Error { code: meseta_errors::ER_NET_ERROR_ON_WRITE, message: "the client has gone".to_owned() }
+}
+
+impl<'a, 'r> ReplyAnswer<'a, 'r> {
+    /// Into this reply; rows as texts, or as the binary protocol has them.
+    pub fn new(reply: &'a mut Reply<'r>, is_binary: bool) -> Self {
+        Self { reply, is_binary, text: Vec::new(), changes: SessionChanges::new() }
+    }
 }
 
 impl Answer for ReplyAnswer<'_, '_> {

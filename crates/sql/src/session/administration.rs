@@ -10,11 +10,12 @@ use meseta_errors::{
 use meseta_parser::ast::{self, EngineTopic, Flush, FlushWhat, Kill, ShowWhat, Statement};
 use meseta_types::{Collation, DataType, Datum, IntegerSize};
 
-use super::connections::Process;
+use super::connections::{Process, SessionShared};
 use super::counters::{Counter, counter_of};
-use super::{Answer, Manipulation, Session, clock};
+use super::plan::{Parameters, PlanBody, StatementPlan};
+use super::{Session, clock};
 use crate::error::{Error, Result};
-use crate::query::text_of;
+use crate::query::{OutputColumn, text_of};
 use crate::schema::information::{Cell, Rows, VirtualColumn};
 use crate::schema::performance;
 use crate::statement::manipulation::Changes;
@@ -43,46 +44,49 @@ impl Session {
         }
     }
 
-    /// Runs a statement, counted and timed.
-    pub(super) fn timed(
-        &mut self,
-        statement: &Statement<'_>,
-        text: &[u8],
-        more: bool,
-        answer: &mut dyn Answer,
-    ) -> Result<()> {
+    /// A statement without a plan is about to run.
+    pub(super) fn statement_begins(&mut self, statement: &Statement<'_>) {
         if let Some(counter) = counter_of(statement) {
             self.facts.shared.counters.add(counter, 1);
         }
         self.tracker.begins(statement);
-        let limit = self.facts.variables.settings().max_execution_time;
-        let is_limited = limit > 0 && matches!(statement, Statement::Query(_));
-        if is_limited {
-            let limit = Duration::from_millis(limit);
+    }
+
+    /// A plan is about to run: it is counted, and max_execution_time begins.
+    pub(super) fn plan_begins(&mut self, plan: &StatementPlan) {
+        if let Some(counter) = plan.counter {
+            self.facts.shared.counters.add(counter, 1);
+        }
+        self.tracker.plan_begins(plan);
+        let settings = self.facts.variables.settings();
+        if settings.max_execution_time > 0 && !plan.changes_data() {
+            let limit = Duration::from_millis(settings.max_execution_time);
             self.facts.shared.counters.add(Counter::MaxExecutionTimeSet, 1);
             self.facts.deadline = Instant::now().checked_add(limit);
-            let lock_wait = Duration::from_secs(self.facts.variables.settings().innodb_lock_wait_timeout);
-            self.engine.set_lock_wait(lock_wait.min(limit));
+            self.engine.set_lock_wait(limit.min(Duration::from_secs(settings.innodb_lock_wait_timeout)));
         }
-        let mut done = self.statement(statement, text, more, answer);
-        if is_limited {
-            let is_late = self.facts.deadline.take().is_some_and(|deadline| Instant::now() >= deadline);
-            self.engine.set_lock_wait(Duration::from_secs(self.facts.variables.settings().innodb_lock_wait_timeout));
-            if is_late && done.as_ref().is_err_and(|error| error.code == ER_LOCK_WAIT_TIMEOUT) {
-                done = Err(Error::new(ER_QUERY_TIMEOUT, &[]));
+    }
+
+    /// A plan has run.
+    pub(super) fn plan_ends<T>(&mut self, done: Result<T>) -> Result<T> {
+        let Some(deadline) = self.facts.deadline.take() else { return done };
+        self.engine.set_lock_wait(Duration::from_secs(self.facts.variables.settings().innodb_lock_wait_timeout));
+        match done {
+            Err(error) if error.code == ER_LOCK_WAIT_TIMEOUT && Instant::now() >= deadline => {
+                Err(Error::new(ER_QUERY_TIMEOUT, &[]))
             }
+            done => done,
         }
-        self.look_whether_slow(text);
-        done
     }
 
     /// Counts rows that were changed.
-    pub(super) fn count_changes(&mut self, plan: &Manipulation, changes: &Changes) {
+    pub(super) fn count_changes(&mut self, plan: &PlanBody, changes: &Changes) {
         let counters = &self.facts.shared.counters;
         let (handler, rows) = match plan {
-            Manipulation::Insert(_) => (Counter::HandlerWrite, Counter::InnodbRowsInserted),
-            Manipulation::Update(_) => (Counter::HandlerUpdate, Counter::InnodbRowsUpdated),
-            Manipulation::Delete(_) => (Counter::HandlerDelete, Counter::InnodbRowsDeleted),
+            PlanBody::Insert(_) => (Counter::HandlerWrite, Counter::InnodbRowsInserted),
+            PlanBody::Update(_) => (Counter::HandlerUpdate, Counter::InnodbRowsUpdated),
+            PlanBody::Delete(_) => (Counter::HandlerDelete, Counter::InnodbRowsDeleted),
+            PlanBody::Query(_) => return,
         };
         counters.add(handler, changes.affected);
         counters.add(rows, changes.affected);
@@ -107,7 +111,8 @@ impl Session {
         Ok(true)
     }
 
-    fn look_whether_slow(&mut self, text: &[u8]) {
+    /// A statement has ended: was it slow?
+    pub(super) fn end_count(&mut self, text: &[u8]) {
         let micros = clock().saturating_sub(self.facts.statement_time);
         let settings = self.facts.variables.settings();
         if (micros as f64) < settings.long_query_time * 1e6 {
@@ -127,14 +132,49 @@ impl Session {
         }
     }
 
+    /// What others see of the session.
+    pub fn shared(&self) -> &SessionShared {
+        &self.facts.shared
+    }
+
+    /// `wait_timeout` of an interactive client begins as another number.
+    pub fn set_wait_timeout(&mut self, seconds: u64) {
+        self.facts.variables.set_number("wait_timeout", seconds);
+    }
+
+    /// The columns of a table whose names are like a pattern (empty: all), with their defaults: COM_FIELD_LIST.
+    pub fn field_list(&mut self, table: &str, pattern: &[u8]) -> Result<Vec<(OutputColumn, Option<String>)>> {
+        let text = format!("SELECT * FROM {}", crate::schema::quoted_name(table));
+        let (_, columns) = self.read_prepared(text.as_bytes())?;
+        let database = self.facts.database.clone().unwrap_or_default();
+        let found = self.engine.schema().table_named(&database, table).ok().cloned();
+        let known = found.and_then(|found| self.instance.tables.get(&found).ok());
+        let zone = self.facts.variables.settings().time_zone.clone();
+        let default = |name: &[u8]| {
+            let known = known.as_ref()?;
+            let column = known.columns.iter().find(|column| column.name.as_bytes() == name)?;
+            crate::schema::default_text(column, &zone)
+        };
+        let is_wanted = |column: &OutputColumn| {
+            let name = String::from_utf8_lossy(&column.name);
+            pattern.is_empty() || crate::variable::like(&name, pattern)
+        };
+        Ok(columns
+            .into_iter()
+            .filter(is_wanted)
+            .map(|column| {
+                let default = default(&column.name);
+                (column, default)
+            })
+            .collect())
+    }
+
     // ---- a session like new -----------------------------------------------------------------------------------------
 
     /// COM_RESET_CONNECTION: rolls back, and forgets variables, prepared statements, user locks and temporary state. The
     /// default database and the account stay.
     pub fn reset(&mut self) {
         self.close();
-        self.slots.clear();
-        self.statements = super::prepared::Statements::default();
         self.savepoints.clear();
         self.instance.user_locks.release_all(self.facts.identity.connection);
         let facts = &mut self.facts;
@@ -155,9 +195,9 @@ impl Session {
     }
 
     /// KILL [CONNECTION | QUERY] expression.
-    pub(super) fn kill_statement(&mut self, kill: &Kill<'_>, text: &[u8]) -> Result<()> {
+    pub(super) fn kill_statement(&mut self, kill: &Kill<'_>, text: &[u8], parameters: Parameters<'_>) -> Result<()> {
         let mut id = 0;
-        self.evaluate_each(&[kill.id], text, &mut |_, value| {
+        self.evaluate_each(&[kill.id], text, parameters, &mut |_, value| {
             id = number_of(value);
             Ok(())
         })?;

@@ -13,6 +13,7 @@ use parking_lot::{Mutex, RwLock};
 use super::connections::{Connections, Sessions};
 use super::identifiers::first_short_identifier;
 use super::user_lock::UserLocks;
+use super::plan_cache::PlanCache;
 use crate::error::{Error, Result};
 use crate::schema::information::VirtualTable;
 use crate::schema::{MysqlCollations, TableCache};
@@ -40,6 +41,8 @@ pub struct Instance {
     server: OnceLock<Arc<dyn Connections>>,
     waits_before: Mutex<WaitsBefore>,
     status_flushed: Mutex<Option<Instant>>,
+    /// Plans of statements.
+    pub plans: PlanCache,
     connections: AtomicU64,
     short_identifiers: AtomicU64,
 }
@@ -67,6 +70,7 @@ impl Instance {
             server: OnceLock::new(),
             waits_before: Mutex::default(),
             status_flushed: Mutex::default(),
+            plans: PlanCache::default(),
             connections: AtomicU64::new(0),
             short_identifiers: AtomicU64::new(first_short_identifier(1)),
         }))

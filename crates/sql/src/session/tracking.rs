@@ -14,6 +14,7 @@ use std::collections::BTreeSet;
 
 use meseta_parser::ast::{QueryBody, Statement, Transaction};
 
+use super::plan::StatementPlan;
 use super::{Answer, Session};
 use crate::variable::{Isolation, ReadScope, Variable};
 
@@ -64,6 +65,17 @@ const FOLLOWERS: &[(&str, &str)] = &[
     ("character_set_server", "collation_server"),
 ];
 
+/// Whether a statement reads rows of tables, and whether it has rows to show.
+pub(super) fn access_of(statement: &Statement<'_>) -> (bool, bool) {
+    let Statement::Query(query) = statement else { return (false, false) };
+    let reads = match query.body {
+        QueryBody::Select(select) => !select.from.is_empty(),
+        QueryBody::Values(_) => false,
+        _ => true,
+    };
+    (reads, query.into.is_none())
+}
+
 impl Tracker {
     /// A session's variable was set.
     pub(super) fn assigned(&mut self, variable: Variable) {
@@ -87,22 +99,24 @@ impl Tracker {
         self.state |= self.is_on;
     }
 
-    /// A statement is about to run.
+    /// A statement that has a plan is about to run.
+    pub(super) fn plan_begins(&mut self, plan: &StatementPlan) {
+        if self.is_on {
+            let (reads, rows) = plan.access;
+            self.access.reads |= reads;
+            self.access.rows |= rows;
+            self.access.writes |= plan.changes_data();
+        }
+    }
+
+    /// Another statement is about to run.
     pub(super) fn begins(&mut self, statement: &Statement<'_>) {
         if !self.is_on {
             return;
         }
         use Statement as S;
         match statement {
-            S::Query(query) => {
-                self.access.rows = true;
-                self.access.reads |= match query.body {
-                    QueryBody::Select(select) => !select.from.is_empty(),
-                    QueryBody::Values(_) => false,
-                    _ => true,
-                };
-            }
-            S::Insert(_) | S::Update(_) | S::Delete(_) | S::Load(_) => self.access.writes = true,
+            S::Load(_) => self.access.writes = true,
             S::Show(_) | S::Explain(_) => self.access.rows = true,
             S::Transaction(Transaction::Start { consistent_snapshot: snapshot, .. }) => {
                 self.access = Access { explicit: true, snapshot: *snapshot, reads: *snapshot, ..Access::default() };
