@@ -482,7 +482,7 @@ impl ServerHandle {
                     command: command_name(command),
                     seconds: now.saturating_sub(facts.since.load(Ordering::Relaxed)) / 1000,
                     state: match (*facts.state.lock(), &running) {
-                        ("", Some((_, "") )) => "executing",
+                        ("", Some((_, ""))) => "executing",
                         ("", Some((_, state))) => state,
                         ("", None) => "",
                         (state, _) => state,

@@ -43,19 +43,12 @@ impl SqlBackend {
     }
 }
 
-fn begin_session(
-    instance: &Arc<Instance>,
-    server: &ServerConnections,
-    opening: &Opening<'_>,
-) -> Result<SqlSession> {
+fn begin_session(instance: &Arc<Instance>, server: &ServerConnections, opening: &Opening<'_>) -> Result<SqlSession> {
     let client = opening.client;
     let user = String::from_utf8_lossy(&client.user).into_owned();
     let connection = u64::from(opening.connection.id());
-    let identity = Identity {
-        connection,
-        user: format!("{user}@{}", opening.peer.host()),
-        account: format!("{user}@localhost"),
-    };
+    let identity =
+        Identity { connection, user: format!("{user}@{}", opening.peer.host()), account: format!("{user}@localhost") };
     let interrupts = Box::new(ConnectionInterrupts(opening.connection.clone()));
     let mut session = SqlSession::new(instance, identity, interrupts)?;
     // Whoever is killed waits for no lock any more. (The session is looked for: COM_CHANGE_USER makes another.)

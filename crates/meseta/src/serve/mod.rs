@@ -16,6 +16,9 @@ use crate::Failure;
 use backend::SqlBackend;
 use connections::ServerConnections;
 
+/// The least log that the store's log buffer can do with.
+const LOG_BYTES_MIN: u64 = 64 << 20;
+
 /// Serves until SIGTERM or SIGINT.
 pub fn run(arguments: Vec<String>) -> Result<(), Failure> {
     let parsed = options::parse(arguments)?;
@@ -24,8 +27,12 @@ pub fn run(arguments: Vec<String>) -> Result<(), Failure> {
     let options = parsed.options;
     std::fs::create_dir_all(&options.datadir)?;
     let wait_hook = WaitHook { before: blocking::HOOK.before, after: blocking::HOOK.after };
-    let store_options =
-        StoreOptions { memory_bytes: options.innodb_buffer_pool_size as usize, wait_hook, ..StoreOptions::default() };
+    let store_options = StoreOptions {
+        memory_bytes: options.innodb_buffer_pool_size as usize,
+        log_bytes: options.innodb_redo_log_capacity.max(LOG_BYTES_MIN),
+        wait_hook,
+        ..StoreOptions::default()
+    };
     let store = Store::open(options.in_datadir("meseta".as_ref()), store_options)?;
     let instance = Instance::open(store)?;
     variables::apply(&options, &instance)?;

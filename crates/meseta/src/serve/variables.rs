@@ -1,7 +1,7 @@
 //! Options as system variables: what was given at the start is what `SELECT @@x` says.
 
-use meseta_server::options::{FlushLog, OptionError, ServerOptions};
 use meseta_server::Server;
+use meseta_server::options::{FlushLog, OptionError, ServerOptions};
 use meseta_sql::session::{Instance, VERSION, uuid, uuid_text};
 use meseta_sql::variable::{Kind, Variable};
 use meseta_types::Warnings;
@@ -59,9 +59,8 @@ fn path(path: &std::path::Path) -> String {
 pub fn apply(options: &ServerOptions, instance: &Instance) -> Result<(), Failure> {
     let on_off = |on: bool| if on { "ON" } else { "OFF" }.to_owned();
     let directory = std::fs::canonicalize(&options.datadir).unwrap_or_else(|_| options.datadir.clone());
-    let optional = |given: &Option<std::path::PathBuf>, usual: &str| {
-        given.as_ref().map_or(usual.to_owned(), |given| path(given))
-    };
+    let optional =
+        |given: &Option<std::path::PathBuf>, usual: &str| given.as_ref().map_or(usual.to_owned(), |given| path(given));
     let flush = match options.innodb_flush_log_at_trx_commit {
         FlushLog::Lazily => "0",
         FlushLog::AtCommit => "1",
@@ -99,7 +98,7 @@ pub fn apply(options: &ServerOptions, instance: &Instance) -> Result<(), Failure
         ("auto_generate_certs", on_off(options.auto_generate_certs)),
         ("log_error_verbosity", options.log_error_verbosity.to_string()),
         ("innodb_buffer_pool_size", options.innodb_buffer_pool_size.to_string()),
-        ("innodb_redo_log_capacity", options.innodb_redo_log_capacity.to_string()),
+        ("innodb_redo_log_capacity", instance.engine.store().log_capacity().to_string()),
         ("innodb_flush_log_at_trx_commit", flush.to_owned()),
         ("innodb_lock_wait_timeout", options.innodb_lock_wait_timeout.to_string()),
         ("innodb_deadlock_detect", on_off(options.innodb_deadlock_detect)),

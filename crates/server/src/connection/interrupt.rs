@@ -16,8 +16,8 @@
 //! 2. `Query` is forgotten when the next command begins; the others stay.
 //! 3. A reason that is raised while a watch is there wakes it, after the reason can be seen.
 
-use std::sync::{Arc, OnceLock};
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
 

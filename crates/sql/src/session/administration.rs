@@ -19,6 +19,7 @@ use crate::query::{OutputColumn, text_of};
 use crate::schema::information::{Cell, Rows, VirtualColumn};
 use crate::schema::performance;
 use crate::statement::manipulation::Changes;
+use crate::variable::Variable;
 
 /// As much of a statement's text as SHOW PROCESSLIST without FULL shows, in characters.
 const SHORT_INFO: usize = 100;
@@ -30,6 +31,12 @@ impl Session {
         let interrupts = &facts.interrupts;
         facts.shared.begin_statement(|| interrupts.check().is_err());
         facts.shared.counters.add(Counter::Questions, 1);
+        let globals = self.instance.globals.version();
+        if globals != self.globals_heeded {
+            self.globals_heeded = globals;
+            self.apply_settings();
+        }
+        let facts = &mut self.facts;
         if !facts.variables.state.in_transaction && self.engine.transaction().is_none() {
             facts.shared.counters.set_transaction_since(facts.statement_time);
         }
@@ -79,6 +86,19 @@ impl Session {
         }
     }
 
+    /// A statement has failed: a deadlock is told to whoever runs the server, if innodb_print_all_deadlocks says so.
+    pub(super) fn note_failure(&self, error: &Error) {
+        let is_told =
+            || Variable::find("innodb_print_all_deadlocks").is_some_and(|v| self.instance.globals.get(v).is_true());
+        if error.code == meseta_errors::ER_LOCK_DEADLOCK
+            && is_told()
+            && let Some(server) = self.instance.server()
+            && let Some(deadlock) = self.instance.engine.last_deadlock()
+        {
+            server.log(&format!("deadlock: connection {}\n{deadlock}", self.facts.identity.connection));
+        }
+    }
+
     /// Counts rows that were changed.
     pub(super) fn count_changes(&mut self, plan: &PlanBody, changes: &Changes) {
         let counters = &self.facts.shared.counters;
@@ -103,7 +123,8 @@ impl Session {
             "events_waits_summary_global_by_event_name" => self.instance.reset_waits(),
             table if table.contains("summary") && performance::table(table).is_some() => {}
             table if performance::table(table).is_some() => {
-                return Err(Error { code: meseta_errors::ErrorCode(1683), message: "Invalid performance_schema usage.".to_owned() });
+                let (user, host) = self.facts.identity.account.rsplit_once('@').unwrap_or_default();
+                return Err(Error::new(meseta_errors::ER_TABLEACCESS_DENIED_ERROR, &[&"DROP", &user, &host, &table]));
             }
             _ => return Err(Error::new(meseta_errors::ER_NO_SUCH_TABLE, &[&"performance_schema", &table])),
         }
@@ -119,8 +140,8 @@ impl Session {
             return;
         }
         self.facts.shared.counters.add(Counter::SlowQueries, 1);
-        let is_on = crate::variable::Variable::find("slow_query_log")
-            .is_some_and(|variable| self.instance.globals.get(variable).is_true());
+        let is_on =
+            Variable::find("slow_query_log").is_some_and(|variable| self.instance.globals.get(variable).is_true());
         if is_on && let Some(server) = self.instance.server() {
             let seconds = micros as f64 / 1e6;
             let database = self.facts.database.as_deref().unwrap_or("");
@@ -462,4 +483,3 @@ fn privileges() -> Rows {
     let rows = rows.map(|line| line.split('\t').map(Cell::text).collect()).collect();
     Rows::new(columns.to_vec(), rows)
 }
-

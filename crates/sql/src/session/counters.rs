@@ -13,7 +13,8 @@
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 use meseta_parser::ast::{
-    DeleteTarget, EngineTopic, GrantSubject, Handler, InsertSource, MaintenanceKind, ShowWhat, Statement, Transaction, Xa,
+    DeleteTarget, EngineTopic, GrantSubject, Handler, InsertSource, MaintenanceKind, ShowWhat, Statement, Transaction,
+    Xa,
 };
 
 macro_rules! counters {

@@ -57,7 +57,8 @@ pub fn uuid() -> [u8; 16] {
 /// The text of an identifier.
 pub fn uuid_text(bytes: &[u8; 16]) -> String {
     let hexadecimal: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
-    let parts = [&hexadecimal[..8], &hexadecimal[8..12], &hexadecimal[12..16], &hexadecimal[16..20], &hexadecimal[20..]];
+    let parts =
+        [&hexadecimal[..8], &hexadecimal[8..12], &hexadecimal[12..16], &hexadecimal[16..20], &hexadecimal[20..]];
     parts.join("-")
 }
 

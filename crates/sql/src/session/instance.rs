@@ -1,8 +1,8 @@
 //! What all sessions of a server share: the engine, variables, tables as they were read, counts of rows.
 
 use std::collections::HashMap;
-use std::sync::{Arc, OnceLock};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use meseta_engine::ids::TableId;
@@ -12,8 +12,8 @@ use parking_lot::{Mutex, RwLock};
 
 use super::connections::{Connections, Sessions};
 use super::identifiers::first_short_identifier;
-use super::user_lock::UserLocks;
 use super::plan_cache::PlanCache;
+use super::user_lock::UserLocks;
 use crate::error::{Error, Result};
 use crate::schema::information::VirtualTable;
 use crate::schema::{MysqlCollations, TableCache};

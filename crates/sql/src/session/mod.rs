@@ -77,6 +77,8 @@ pub struct Session {
     is_strict: bool,
     savepoints: Vec<(Box<str>, meseta_engine::Savepoint)>,
     statements: prepared::Statements,
+    /// Global variables as this session has heeded them last.
+    globals_heeded: u64,
     /// What the client is told of the session's state.
     tracker: tracking::Tracker,
     plans: SessionPlans,
@@ -125,6 +127,7 @@ impl Session {
             is_strict: true,
             savepoints: Vec::new(),
             statements: prepared::Statements::default(),
+            globals_heeded: 0,
             tracker: tracking::Tracker::default(),
             plans: SessionPlans::default(),
             environment: Environment::default(),
@@ -161,10 +164,9 @@ impl Session {
 
     /// Uses another database: USE, COM_INIT_DB. Error 1049 if there is none of this name.
     pub fn use_database(&mut self, name: &str) -> Result<()> {
-        let is_there =
-            name.eq_ignore_ascii_case("information_schema")
-                || name.eq_ignore_ascii_case("performance_schema")
-                || self.engine.schema().databases.contains_key(name);
+        let is_there = name.eq_ignore_ascii_case("information_schema")
+            || name.eq_ignore_ascii_case("performance_schema")
+            || self.engine.schema().databases.contains_key(name);
         if !is_there {
             return Err(Error::new(ER_BAD_DB_ERROR, &[&name]));
         }
@@ -202,6 +204,7 @@ impl Session {
 
     fn fail(&mut self, error: &Error, answer: &mut dyn Answer) -> Result<()> {
         self.facts.row_count = -1;
+        self.note_failure(error);
         let condition = meseta_types::SqlError::new(error.code.0, error.message.clone());
         self.context.warnings.push(meseta_types::Level::Error, condition);
         self.remember_warnings();

@@ -58,6 +58,11 @@ impl Session {
                 SetItem::TriggerRow { .. } => return Err(crate::Error::not_yet("triggers")),
             }
         }
+        // What the engine cannot change while it runs is not said to have changed.
+        if let Some(fixed) = assignments.iter().find(|assignment| assignment.needs_restart(&self.instance.globals)) {
+            let name = fixed.variable().definition().name;
+            return Err(crate::Error::not_yet(&format!("SET GLOBAL {name} while the server runs")));
+        }
         for (name, value) in users {
             self.tracker.changed_state();
             self.facts.set_user_variable(&name, value.get())?;

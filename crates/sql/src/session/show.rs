@@ -3,10 +3,10 @@
 use meseta_parser::ast::{Show, ShowFilter, ShowWhat};
 use meseta_types::{Collation, DataType, Datum, Level};
 
+use super::ServerStatus;
 use super::{Answer, Session, Status};
 use crate::error::{Error, Result};
 use crate::query::OutputColumn;
-use super::ServerStatus;
 use crate::variable::{show_status, show_variables};
 
 fn text_column(name: &str, length: u32) -> OutputColumn {

@@ -70,8 +70,7 @@ impl<'s> ServerStatus<'s> {
         let page = PAGE_BYTES;
         let pages_written = store.cleaner.pages_written;
         let data_syncs = || self.waited(&[WaitEvent::DataSync, WaitEvent::DoublewriteSync, WaitEvent::ControlSync]);
-        let data_writes =
-            || self.waited(&[WaitEvent::DataWrite, WaitEvent::DoublewriteWrite]) + store.log.writes;
+        let data_writes = || self.waited(&[WaitEvent::DataWrite, WaitEvent::DoublewriteWrite]) + store.log.writes;
         Some(match name {
             "Aborted_clients" => server.aborted_clients,
             "Aborted_connects" => server.aborted_connects,
@@ -163,18 +162,30 @@ impl StatusProvider for ServerStatus<'_> {
                 let (version, cipher) = tls.unwrap_or(("", ""));
                 if name == "Ssl_version" { version } else { cipher }.to_owned()
             }
-            "Innodb_buffer_pool_load_status" | "Innodb_buffer_pool_dump_status" | "Innodb_buffer_pool_resize_status" => {
-                String::new()
-            }
+            "Innodb_buffer_pool_load_status"
+            | "Innodb_buffer_pool_dump_status"
+            | "Innodb_buffer_pool_resize_status" => String::new(),
             "Innodb_redo_log_read_only" => "OFF".to_owned(),
             "Innodb_redo_log_enabled" => "ON".to_owned(),
             "Innodb_redo_log_resize_status" => "OK".to_owned(),
             "Current_tls_version" => "TLSv1.2,TLSv1.3".to_owned(),
-            "Ssl_server_not_after" | "Ssl_server_not_before" | "Ssl_cipher_list" | "Rsa_public_key"
-            | "Caching_sha2_password_rsa_public_key" | "Current_tls_ca" | "Current_tls_capath" | "Current_tls_cert"
-            | "Current_tls_cipher" | "Current_tls_ciphersuites" | "Current_tls_crl" | "Current_tls_crlpath"
-            | "Current_tls_key" | "Tls_library_version" => String::new(),
-            "Telemetry_logs_supported" | "Telemetry_metrics_supported" | "Telemetry_traces_supported"
+            "Ssl_server_not_after"
+            | "Ssl_server_not_before"
+            | "Ssl_cipher_list"
+            | "Rsa_public_key"
+            | "Caching_sha2_password_rsa_public_key"
+            | "Current_tls_ca"
+            | "Current_tls_capath"
+            | "Current_tls_cert"
+            | "Current_tls_cipher"
+            | "Current_tls_ciphersuites"
+            | "Current_tls_crl"
+            | "Current_tls_crlpath"
+            | "Current_tls_key"
+            | "Tls_library_version" => String::new(),
+            "Telemetry_logs_supported"
+            | "Telemetry_metrics_supported"
+            | "Telemetry_traces_supported"
             | "Resource_group_supported" => "OFF".to_owned(),
             "Ssl_session_cache_mode" => "NONE".to_owned(),
             name => self.number(name, global)?.to_string(),

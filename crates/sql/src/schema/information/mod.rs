@@ -175,8 +175,13 @@ impl Wanted<'_> {
 
 /// A table of information_schema.
 pub trait VirtualTable: Sync {
-    /// Its name, in capitals.
+    /// Its name, in capitals; those of performance_schema are not.
     fn name(&self) -> &'static str;
+
+    /// Its database.
+    fn schema(&self) -> &'static str {
+        "information_schema"
+    }
 
     /// Its columns.
     fn columns(&self) -> Vec<VirtualColumn>;
@@ -217,12 +222,7 @@ pub fn virtual_tables() -> impl Iterator<Item = &'static dyn VirtualTable> {
         .into_iter()
         .flatten()
         .map(|table| table as &dyn VirtualTable)
-        .chain(
-            super::performance::tables()
-                .iter()
-                .filter(|table| table.schema == "information_schema")
-                .map(|table| table as &dyn VirtualTable),
-        )
+        .chain(super::performance::tables_of("information_schema"))
 }
 
 /// The table of this name; case does not count.

@@ -85,7 +85,7 @@ fn data_type(kind: &str) -> DataType {
 /// A table of MySQL's.
 pub struct SystemTable {
     /// `performance_schema` or `information_schema`.
-    pub schema: &'static str,
+    schema: &'static str,
     name: &'static str,
     columns: Vec<VirtualColumn>,
     rows: Option<MakeRows>,
@@ -112,6 +112,10 @@ impl VirtualTable for SystemTable {
         self.name
     }
 
+    fn schema(&self) -> &'static str {
+        self.schema
+    }
+
     fn columns(&self) -> Vec<VirtualColumn> {
         self.columns.clone()
     }
@@ -127,6 +131,11 @@ impl VirtualTable for SystemTable {
 /// All of them.
 pub fn tables() -> &'static [SystemTable] {
     &TABLES
+}
+
+/// Those of one schema.
+pub fn tables_of(schema: &str) -> impl Iterator<Item = &'static dyn VirtualTable> {
+    TABLES.iter().filter(move |table| table.schema == schema).map(|table| table as &dyn VirtualTable)
 }
 
 /// The table of performance_schema with this name; case does not count.
