@@ -212,6 +212,7 @@ impl Session {
     }
 
     fn begin_statement(&mut self) {
+        crate::stack::begin();
         self.facts.statement_time = clock();
         self.facts.given_insert_id = None;
         self.facts.seeded.clear();
