@@ -5,7 +5,7 @@ use meseta_errors::ER_SP_DOES_NOT_EXIST;
 use meseta_parser::ast::{self, Transaction};
 use meseta_storage::Durability;
 
-use super::Session;
+use super::{Counter, Session};
 use crate::error::{Error, Result};
 use crate::query::text_of;
 use crate::variable::Isolation;
@@ -39,6 +39,7 @@ impl Session {
         let is_open = self.facts.variables.state.in_transaction;
         match &done {
             Err(error) if error.ends_transaction() => {
+                self.facts.shared.counters.add(Counter::HandlerRollback, 1);
                 self.engine.roll_back().map_err(Error::from_engine)?;
                 self.transaction_ended();
             }
@@ -52,6 +53,7 @@ impl Session {
 
     /// Commits. If the client's answer can wait for the log, this does not.
     fn commit(&mut self) -> Result<()> {
+        self.facts.shared.counters.add(Counter::HandlerCommit, 1);
         if !self.defers_commits || self.more_follows {
             return self.engine.commit().map_err(Error::from_engine);
         }
@@ -69,6 +71,9 @@ impl Session {
 
     /// Ends the open transaction, if there is one: an implicit commit.
     pub(super) fn end_transaction(&mut self, commits: bool) -> Result<()> {
+        if !commits {
+            self.facts.shared.counters.add(Counter::HandlerRollback, 1);
+        }
         let ended = if commits { self.commit() } else { self.engine.roll_back().map_err(Error::from_engine) };
         self.transaction_ended();
         ended
@@ -98,6 +103,7 @@ impl Session {
                 let name: Box<str> = text_of(name.text.0).into();
                 self.savepoints.retain(|(other, _)| !other.eq_ignore_ascii_case(&name));
                 if self.facts.variables.state.in_transaction || !self.facts.variables.settings().autocommit {
+                    self.facts.shared.counters.add(Counter::HandlerSavepoint, 1);
                     let savepoint = self.engine.savepoint();
                     self.savepoints.push((name, savepoint));
                 }
@@ -106,6 +112,7 @@ impl Session {
             Transaction::RollbackTo(name) => {
                 let at = self.savepoint_named(name)?;
                 self.savepoints.truncate(at + 1);
+                self.facts.shared.counters.add(Counter::HandlerSavepointRollback, 1);
                 self.engine.roll_back_to(self.savepoints[at].1).map_err(Error::from_engine)
             }
             Transaction::ReleaseSavepoint(name) => {
