@@ -418,7 +418,9 @@ fn table_rows(
     spare: &mut Spare,
     sink: &mut Sink<'_>,
 ) -> Result<Flow> {
-    let handle = enter(table, TableMode::Read, running)?;
+    let is_exclusive = table.locking.is_some_and(|plan| plan.exclusive);
+    let mode = if is_exclusive { TableMode::Write } else { TableMode::Read };
+    let handle = enter(table, mode, running)?;
     let locking = table.locking.map(|plan| locking_of(plan, running));
     for bounds in bounds(table, row, outer, running)? {
         let is_clustered = table.access.index == 0;

@@ -12,8 +12,10 @@ use parking_lot::{Mutex, RwLock};
 
 use super::connections::{Connections, Sessions};
 use super::identifiers::first_short_identifier;
+use super::lock::GlobalReadLock;
 use super::plan_cache::PlanCache;
 use super::user_lock::UserLocks;
+use super::xa::XaNames;
 use crate::error::{Error, Result};
 use crate::schema::information::VirtualTable;
 use crate::schema::{MysqlCollations, TableCache};
@@ -32,6 +34,10 @@ pub struct Instance {
     pub tables: TableCache,
     /// About how many rows tables have.
     pub row_counts: RowCounts,
+    /// Names of XA branches.
+    pub xa: XaNames,
+    /// FLUSH TABLES WITH READ LOCK.
+    pub read_lock: GlobalReadLock,
     /// User locks: GET_LOCK.
     pub user_locks: UserLocks,
     /// The sessions that there are.
@@ -64,6 +70,8 @@ impl Instance {
             globals: Arc::new(Globals::new()),
             tables: TableCache::default(),
             row_counts: RowCounts::default(),
+            xa: XaNames::default(),
+            read_lock: GlobalReadLock::default(),
             user_locks: UserLocks::default(),
             sessions: Sessions::default(),
             version: VERSION.to_owned(),

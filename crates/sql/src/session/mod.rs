@@ -20,6 +20,7 @@ mod counters;
 mod facts;
 mod identifiers;
 mod instance;
+mod lock;
 mod plan;
 mod plan_cache;
 mod planned;
@@ -30,6 +31,7 @@ mod status;
 mod tracking;
 mod transaction;
 mod user_lock;
+mod xa;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -42,17 +44,19 @@ use meseta_storage::Lsn;
 use meseta_types::{Context, Date, Datum};
 
 pub use answer::{Answer, Done, Status};
-pub use catalog::SessionTables;
+pub use catalog::{SessionTables, TableRules};
 pub use connections::{Connections, Process, ServerFigures, SessionShared};
 pub use counters::{Counter, SessionCounters};
 pub use facts::{Identity, Interrupts, SessionFacts, Undisturbed, clock};
 pub use identifiers::{uuid, uuid_text};
 pub use instance::{Instance, RowCounts, VERSION, WaitsBefore};
+pub use lock::{GlobalReadLock, LockedTables};
 pub use plan::Parameters;
 pub use prepared::{PreparedFacts, type_of};
 pub use status::ServerStatus;
 pub use tracking::Tracked;
 pub use user_lock::{Bell, UserLocks};
+pub use xa::{XaNames, XaState, Xid};
 
 use crate::error::{Error, Result};
 use crate::expression::random::Random;
@@ -76,6 +80,12 @@ pub struct Session {
     /// Whether the SQL mode is strict, for statements that change data.
     is_strict: bool,
     savepoints: Vec<(Box<str>, meseta_engine::Savepoint)>,
+    /// LOCK TABLES.
+    locked: Option<LockedTables>,
+    /// The XA branch that is under way.
+    xa: Option<xa::XaBranch>,
+    /// COMMIT RELEASE has been executed.
+    is_released: bool,
     statements: prepared::Statements,
     /// Global variables as this session has heeded them last.
     globals_heeded: u64,
@@ -126,6 +136,9 @@ impl Session {
             context_of: (u64::MAX, 0),
             is_strict: true,
             savepoints: Vec::new(),
+            locked: None,
+            xa: None,
+            is_released: false,
             statements: prepared::Statements::default(),
             globals_heeded: 0,
             tracker: tracking::Tracker::default(),
@@ -256,11 +269,23 @@ impl Session {
         }
     }
 
+    /// What the session's state says of tables.
+    fn rules(&self) -> TableRules<'_> {
+        TableRules {
+            locked: self.locked.as_ref(),
+            xa: self.xa_state(),
+            is_read_only: self.is_read_only(),
+            reads_lock: self.reads_lock(),
+        }
+    }
+
     /// Tables by their names, as they are now.
     fn tables(&mut self) -> SessionTables<'_> {
+        let schema = Arc::clone(self.engine.schema());
         SessionTables {
+            rules: self.rules(),
             instance: &self.instance,
-            schema: Arc::clone(self.engine.schema()),
+            schema,
             database: self.facts.database.as_deref(),
             variables: &self.facts.variables,
             user_variables: &self.facts.user_variables,
@@ -333,8 +358,24 @@ impl Session {
                 self.transaction(statement)?;
                 Done::default()
             }
-            S::LockTables(_) | S::UnlockTables => return Err(Error::not_yet("LOCK TABLES")),
-            S::Xa(_) => return Err(Error::not_yet("XA")),
+            S::LockTables(tables) => {
+                self.lock_tables(tables)?;
+                Done::default()
+            }
+            S::UnlockTables => {
+                self.unlock_tables()?;
+                Done::default()
+            }
+            S::Flush(flush) if matches!(flush.what, ast::FlushWhat::Tables { .. }) => {
+                self.flush_tables(flush)?;
+                Done::default()
+            }
+            S::Xa(statement) => {
+                if self.execute_xa(statement, more, answer)? {
+                    return Ok(());
+                }
+                Done::default()
+            }
             S::Explain(_) => return Err(Error::not_yet("EXPLAIN")),
             S::Kill(kill) => {
                 self.kill_statement(kill, text, parameters)?;
@@ -370,9 +411,14 @@ impl Session {
             }
             S::Truncate(name) if self.truncates_waits(name)? => Done::default(),
             _ if crate::statement::is_definition(statement) => {
-                self.end_transaction(true)?;
-                match self.define(statement, text)? {
-                    Outcome::Done { rows } => Done { affected: rows, ..Done::default() },
+                let defined = self.in_definition(statement, |session| session.define(statement, text))?;
+                match defined {
+                    Outcome::Done { rows } => {
+                        let tells = matches!(statement, S::AlterTable(_) | S::CreateIndex(_) | S::DropIndex(_));
+                        let warnings = self.context.warnings.count();
+                        let info = tells.then(|| format!("Records: {rows}  Duplicates: 0  Warnings: {warnings}"));
+                        Done { affected: rows, info: info.unwrap_or_default(), ..Done::default() }
+                    }
                     Outcome::DroppedDatabase(name) => {
                         if self.facts.database.as_ref() == Some(&name) {
                             self.facts.database = None;
