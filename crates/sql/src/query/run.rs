@@ -471,8 +471,11 @@ fn one_row(
 ) -> Result<Flow> {
     let rows = handle.rows();
     if !running.inside.engine.get(&rows.index, key, &mut spare.payload).map_err(Error::from_engine)? {
+        running.inside.facts.count(Counter::HandlerReadKey, 1);
         return Ok(MORE);
     }
+    running.inside.facts.count(Counter::HandlerReadKey, 1);
+    running.inside.facts.count(Counter::InnodbRowsRead, 1);
     let mut values = recycle_values(std::mem::take(&mut spare.values));
     let damaged = |problem| Error::from_engine(EngineError::Corrupt { index: rows.index.id(), problem });
     rows.layout.read(key, &spare.payload, &mut spare.buffers, &mut values).map_err(damaged)?;
