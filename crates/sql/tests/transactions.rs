@@ -31,8 +31,11 @@ fn serializable_reads_lock() {
     is(&mut b, "update t set v = 6 where id = 1", "ok 1");
     is(&mut a, "set autocommit = 0; select * from t where id = 1", "ok 0; [id|v]; 1|6");
     is(&mut b, "update t set v = 7 where id = 1", TIMEOUT);
-    is(&mut a, "commit; set autocommit = 1; begin; select (select v from t where id = 2)",
-        "ok 0; ok 0; ok 0; [(select v from t where id = 2)]; 2");
+    is(
+        &mut a,
+        "commit; set autocommit = 1; begin; select (select v from t where id = 2)",
+        "ok 0; ok 0; ok 0; [(select v from t where id = 2)]; 2",
+    );
     is(&mut b, "update t set v = 7 where id = 2", TIMEOUT);
     is(&mut a, "rollback", "ok 0");
 }
@@ -92,8 +95,11 @@ fn chains_and_completion_types() {
     let server = with_tables();
     let (mut a, mut b) = (server.session(), server.session());
     is(&mut b, "set innodb_lock_wait_timeout = 1", "ok 0");
-    is(&mut a, "set transaction isolation level serializable; begin; commit and chain; select * from t where id = 1",
-        "ok 0; ok 0; ok 0; [id|v]; 1|1");
+    is(
+        &mut a,
+        "set transaction isolation level serializable; begin; commit and chain; select * from t where id = 1",
+        "ok 0; ok 0; ok 0; [id|v]; 1|1",
+    );
     is(&mut b, "update t set v = 8 where id = 1", TIMEOUT);
     is(&mut a, "rollback and chain", "ok 0");
     is(&mut b, "update t set v = 8 where id = 1", "ok 1");
@@ -233,8 +239,7 @@ fn what_commits_on_its_own() {
 fn a_lock_that_is_not_had() {
     let server = with_tables();
     let (mut a, mut b) = (server.session(), server.session());
-    const NOWAIT: &str =
-        "3572 Statement aborted because lock(s) could not be acquired immediately and NOWAIT is set.";
+    const NOWAIT: &str = "3572 Statement aborted because lock(s) could not be acquired immediately and NOWAIT is set.";
     is(&mut b, "set innodb_lock_wait_timeout = 1", "ok 0");
     is(&mut a, "begin; insert into t values (50,1)", "ok 0; ok 1");
     // The statement alone is undone.

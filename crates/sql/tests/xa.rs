@@ -4,7 +4,8 @@ mod support;
 
 use support::{Server, all, is, run};
 
-const NONE: &str = "1399 XAER_RMFAIL: The command cannot be executed when global transaction is in the  NON-EXISTING state";
+const NONE: &str =
+    "1399 XAER_RMFAIL: The command cannot be executed when global transaction is in the  NON-EXISTING state";
 const ACTIVE: &str = "1399 XAER_RMFAIL: The command cannot be executed when global transaction is in the  ACTIVE state";
 const IDLE: &str = "1399 XAER_RMFAIL: The command cannot be executed when global transaction is in the  IDLE state";
 const ROLLBACK_ONLY: &str =

@@ -13,7 +13,8 @@ use std::sync::Arc;
 
 use meseta_errors::{
     ER_BAD_FIELD_ERROR, ER_BAD_TABLE_ERROR, ER_DERIVED_MUST_HAVE_ALIAS, ER_DUPLICATE_TABLE_LOCK,
-    ER_INVALID_GROUP_FUNC_USE, ER_NO_TABLES_USED, ER_NONUNIQ_TABLE, ER_UNRESOLVED_TABLE_LOCK, ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT,
+    ER_INVALID_GROUP_FUNC_USE, ER_NO_TABLES_USED, ER_NONUNIQ_TABLE, ER_UNRESOLVED_TABLE_LOCK,
+    ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT,
 };
 use meseta_parser::ast::{self, ExpressionKind, QueryBody, SelectItem, TableReference};
 use meseta_types::DataType;
@@ -375,10 +376,10 @@ impl<'a, 't> Binder<'a, 't> {
         for table in locking.iter().flat_map(|clause| clause.tables.iter()) {
             let name = table.name.text.0;
             if !self.block().sources.iter().any(|source| *source.alias.as_bytes() == *name) {
-                return Err(Error::new(ER_UNRESOLVED_TABLE_LOCK, &[&text_of(name)]));
+                return Err(Error::new(ER_UNRESOLVED_TABLE_LOCK, &[&format!("`{}`", text_of(name))]));
             }
             if named.contains(&name) {
-                return Err(Error::new(ER_DUPLICATE_TABLE_LOCK, &[&text_of(name)]));
+                return Err(Error::new(ER_DUPLICATE_TABLE_LOCK, &[&format!("`{}`", text_of(name))]));
             }
             named.push(name);
         }

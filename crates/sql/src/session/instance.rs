@@ -11,8 +11,8 @@ use meseta_storage::Store;
 use parking_lot::RwLock;
 
 use super::lock::GlobalReadLock;
-use super::xa::XaNames;
 use super::plan_cache::PlanCache;
+use super::xa::XaNames;
 use crate::error::{Error, Result};
 use crate::schema::information::VirtualTable;
 use crate::schema::{MysqlCollations, TableCache};

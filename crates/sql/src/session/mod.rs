@@ -41,9 +41,9 @@ pub use catalog::{SessionTables, TableRules};
 pub use facts::{Identity, Interrupts, SessionFacts, Undisturbed, clock};
 pub use instance::{Instance, RowCounts};
 pub use lock::{GlobalReadLock, LockedTables};
-pub use xa::{XaNames, XaState, Xid};
 pub use plan::Parameters;
 pub use prepared::{PreparedFacts, type_of};
+pub use xa::{XaNames, XaState, Xid};
 
 use crate::error::{Error, Result};
 use crate::expression::random::Random;

@@ -17,9 +17,7 @@
 use std::collections::HashMap;
 
 use meseta_engine::EngineError;
-use meseta_errors::{
-    ER_XA_RBDEADLOCK, ER_XAER_DUPID, ER_XAER_INVAL, ER_XAER_NOTA, ER_XAER_OUTSIDE, ER_XAER_RMFAIL,
-};
+use meseta_errors::{ER_XA_RBDEADLOCK, ER_XAER_DUPID, ER_XAER_INVAL, ER_XAER_NOTA, ER_XAER_OUTSIDE, ER_XAER_RMFAIL};
 use meseta_parser::ast::{Xa, XaIdentifier};
 use meseta_types::{Collation, DataType, Datum};
 use parking_lot::Mutex;
