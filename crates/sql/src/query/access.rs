@@ -23,7 +23,7 @@ use super::inside::Running;
 use super::plan::{Access, Lookup, TableSource};
 use super::table::KnownTable;
 use crate::error::Result;
-use crate::expression::{ComparisonOperator, Expr, Key, key_value};
+use crate::expression::{ComparisonOperator, Expr, ExprKind, Key, key_value};
 use crate::schema::MysqlCollations;
 
 /// Where the rows of an access are.
@@ -241,6 +241,23 @@ fn said_of<'e>(condition: &'e Expr, slot: u32, data_type: &DataType, out: &mut V
         out.push(Said::Low(&between.low, between.comparer, true));
         out.push(Said::High(&between.high, between.comparer, true));
     }
+    if let ExprKind::Or(parts) = &condition.kind {
+        // One column that is one of several values, however that was written.
+        let mut values = Vec::new();
+        let is_list = parts.iter().all(|part| {
+            let mut said = Vec::new();
+            said_of(part, slot, data_type, &mut said);
+            match said.pop() {
+                Some(Said::Equal(lookup)) if said.is_empty() => values.push(lookup),
+                Some(Said::AnyOf(lookups)) if said.is_empty() => values.extend(lookups),
+                _ => return false,
+            }
+            true
+        });
+        if is_list && !values.is_empty() {
+            out.push(Said::AnyOf(values));
+        }
+    }
     if let Some((column, list)) = condition.as_in()
         && column == slot
         && list.list.len() == list.comparers.len()
@@ -257,17 +274,45 @@ fn said_of<'e>(condition: &'e Expr, slot: u32, data_type: &DataType, out: &mut V
     }
 }
 
-/// Chooses how a table's rows are found by these conditions, which name nothing but it and what comes before. Returns about
-/// how many rows it reads, too.
-pub fn choose(table: &KnownTable, first_slot: usize, conditions: &[&Expr], rows: u64) -> (Access, f64) {
+/// Indexes of which the conditions say something: EXPLAIN's possible keys.
+pub fn possible(table: &KnownTable, first_slot: usize, conditions: &[&Expr]) -> Vec<usize> {
+    let engine_table = table.engine();
+    let is_possible = |index: &usize| {
+        engine_table.indexes[*index].build.is_none() && for_index(table, *index, first_slot, conditions).is_some()
+    };
+    (0..engine_table.indexes.len()).filter(is_possible).collect()
+}
+
+/// Chooses how a table's rows are found by these conditions, which name nothing but it and what comes before. `columns` are
+/// those that are asked for, if an index that has them all will do. Returns about how many rows it reads, too.
+pub fn choose(
+    table: &KnownTable,
+    first_slot: usize,
+    conditions: &[&Expr],
+    rows: u64,
+    columns: Option<&[u16]>,
+) -> (Access, f64) {
     let engine_table = table.engine();
     let mut best = (Access::all(), rows.max(1) as f64);
+    let covers = |index: usize| {
+        columns.is_some_and(|columns| engine_table.indexes[index].layout.covers(columns.iter().copied()))
+    };
+    // Of several indexes that have everything, the one with the shortest entries.
+    let width = |index: usize| -> u32 {
+        let parts = &engine_table.definition.indexes[index].parts;
+        parts.iter().map(|part| table.columns[usize::from(part.column)].data_type.row_bytes()).sum()
+    };
+    let is_whole = |index: &usize| *index > 0 && engine_table.indexes[*index].build.is_none() && covers(*index);
+    if let Some(index) = (1..engine_table.indexes.len()).filter(is_whole).min_by_key(|&index| width(index)) {
+        best = (Access { index, ..Access::all() }, best.1);
+    }
     for (number, definition) in engine_table.definition.indexes.iter().enumerate() {
         if engine_table.indexes[number].build.is_some() {
             continue;
         }
         let Some(access) = for_index(table, number, first_slot, conditions) else { continue };
-        let cost = cost_of(&access, number, definition.unique, definition.parts.len(), rows);
+        let is_direct = number == 0 || covers(number);
+        let cost = cost_of(&access, is_direct, definition.unique, definition.parts.len(), rows);
         if cost < best.1 {
             best = (access, cost);
         }
@@ -275,8 +320,8 @@ pub fn choose(table: &KnownTable, first_slot: usize, conditions: &[&Expr], rows:
     best
 }
 
-/// Roughly how many rows are read, a row of another index than the first counted more.
-fn cost_of(access: &Access, index: usize, unique: bool, parts: usize, rows: u64) -> f64 {
+/// Roughly how many rows are read, one that is fetched behind its entry counted more.
+fn cost_of(access: &Access, is_direct: bool, unique: bool, parts: usize, rows: u64) -> f64 {
     let rows = rows.max(1) as f64;
     let (matched, is_whole) = (access.equal.len(), access.equal.len() == parts);
     let mut found = if unique && is_whole { 1.0 } else { rows / 10_f64.powi(matched as i32).min(rows) };
@@ -291,7 +336,7 @@ fn cost_of(access: &Access, index: usize, unique: bool, parts: usize, rows: u64)
     };
     // At one row an exact key is better than a stretch.
     let exactness = if access.is_point { 0.5 } else { 1.0 };
-    found.max(1.0) * exactness * if index == 0 { 1.0 } else { 1.5 }
+    found.max(1.0) * exactness * if is_direct { 1.0 } else { 1.5 }
 }
 
 /// What the conditions say of an index's columns, from the first on.

@@ -14,6 +14,7 @@
 
 mod answer;
 mod catalog;
+mod explain;
 mod facts;
 mod instance;
 mod lock;
@@ -279,6 +280,8 @@ impl Session {
                 auto_increment,
                 no_auto_value_on_zero,
                 tables: &self.instance.tables,
+                kept: None,
+                measures: None,
             },
             context: &mut self.context,
             spares: Vec::new(),
@@ -339,7 +342,14 @@ impl Session {
                 }
                 Done::default()
             }
-            S::Explain(_) => return Err(Error::not_yet("EXPLAIN")),
+            S::Explain(explain) if !matches!(explain.target, ast::ExplainTarget::Table { .. }) => {
+                return self.explain(explain, text, parameters, more, answer);
+            }
+            S::Explain(_) => {
+                let rows = self.define(statement, text);
+                let Outcome::Rows(rows) = self.end_statement(rows)? else { return Err(Error::not_yet("this EXPLAIN")) };
+                return self.show_rows(&rows, more, answer);
+            }
             S::Show(show) => {
                 if self.show_own(show, more, answer)? {
                     return self.end_statement(Ok(()));
