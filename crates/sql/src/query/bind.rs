@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use meseta_errors::{
     ER_BAD_FIELD_ERROR, ER_BAD_TABLE_ERROR, ER_DERIVED_MUST_HAVE_ALIAS, ER_DUPLICATE_TABLE_LOCK,
-    ER_INVALID_GROUP_FUNC_USE, ER_NO_TABLES_USED, ER_NONUNIQ_TABLE, ER_UNRESOLVED_TABLE_LOCK,
+    ER_INVALID_GROUP_FUNC_USE, ER_NO_TABLES_USED, ER_NONUNIQ_TABLE, ER_TOO_MANY_TABLES, ER_UNRESOLVED_TABLE_LOCK,
     ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT,
 };
 use meseta_parser::ast::{self, ExpressionKind, QueryBody, SelectItem, TableReference};
@@ -38,6 +38,9 @@ pub enum FoundTable {
     /// One that is made up.
     Virtual(&'static dyn VirtualTable),
 }
+
+/// So many tables may be joined.
+const TABLES: usize = 61;
 
 /// Where tables come from.
 pub trait Tables {
@@ -149,6 +152,7 @@ impl<'a, 't> Binder<'a, 't> {
 
     /// Binds a query.
     pub fn query(&mut self, query: &'a ast::Query<'a>) -> Result<QueryPlan> {
+        crate::stack::check()?;
         let outside = self.common.len();
         if let Some(with) = query.with {
             if with.recursive {
@@ -191,6 +195,7 @@ impl<'a, 't> Binder<'a, 't> {
     }
 
     fn body(&mut self, body: QueryBody<'a>) -> Result<QueryPlan> {
+        crate::stack::check()?;
         match body {
             QueryBody::Select(select) => {
                 let (plan, columns) = self.select_alone(select)?;
@@ -283,6 +288,9 @@ impl<'a, 't> Binder<'a, 't> {
         sources: &mut Vec<Source>,
         locking: &[ast::Locking<'a>],
     ) -> Result<Tree> {
+        if sources.len() >= TABLES {
+            return Err(Error::new(ER_TOO_MANY_TABLES, &[&TABLES]));
+        }
         match reference {
             TableReference::Table(table) => self.table(table, sources, locking),
             TableReference::Derived(derived) => self.derived(derived, sources),

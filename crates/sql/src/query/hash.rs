@@ -19,7 +19,7 @@ use meseta_types::comparison::ComparisonType;
 use meseta_types::{Context, DataType, Datum};
 
 use super::inside::Running;
-use super::plan::{Source, SourceKind};
+use super::plan::{Lookup, Source, SourceKind};
 use super::run::{MORE, Outer, Sink, holds};
 use crate::error::Result;
 use crate::expression::group::append_group_key;
@@ -90,14 +90,10 @@ pub fn plan(source: &mut Source) -> Option<HashPlan> {
     let is_derived = match &source.kind {
         SourceKind::Table(table) => {
             let access = &table.access;
-            let lookups = access.equal.iter().chain(&access.any_of);
-            let bounds = access.low.iter().chain(&access.high).map(|(lookup, _)| lookup);
-            let is_found_by_row = lookups.chain(bounds).any(|lookup| {
-                lookup.value().is_some_and(|value| {
-                    let mut looks = false;
-                    value.columns(&mut |_| looks = true);
-                    looks
-                })
+            let is_found_by_row = access.lookups().filter_map(Lookup::value).any(|value| {
+                let mut looks = false;
+                value.columns(&mut |_| looks = true);
+                looks
             });
             if is_found_by_row || access.is_point || table.locking.is_some_and(|plan| plan.exclusive) {
                 return None;

@@ -358,6 +358,17 @@ impl Lookup {
     }
 }
 
+/// A part of an index: what its columns behind those of [`Access::equal`] are.
+#[derive(Clone, Debug, Default)]
+pub struct Stretch {
+    /// Values of the columns that come next.
+    pub equal: Vec<Lookup>,
+    /// From where on, in the column behind those: the value, and whether it is included.
+    pub low: Option<(Lookup, bool)>,
+    /// To where.
+    pub high: Option<(Lookup, bool)>,
+}
+
 /// How a table's rows are found.
 #[derive(Clone, Debug)]
 pub struct Access {
@@ -365,19 +376,27 @@ pub struct Access {
     pub index: usize,
     /// Values of its first columns.
     pub equal: Vec<Lookup>,
-    /// If the column behind them has one of these: each in turn.
-    pub any_of: Vec<Lookup>,
+    /// The columns behind them are one of these: IN, OR. Then there are no bounds.
+    pub any_of: Vec<Stretch>,
     /// From where on, in the column behind those: the value, and whether it is included.
     pub low: Option<(Lookup, bool)>,
     /// To where.
     pub high: Option<(Lookup, bool)>,
     /// Which way.
     pub direction: Direction,
-    /// `equal` names every column of a unique index: at most one row.
+    /// `equal`, with each of `any_of`, names every column of a unique index: at most one row each.
     pub is_point: bool,
 }
 
 impl Access {
+    /// All values that are looked for, bounds too.
+    pub fn lookups(&self) -> impl Iterator<Item = &Lookup> {
+        let stretches = self.any_of.iter().flat_map(|stretch| {
+            stretch.equal.iter().chain(stretch.low.iter().chain(&stretch.high).map(|(lookup, _)| lookup))
+        });
+        self.equal.iter().chain(stretches).chain(self.low.iter().chain(&self.high).map(|(lookup, _)| lookup))
+    }
+
     /// All rows, as they are.
     pub fn all() -> Self {
         Self {

@@ -36,6 +36,7 @@ use super::{group, set_operation};
 use crate::error::{Error, Result};
 use crate::expression::Expr;
 use crate::schema::information::{Cell, View, VirtualTable, Wanted};
+use crate::session::{Counter, SessionShared};
 
 /// Whether more rows are wanted: `Break` if not, and then whoever shows rows returns.
 pub type Flow = ControlFlow<()>;
@@ -99,6 +100,7 @@ pub fn run_query(plan: &QueryPlan, outer: Outer<'_>, running: &mut Running<'_>, 
 }
 
 fn run_body(plan: &QueryPlan, outer: Outer<'_>, running: &mut Running<'_>, sink: &mut Sink<'_>) -> Result<()> {
+    crate::stack::check()?;
     match &plan.body {
         Body::Select(select) => run_select(select, outer, running, sink),
         Body::SetOperation(set) => set_operation::run(set, outer, running, sink),
@@ -422,7 +424,8 @@ fn virtual_rows(
     sink: &mut Sink<'_>,
 ) -> Result<Flow> {
     let schema = Arc::clone(running.inside.engine.schema());
-    let view = View { schema: &schema, tables: running.inside.tables, zone: &running.context.zone };
+    let session = running.inside.facts.session();
+    let view = View { schema: &schema, tables: running.inside.tables, zone: &running.context.zone, session };
     for made in table.rows(&view, Wanted::default()) {
         let values: Vec<Datum<'_>> = made.iter().map(Cell::datum).collect();
         if extended(source, row, &values, outer, running, spare, sink)?.is_break() {
@@ -442,6 +445,7 @@ fn extended(
     spare: &mut Spare,
     sink: &mut Sink<'_>,
 ) -> Result<Flow> {
+    running.inside.facts.check_killed()?;
     spare.arena.reset();
     let mut full = recycle(std::mem::take(&mut spare.row));
     full.extend_from_slice(row);
@@ -572,6 +576,22 @@ fn fill<'v>(
     }
 }
 
+/// Rows that a cursor has read: counted when it goes.
+struct ReadRows {
+    facts: Option<Arc<SessionShared>>,
+    rows: u64,
+}
+
+impl Drop for ReadRows {
+    fn drop(&mut self) {
+        if let Some(shared) = &self.facts {
+            shared.counters.add(Counter::HandlerReadKey, 1);
+            shared.counters.add(Counter::HandlerReadNext, self.rows.saturating_sub(1));
+            shared.counters.add(Counter::InnodbRowsRead, self.rows);
+        }
+    }
+}
+
 /// What a cursor finds and the conditions hold for. `show` gets the row as the engine has it (of a locking read), and the
 /// slots that conditions name.
 #[allow(clippy::too_many_arguments)]
@@ -586,7 +606,9 @@ fn cursor_rows(
     mut show: impl FnMut(&mut Running<'_>, &FoundRow, &[Datum<'_>]) -> Result<Flow>,
 ) -> Result<Flow> {
     let unlocks = running.inside.engine.isolation() <= Isolation::ReadCommitted;
+    let mut read = ReadRows { facts: running.inside.facts.session().map(|facts| Arc::clone(&facts.shared)), rows: 0 };
     while cursor.next(running.inside.engine).map_err(Error::from_engine)? {
+        read.rows += 1;
         running.inside.facts.check_killed()?;
         spare.arena.reset();
         let (is_match, flow) = {

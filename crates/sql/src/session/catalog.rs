@@ -65,6 +65,11 @@ impl Tables for SessionTables<'_> {
         {
             return Ok(FoundTable::Virtual(table));
         }
+        if database.eq_ignore_ascii_case("performance_schema")
+            && let Some(table) = crate::schema::performance::table(name)
+        {
+            return Ok(FoundTable::Virtual(table));
+        }
         match self.schema.table_named(database, name) {
             Ok(engine) => {
                 let schema = self.instance.tables.get(engine).map_err(Error::damaged)?;

@@ -5,7 +5,7 @@
 
 use super::super::access::{Bounds, bounds, possible};
 use super::super::inside::Running;
-use super::super::plan::{Lookup, SelectPlan, SortKey, Source, SourceKind, TableSource};
+use super::super::plan::{Lookup, SelectPlan, SortKey, Source, SourceKind, Stretch, TableSource};
 use super::text::Names;
 use crate::error::Result;
 use crate::expression::{ComparisonOperator, Expr};
@@ -93,12 +93,17 @@ fn part_bytes(data_type: &DataType, nullable: bool, prefix: Option<u32>) -> u32 
 
 /// How many of the rows for which nothing is known satisfy a condition.
 fn share_of(condition: &Expr) -> f64 {
-    match condition.as_comparison().map(|comparison| comparison.operator) {
+    match condition.as_comparisons().next().map(|comparison| comparison.operator) {
         Some(ComparisonOperator::Equal | ComparisonOperator::NullSafeEqual) => 0.1,
         Some(ComparisonOperator::NotEqual) => 0.9,
         _ if condition.as_between().is_some() => 0.1111,
         _ => 0.3333,
     }
+}
+
+/// How many parts of an index a stretch says something of.
+fn parts_of(stretch: &Stretch) -> usize {
+    stretch.equal.len() + usize::from(stretch.low.is_some() || stretch.high.is_some())
 }
 
 /// What `lookup` is compared with, for the column `ref`.
@@ -138,8 +143,7 @@ pub fn read_table(
     let engine_table = known.engine();
     let access = &table.access;
     let index = &engine_table.definition.indexes[access.index];
-    let lookups = access.equal.iter().chain(&access.any_of);
-    let by_row = lookups.clone().filter_map(Lookup::value).any(names_columns);
+    let by_row = access.lookups().filter_map(Lookup::value).any(names_columns);
     let has_bounds = access.low.is_some() || access.high.is_some();
     let is_covering = access.index > 0
         && table.locking.is_none()
@@ -156,7 +160,7 @@ pub fn read_table(
     let used = match kind {
         Kind::All => 0,
         Kind::Index => index.parts.len(),
-        _ => access.equal.len() + usize::from(!access.any_of.is_empty() || has_bounds),
+        _ => access.equal.len() + usize::from(has_bounds) + access.any_of.iter().map(parts_of).max().unwrap_or(0),
     };
     let part_name = |at: usize| known.columns[usize::from(index.parts[at].column)].name.clone();
     let key_len = index.parts[..used]
@@ -174,25 +178,30 @@ pub fn read_table(
         (0..access.equal.len()).map(|at| format!("{} = {}", part_name(at), value_text(&access.equal[at]))).collect();
     let mut ranges = Vec::new();
     if kind == Kind::Range {
-        let front = lookup.join(" AND ");
-        let with_front =
-            |range: String| if front.is_empty() { format!("({range})") } else { format!("({front} AND {range})") };
-        let column = part_name(access.equal.len());
-        for value in &access.any_of {
-            ranges.push(with_front(format!("{column} = {}", value_text(value))));
-        }
-        if access.any_of.is_empty() {
+        let whole = Stretch { equal: Vec::new(), low: access.low.clone(), high: access.high.clone() };
+        let stretches = if access.any_of.is_empty() { std::slice::from_ref(&whole) } else { &access.any_of };
+        for stretch in stretches {
+            let mut parts = lookup.clone();
+            let at = access.equal.len();
+            for (behind, value) in stretch.equal.iter().enumerate() {
+                parts.push(format!("{} = {}", part_name(at + behind), value_text(value)));
+            }
             let symbol = |is_included: bool| if is_included { "<=" } else { "<" };
-            let range = match (&access.low, &access.high) {
+            let column = || part_name(at + stretch.equal.len());
+            match (&stretch.low, &stretch.high) {
                 (Some((low, at_low)), Some((high, at_high))) => {
                     let (low, high) = (value_text(low), value_text(high));
-                    format!("{low} {} {column} {} {high}", symbol(*at_low), symbol(*at_high))
+                    parts.push(format!("{low} {} {} {} {high}", symbol(*at_low), column(), symbol(*at_high)));
                 }
-                (Some((low, at_low)), None) => format!("{} {} {column}", value_text(low), symbol(*at_low)),
-                (None, Some((high, at_high))) => format!("{column} {} {}", symbol(*at_high), value_text(high)),
-                (None, None) => column,
-            };
-            ranges.push(with_front(range));
+                (Some((low, at_low)), None) => {
+                    parts.push(format!("{} {} {}", value_text(low), symbol(*at_low), column()));
+                }
+                (None, Some((high, at_high))) => {
+                    parts.push(format!("{} {} {}", column(), symbol(*at_high), value_text(high)));
+                }
+                (None, None) => {}
+            }
+            ranges.push(format!("({})", parts.join(" AND ")));
         }
         lookup.clear();
     }
@@ -203,10 +212,8 @@ pub fn read_table(
             matches!(kind, Kind::Const | Kind::EqRef | Kind::Ref)
                 && (0..access.equal.len()).any(|at| slot_of(at) == slot && index.parts[at].prefix.is_none())
         };
-        match condition.as_comparison() {
-            Some(found) => found.operator == ComparisonOperator::Equal && is_part(found.column),
-            None => condition.as_is_null().is_some_and(is_part),
-        }
+        condition.as_comparisons().any(|found| found.operator == ComparisonOperator::Equal && is_part(found.column))
+            || condition.as_is_null().is_some_and(is_part)
     };
     let residual: Vec<Expr> = conditions.iter().filter(|condition| !implied(condition)).cloned().collect();
     let rows = estimate(table, kind, running)?;
@@ -251,10 +258,8 @@ fn estimate(table: &TableSource, kind: Kind, running: &mut Running<'_>) -> Resul
     if matches!(kind, Kind::All | Kind::Index) {
         return Ok(all());
     }
-    let values = access.equal.iter().chain(&access.any_of);
-    let ends = access.low.iter().chain(&access.high).map(|(lookup, _)| lookup);
-    let is_known = !values
-        .chain(ends)
+    let is_known = !access
+        .lookups()
         .filter_map(Lookup::value)
         .any(|value| names_columns(value) || !value.is_constant() || has_outer(value));
     if is_known {
