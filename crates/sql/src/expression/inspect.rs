@@ -203,7 +203,13 @@ impl Expr {
             [(left, right, operator), (right, left, operator.mirrored())].into_iter().filter_map(
                 |(side, value, operator)| {
                     let ExprKind::Column(column) = side.kind else { return None };
-                    Some(Comparison { column, column_type: &side.data_type, operator, value, comparer: compare.comparer })
+                    Some(Comparison {
+                        column,
+                        column_type: &side.data_type,
+                        operator,
+                        value,
+                        comparer: compare.comparer,
+                    })
                 },
             )
         })

@@ -375,9 +375,8 @@ fn cost_of(access: &Access, index: usize, unique: bool, parts: usize, rows: u64)
         cost(equal, access.low.is_some(), access.high.is_some())
     } else {
         let stretches = access.any_of.iter();
-        let each = stretches.map(|stretch| {
-            cost(equal + stretch.equal.len(), stretch.low.is_some(), stretch.high.is_some()).max(1.0)
-        });
+        let each = stretches
+            .map(|stretch| cost(equal + stretch.equal.len(), stretch.low.is_some(), stretch.high.is_some()).max(1.0));
         each.sum::<f64>().min(cost(equal, false, false))
     };
     // At one row an exact key is better than a stretch.
@@ -413,8 +412,7 @@ fn stretch_of<'e>(facts: &[&'e [(u32, Said<'e>)]], slots: &[u32]) -> Stretch {
 /// What the conditions say of an index's columns, from the first on.
 fn for_index(table: &KnownTable, number: usize, first_slot: usize, facts: &Facts<'_>) -> Option<Access> {
     let definition = &table.engine().definition.indexes[number];
-    let slots: Vec<u32> =
-        definition.parts.iter().map(|part| (first_slot + usize::from(part.column)) as u32).collect();
+    let slots: Vec<u32> = definition.parts.iter().map(|part| (first_slot + usize::from(part.column)) as u32).collect();
     let Stretch { equal, low, high } = stretch_of(&[&facts.all], &slots);
     let mut access = Access { index: number, equal, low, high, ..Access::all() };
     let behind = &slots[access.equal.len()..];
@@ -422,9 +420,8 @@ fn for_index(table: &KnownTable, number: usize, first_slot: usize, facts: &Facts
         let stretches: Vec<Stretch> =
             one_of.iter().map(|facts_of_one| stretch_of(&[facts_of_one, &facts.all], behind)).collect();
         // Each must say something that is not said of all anyway.
-        let has_own = |facts_of_one: &[(u32, Said<'_>)]| {
-            facts_of_one.iter().any(|(column, _)| behind.first() == Some(column))
-        };
+        let has_own =
+            |facts_of_one: &[(u32, Said<'_>)]| facts_of_one.iter().any(|(column, _)| behind.first() == Some(column));
         if one_of.iter().all(|facts_of_one| has_own(facts_of_one)) {
             (access.low, access.high) = (None, None);
             access.any_of = stretches;

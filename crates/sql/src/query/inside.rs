@@ -10,6 +10,7 @@ use std::time::Duration;
 use bumpalo::Bump;
 use meseta_types::{Context, Datum};
 
+use super::materialized::Materialized;
 use super::plan::Subquery;
 use super::run::{ENOUGH, MORE, Outer, Spare, run_query};
 use crate::error::{Error, Result};
@@ -47,6 +48,8 @@ pub struct Running<'r> {
     pub context: &'r mut Context,
     /// Memory that sources have used and given back.
     pub spares: Vec<Spare>,
+    /// Rows of derived tables that are kept.
+    pub materialized: Materialized,
 }
 
 impl<'r> Running<'r> {
@@ -81,7 +84,7 @@ impl Host for Inside<'_> {
             no_auto_value_on_zero: self.no_auto_value_on_zero,
             tables: self.tables,
         };
-        let mut running = Running { inside, context, spares: Vec::new() };
+        let mut running = Running { inside, context, spares: Vec::new(), materialized: Materialized::default() };
         let outer: Outer<'_> = rows;
         run_query(&subquery.plan, outer, &mut running, &mut |_, row| Ok(if show(row)? { MORE } else { ENOUGH }))
     }

@@ -14,6 +14,7 @@ mod bind;
 mod group;
 mod inside;
 mod join;
+mod materialized;
 mod plan;
 mod run;
 mod scope;
