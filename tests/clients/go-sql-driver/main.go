@@ -348,7 +348,7 @@ func large(way string) {
 	var limit int
 	check(db.QueryRow("SELECT @@max_allowed_packet").Scan(&limit), "max_allowed_packet")
 	var length int
-	err := db.QueryRow("SELECT LENGTH(?)", make([]byte, limit)).Scan(&length)
+	err := db.QueryRow("SELECT LENGTH('" + strings.Repeat("x", limit) + "')").Scan(&length)
 	if err == nil {
 		fail("%d bytes were taken where %d are the limit", limit, limit)
 	}

@@ -14,6 +14,7 @@ use bumpalo::Bump;
 use meseta_types::{Context, Datum};
 
 use super::hash::KeptRows;
+use super::materialized::Materialized;
 use super::measure::Measures;
 use super::plan::Subquery;
 use super::run::{ENOUGH, MORE, Outer, Spare, run_query};
@@ -70,6 +71,8 @@ pub struct Running<'r> {
     pub context: &'r mut Context,
     /// Memory that sources have used and given back.
     pub spares: Vec<Spare>,
+    /// Rows of derived tables that are kept.
+    pub materialized: Materialized,
 }
 
 impl<'r> Running<'r> {
@@ -104,7 +107,7 @@ impl<'r> Inside<'r> {
             kept: Some(Rc::clone(self.kept.get_or_insert_default())),
             measures: self.measures.clone(),
         };
-        let mut running = Running { inside, context, spares: Vec::new() };
+        let mut running = Running { inside, context, spares: Vec::new(), materialized: Materialized::default() };
         let outer: Outer<'_> = rows;
         run_query(&subquery.plan, outer, &mut running, &mut |_, row| Ok(if show(row)? { MORE } else { ENOUGH }))
     }

@@ -16,6 +16,7 @@ mod group;
 mod hash;
 mod inside;
 mod join;
+mod materialized;
 mod measure;
 mod plan;
 mod run;

@@ -32,7 +32,7 @@ use super::hash::Built;
 use super::inside::Running;
 use super::plan::{Body, Join, LimitPlan, LockingPlan, QueryPlan, SelectPlan, Source, SourceKind, TableSource};
 use super::sort::Kept;
-use super::{group, set_operation};
+use super::{group, materialized, set_operation};
 use crate::error::{Error, Result};
 use crate::expression::Expr;
 use crate::schema::information::{Cell, View, VirtualTable, Wanted};
@@ -214,11 +214,13 @@ fn run_select(plan: &SelectPlan, outer: Outer<'_>, running: &mut Running<'_>, si
     let row = vec![Datum::Null; plan.width];
     let is_possible = holds(&plan.constant, &row, outer, running, &arena)?;
     let mut rows = |running: &mut Running<'_>, sink: &mut Sink<'_>| -> Result<()> {
+        let around = std::mem::take(&mut running.materialized);
         match &plan.join {
             _ if !is_possible => {}
             None => drop(sink(running, &row)?),
             Some(node) => drop(join(node, &execution, outer, &row, running, sink)?),
         }
+        running.materialized = around;
         Ok(())
     };
     // What is shown of a row, and what it is ordered by.
@@ -396,17 +398,30 @@ fn source_rows(
     let mut spare = running.spares.pop().unwrap_or_default();
     let flow = match &source.kind {
         SourceKind::Table(table) => table_rows(source, table, outer, row, running, &mut spare, sink),
-        SourceKind::Derived { plan, .. } => {
+        SourceKind::Derived { plan, is_lateral } => {
             let mut flow = MORE;
             let mut with_row = outer.to_vec();
             with_row.push(row);
-            let shown = run_query(plan, &with_row, running, &mut |running, derived| {
+            let mut make = |running: &mut Running<'_>, sink: &mut Sink<'_>| run_query(plan, &with_row, running, sink);
+            let mut show = |running: &mut Running<'_>, derived: &[Datum<'_>]| {
                 flow = extended(source, row, derived, outer, running, &mut spare, sink)?;
+                Ok(flow)
+            };
+            let shown = match is_lateral {
+                true => make(running, &mut show),
+                false => materialized::show(source, outer, row, running, &mut make, &mut show),
+            };
+            shown.map(|()| flow)
+        }
+        SourceKind::Virtual(table) => {
+            let mut flow = MORE;
+            let mut make = |running: &mut Running<'_>, sink: &mut Sink<'_>| virtual_rows(*table, running, sink);
+            let shown = materialized::show(source, outer, row, running, &mut make, &mut |running, made| {
+                flow = extended(source, row, made, outer, running, &mut spare, sink)?;
                 Ok(flow)
             });
             shown.map(|()| flow)
         }
-        SourceKind::Virtual(table) => virtual_rows(source, *table, outer, row, running, &mut spare, sink),
     };
     spare.arena.reset();
     running.spares.push(spare);
@@ -414,25 +429,17 @@ fn source_rows(
 }
 
 /// Rows of a table that is made up.
-fn virtual_rows(
-    source: &Source,
-    table: &dyn VirtualTable,
-    outer: Outer<'_>,
-    row: &[Datum<'_>],
-    running: &mut Running<'_>,
-    spare: &mut Spare,
-    sink: &mut Sink<'_>,
-) -> Result<Flow> {
+fn virtual_rows(table: &dyn VirtualTable, running: &mut Running<'_>, sink: &mut Sink<'_>) -> Result<()> {
     let schema = Arc::clone(running.inside.engine.schema());
     let session = running.inside.facts.session();
     let view = View { schema: &schema, tables: running.inside.tables, zone: &running.context.zone, session };
     for made in table.rows(&view, Wanted::default()) {
         let values: Vec<Datum<'_>> = made.iter().map(Cell::datum).collect();
-        if extended(source, row, &values, outer, running, spare, sink)?.is_break() {
-            return Ok(ENOUGH);
+        if sink(running, &values)?.is_break() {
+            break;
         }
     }
-    Ok(MORE)
+    Ok(())
 }
 
 /// Shows a row with the values of a source behind it.
@@ -543,8 +550,11 @@ fn one_row(
 ) -> Result<Flow> {
     let rows = handle.rows();
     if !running.inside.engine.get(&rows.index, key, &mut spare.payload).map_err(Error::from_engine)? {
+        running.inside.facts.count(Counter::HandlerReadKey, 1);
         return Ok(MORE);
     }
+    running.inside.facts.count(Counter::HandlerReadKey, 1);
+    running.inside.facts.count(Counter::InnodbRowsRead, 1);
     let mut values = recycle_values(std::mem::take(&mut spare.values));
     let damaged = |problem| Error::from_engine(EngineError::Corrupt { index: rows.index.id(), problem });
     rows.layout.read(key, &spare.payload, &mut spare.buffers, &mut values).map_err(damaged)?;

@@ -321,6 +321,7 @@ impl Session {
             },
             context: &mut self.context,
             spares: Vec::new(),
+            materialized: Default::default(),
         }
     }
 

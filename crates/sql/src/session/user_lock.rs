@@ -207,7 +207,7 @@ mod tests {
             let locks = Arc::clone(&locks);
             std::thread::spawn(move || locks.get("a", 2, None, &Undisturbed))
         };
-        while !locks.0.lock().get("a").is_some_and(|held| !held.waiting.is_empty()) {
+        while locks.0.lock().get("a").is_none_or(|held| held.waiting.is_empty()) {
             std::thread::yield_now();
         }
         let circle = locks.get("b", 1, None, &Undisturbed).unwrap_err();

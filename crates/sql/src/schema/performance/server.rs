@@ -91,9 +91,9 @@ pub(super) fn persisted_variables(_: &SystemTable, session: &SessionFacts, _: &V
 }
 
 pub(super) fn user_variables(table: &SystemTable, session: &SessionFacts, _: &View<'_>) -> Rows {
-    let mut all: Vec<_> = session.user_variables.iter().collect();
+    let mut all: Vec<_> = session.user_variables.iter().map(|(name, value)| (&**name, value)).collect();
     all.sort_unstable_by_key(|(name, _)| *name);
-    let row = |(name, value): (&Box<str>, &crate::expression::Value)| {
+    let row = |(name, value): (&str, &crate::expression::Value)| {
         let mut text = Vec::new();
         let value = value.get();
         let shown = (!value.is_null()).then(|| {
@@ -103,7 +103,7 @@ pub(super) fn user_variables(table: &SystemTable, session: &SessionFacts, _: &Vi
         });
         table.row(&[
             ("THREAD_ID", Cell::Unsigned(session.identity.connection)),
-            ("VARIABLE_NAME", Cell::text(&**name)),
+            ("VARIABLE_NAME", Cell::text(name)),
             ("VARIABLE_VALUE", Cell::optional(shown)),
         ])
     };
