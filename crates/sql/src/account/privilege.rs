@@ -119,6 +119,8 @@ impl Privileges {
     pub const NONE: Privileges = Privileges(0);
     /// All, GRANT OPTION included.
     pub const EVERYTHING: Privileges = Privileges((1 << NAMES.len()) - 1);
+    /// One that nobody has, whatever he was granted.
+    pub(super) const NOBODYS: Privileges = Privileges(1 << 31);
     /// All, as `GRANT ALL` gives them.
     pub const ALL: Privileges = Self::EVERYTHING.without(Self::GRANT);
     /// Those that a column can have.

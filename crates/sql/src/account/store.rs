@@ -23,11 +23,12 @@ use meseta_errors::ErrorCode;
 use parking_lot::{Mutex, RwLock};
 
 use super::accounts::{Account, AccountId, Accounts};
+use super::attempts::FailedLogins;
 use super::record;
 use crate::error::{Error, Result};
 
-/// The engine's database, and the table in it.
-const DATABASE: &str = "#accounts";
+/// The engine's database, and the table in it. No session sees it.
+pub(super) const DATABASE: &str = "#accounts";
 const TABLE: &str = "accounts";
 /// Bytes of a row, at most.
 const RECORD_MAX: u32 = 16 << 20;
@@ -37,11 +38,12 @@ pub struct AccountStore {
     now: RwLock<Arc<Accounts>>,
     version: AtomicU64,
     disk: Mutex<Option<Disk>>,
+    logins: FailedLogins,
 }
 
 /// The rows of the accounts.
 struct Disk {
-    engine: Engine,
+    engine: Arc<Engine>,
     /// Which row is whose.
     numbers: BTreeMap<AccountId, u32>,
 }
@@ -51,12 +53,12 @@ impl AccountStore {
     pub fn in_memory(accounts: impl IntoIterator<Item = Account>) -> Self {
         let mut all = Accounts::default();
         accounts.into_iter().for_each(|account| all.insert(account));
-        Self { now: RwLock::new(Arc::new(all)), version: AtomicU64::new(0), disk: Mutex::new(None) }
+        Self { now: RwLock::new(Arc::new(all)), version: AtomicU64::new(0), disk: Mutex::new(None), logins: FailedLogins::default() }
     }
 
     /// Those that the engine has; on a first start root@localhost without a password. Errors: the engine's; 1030 of a row
     /// that is damaged.
-    pub fn open(engine: Engine) -> Result<Self> {
+    pub fn open(engine: Arc<Engine>) -> Result<Self> {
         let mut session = engine.session().map_err(failure)?;
         if !session.schema().databases.contains_key(DATABASE) {
             session.create_database(DATABASE, &[]).map_err(failure)?;
@@ -76,6 +78,7 @@ impl AccountStore {
             now: RwLock::new(Arc::new(accounts)),
             version: AtomicU64::new(0),
             disk: Mutex::new(Some(Disk { engine, numbers })),
+            logins: FailedLogins::default(),
         };
         if first {
             store.change(|accounts| {
@@ -89,6 +92,11 @@ impl AccountStore {
     /// The accounts of now.
     pub fn accounts(&self) -> Arc<Accounts> {
         Arc::clone(&self.now.read())
+    }
+
+    /// Failed logins.
+    pub fn logins(&self) -> &FailedLogins {
+        &self.logins
     }
 
     /// Counts changes.

@@ -148,6 +148,13 @@ pub(super) fn alter(create: &CreateUser<'_>, context: &mut AccountContext<'_>) -
         }
         Ok(())
     })?;
+    let begins_anew = |option: &UserOption<'_>| {
+        use UserOption as O;
+        matches!(option, O::AccountUnlock | O::FailedLoginAttempts(_) | O::PasswordLockDays(_))
+    };
+    if create.options.iter().any(begins_anew) {
+        create.users.iter().for_each(|user| store.logins().forget(&context.id(&user.account)));
+    }
     Ok(random_rows(generated))
 }
 

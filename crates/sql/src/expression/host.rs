@@ -7,6 +7,7 @@ use meseta_types::{Context, Datum};
 
 use super::kind::SystemVariable;
 use super::random::Random;
+use crate::account::SessionAccount;
 use crate::error::{Error, Result};
 
 /// What an evaluation asks its session and its executor.
@@ -82,6 +83,11 @@ pub trait Host {
     /// CURRENT_ROLE().
     fn current_role(&self) -> &str {
         "NONE"
+    }
+
+    /// Who asks, for tables about accounts and for what he may see of others.
+    fn account(&self) -> Option<&SessionAccount> {
+        None
     }
 
     /// DATABASE().

@@ -13,6 +13,7 @@ use meseta_types::{Context, Datum};
 
 use super::plan::Subquery;
 use super::run::{ENOUGH, MORE, Outer, Spare, run_query};
+use crate::account::SessionAccount;
 use crate::error::{Error, Result};
 use crate::expression::random::Random;
 use crate::expression::{Env, Host, SystemVariable};
@@ -137,6 +138,10 @@ impl Host for Inside<'_> {
 
     fn current_role(&self) -> &str {
         self.facts.current_role()
+    }
+
+    fn account(&self) -> Option<&SessionAccount> {
+        self.facts.account()
     }
 
     fn database(&self) -> Option<&str> {

@@ -339,8 +339,14 @@ fn virtual_rows(
     sink: &mut Sink<'_>,
 ) -> Result<Flow> {
     let schema = Arc::clone(running.inside.engine.schema());
-    let view = View { schema: &schema, tables: running.inside.tables, zone: &running.context.zone };
-    for made in table.rows(&view, Wanted::default()) {
+    let account = running.inside.facts.account();
+    let view = View { schema: &schema, tables: running.inside.tables, zone: &running.context.zone, account };
+    let mut rows = table.rows(&view, Wanted::default());
+    if let Some(account) = account {
+        let names: Vec<_> = table.columns().iter().map(|column| column.name).collect();
+        account.grants().keep_visible(&names, &mut rows);
+    }
+    for made in rows {
         let values: Vec<Datum<'_>> = made.iter().map(Cell::datum).collect();
         if extended(source, row, &values, outer, running, spare, sink)?.is_break() {
             return Ok(ENOUGH);

@@ -5,6 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use meseta_types::{Context, Datum, Warnings};
 
+use crate::account::SessionAccount;
 use crate::error::{Error, Result};
 use crate::expression::random::Random;
 use crate::expression::{Host, SystemVariable, Value};
@@ -44,6 +45,8 @@ pub struct SessionFacts {
     pub user_variables: HashMap<Box<str>, Value>,
     /// Who is connected.
     pub identity: Identity,
+    /// What he may.
+    pub account: SessionAccount,
     /// The session's database.
     pub database: Option<String>,
     /// When the statement began: microseconds since 1970.
@@ -135,6 +138,14 @@ impl Host for SessionFacts {
 
     fn current_user(&self) -> &str {
         &self.identity.account
+    }
+
+    fn current_role(&self) -> &str {
+        self.account.current_role()
+    }
+
+    fn account(&self) -> Option<&SessionAccount> {
+        Some(&self.account)
     }
 
     fn database(&self) -> Option<&str> {

@@ -12,6 +12,7 @@
 //!    and it leaves the tables that it used.
 //! 3. A definition (DDL) commits what was before, as in MySQL.
 
+mod account;
 mod answer;
 mod catalog;
 mod facts;
@@ -79,6 +80,7 @@ impl Session {
         let facts = SessionFacts {
             variables,
             user_variables: HashMap::new(),
+            account: account::of_identity(instance, &identity),
             identity,
             database: None,
             statement_time: clock(),
@@ -127,8 +129,9 @@ impl Session {
 
     /// Uses another database: USE, COM_INIT_DB. Error 1049 if there is none of this name.
     pub fn use_database(&mut self, name: &str) -> Result<()> {
+        self.check_use(name)?;
         let is_there =
-            name.eq_ignore_ascii_case("information_schema") || self.engine.schema().databases.contains_key(name);
+            crate::schema::information::is_system_database(name) || self.engine.schema().databases.contains_key(name);
         if !is_there {
             return Err(Error::new(ER_BAD_DB_ERROR, &[&name]));
         }
@@ -247,7 +250,11 @@ impl Session {
                 || crate::statement::is_definition(statement);
             self.renew_context(changes_data);
         }
+        self.authorise(statement)?;
         let done = match statement {
+            statement if crate::account::is_account_statement(statement) => {
+                return self.account_statement(statement, more, answer);
+            }
             S::Empty => return Err(Error::new(ER_EMPTY_QUERY, &[])),
             S::Query(query) => return self.select(query, text, more, answer),
             S::Insert(insert) => {
@@ -289,7 +296,10 @@ impl Session {
                 }
                 self.renew_context(false);
                 let rows = self.define(statement, text);
-                let Outcome::Rows(rows) = self.end_statement(rows)? else { return Err(Error::not_yet("this SHOW")) };
+                let Outcome::Rows(mut rows) = self.end_statement(rows)? else {
+                    return Err(Error::not_yet("this SHOW"));
+                };
+                self.keep_visible(&show.what, &mut rows);
                 return self.show_rows(&rows, more, answer);
             }
             S::Prepare { .. } | S::Execute { .. } | S::Deallocate(_) => return Err(Error::not_yet("PREPARE")),

@@ -59,6 +59,7 @@ impl Session {
         let parsed = meseta_parser::parse(&arena, text, 0, options)?;
         self.renew_context(false);
         self.slots = Vec::new();
+        self.authorise(&parsed.statement)?;
         let columns = match parsed.statement {
             ast::Statement::Query(query) => {
                 let facts = self.bind_facts(text);

@@ -46,11 +46,11 @@ fn database(schema: Option<ast::Identifier<'_>>, session: &mut DefinitionContext
         Some(name) => String::from_utf8_lossy(&name.text).into_owned(),
         None => session.current_database()?,
     };
-    let is_information = name.eq_ignore_ascii_case("information_schema");
-    if !is_information && !session.schema().databases.contains_key(&name) {
+    let is_system = super::is_system_database(&name);
+    if !is_system && !session.schema().databases.contains_key(&name) {
         return Err(Error::new(ER_BAD_DB_ERROR, &[&name]));
     }
-    Ok(if is_information { name.to_lowercase() } else { name })
+    Ok(if is_system { name.to_lowercase() } else { name })
 }
 
 fn heading(name: impl Into<String>, column: Column) -> (String, Column) {
@@ -59,7 +59,7 @@ fn heading(name: impl Into<String>, column: Column) -> (String, Column) {
 
 fn rows_of(table: &str, session: &mut DefinitionContext<'_>) -> Vec<Vec<Cell>> {
     let schema = session.schema();
-    let view = View { schema: &schema, tables: session.tables, zone: &session.context.zone };
+    let view = View { schema: &schema, tables: session.tables, zone: &session.context.zone, account: None };
     super::virtual_table(table).map_or_else(Vec::new, |table| table.rows(&view, Wanted::default()))
 }
 
@@ -82,9 +82,8 @@ fn answer(what: &ShowWhat<'_>, session: &mut DefinitionContext<'_>) -> Result<Ro
             let name = String::from_utf8_lossy(&name.text).into_owned();
             let known = session.database_named(&name);
             let known = match known {
-                None if name.eq_ignore_ascii_case("information_schema") => {
-                    Some(Database::new(Collation::Utf8mb3GeneralCi))
-                }
+                None if name == "mysql" => Some(Database::new(Collation::Utf8mb4_0900AiCi)),
+                None if super::is_system_database(&name) => Some(Database::new(Collation::Utf8mb3GeneralCi)),
                 known => known,
             };
             let known = known.ok_or_else(|| Error::new(ER_BAD_DB_ERROR, &[&name]))?;
@@ -191,6 +190,10 @@ fn tables(full: bool, schema: Option<ast::Identifier<'_>>, session: &mut Definit
     };
     let rows = match session.schema().databases.get(&database) {
         Some(known) => known.tables.keys().map(|name| row(name, "BASE TABLE")).collect(),
+        None if database == "mysql" => {
+            let names = crate::account::MYSQL_TABLES.iter().map(|table| table.name);
+            names.map(|name| row(name, "BASE TABLE")).collect()
+        }
         None => {
             let mut names: Vec<_> = super::virtual_tables().map(|table| table.name()).collect();
             names.sort_unstable();
@@ -223,7 +226,7 @@ fn table_status(schema: Option<ast::Identifier<'_>>, session: &mut DefinitionCon
         "Comment",
     ];
     let schema = session.schema();
-    let view = View { schema: &schema, tables: session.tables, zone: &session.context.zone };
+    let view = View { schema: &schema, tables: session.tables, zone: &session.context.zone, account: None };
     let known = super::virtual_table("TABLES").map_or_else(Vec::new, |table| table.columns());
     // From TABLE_NAME on, without TABLE_TYPE.
     let columns = names.iter().zip([2].into_iter().chain(4..)).map(|(name, at)| {
@@ -241,10 +244,8 @@ fn table_status(schema: Option<ast::Identifier<'_>>, session: &mut DefinitionCon
 /// A table that a SHOW is about: the catalog's, or one of information_schema.
 fn shown_table(name: &ast::ObjectName<'_>, session: &mut DefinitionContext<'_>) -> Result<Arc<Table>> {
     let (database, table) = session.object(name)?;
-    if database.eq_ignore_ascii_case("information_schema")
-        && let Some(known) = super::virtual_table(&table)
-    {
-        let mut made = Table::new("information_schema", known.name(), Collation::Utf8mb3GeneralCi);
+    if let Some(known) = super::system_table(&database, &table) {
+        let mut made = Table::new(&database.to_lowercase(), known.name(), Collation::Utf8mb3GeneralCi);
         for column in known.columns() {
             let mut own = crate::schema::Column::new(column.name, column.data_type);
             own.nullable = column.nullable;
