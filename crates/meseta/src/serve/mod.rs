@@ -2,15 +2,22 @@
 
 mod answer;
 mod backend;
+mod first_start;
+mod login;
 
 use std::sync::Arc;
 
-use meseta_server::{Clock, Server, notify, options, signals};
+use meseta_server::{Clock, Server, blocking, notify, options, signals};
 use meseta_sql::session::Instance;
-use meseta_storage::{Store, StoreOptions};
+use meseta_storage::{Store, StoreOptions, WaitHook};
 
 use crate::Failure;
 use backend::SqlBackend;
+use first_start::FirstStart;
+use login::Plugins;
+
+/// caching_sha2_password_digest_rounds, if nothing is said.
+const DIGEST_ROUNDS: u32 = 10_000;
 
 /// Serves until SIGTERM or SIGINT.
 pub fn run(arguments: Vec<String>) -> Result<(), Failure> {
@@ -19,10 +26,16 @@ pub fn run(arguments: Vec<String>) -> Result<(), Failure> {
     parsed.notes.iter().for_each(|note| tracing::info!("{note}"));
     let options = parsed.options;
     std::fs::create_dir_all(&options.datadir)?;
+    let wait_hook = WaitHook { before: blocking::HOOK.before, after: blocking::HOOK.after };
     let store_options =
-        StoreOptions { memory_bytes: options.innodb_buffer_pool_size as usize, ..StoreOptions::default() };
+        StoreOptions { memory_bytes: options.innodb_buffer_pool_size as usize, wait_hook, ..StoreOptions::default() };
     let store = Store::open(options.in_datadir("meseta".as_ref()), store_options)?;
     let instance = Instance::open(store)?;
+    let rounds = options.variable("caching_sha2_password_digest_rounds").and_then(|rounds| rounds.parse().ok());
+    instance.set_password_hasher(Box::new(Plugins { rounds: rounds.unwrap_or(DIGEST_ROUNDS) }));
+    let first_start = FirstStart::read(|name| std::env::var(name).ok())?;
+    first_start.apply(&instance)?;
+    first_start.check(&instance, &options)?;
     let server = Server::start(&options, Arc::new(SqlBackend::new(Arc::clone(&instance))), Clock::System)?;
     signals::stop_on_signals(server.handle())?;
     for address in server.addresses() {

@@ -107,7 +107,11 @@ mod tests {
         assert_eq!(tried(&account, true, 20 + 3 * DAY), Ok(()));
         account.lock_days = -1;
         assert_eq!(tried(&account, false, 30), Ok(()));
-        assert!(tried(&account, false, 30).unwrap_err().contains("blocked for unlimited day(s) (unlimited day(s) remaining)"));
+        assert!(
+            tried(&account, false, 30)
+                .unwrap_err()
+                .contains("blocked for unlimited day(s) (unlimited day(s) remaining)")
+        );
         assert!(tried(&account, true, 1 << 40).is_err());
         logins.forget(&account.id);
         assert_eq!(logins.tried(&account, true, "u", "localhost", 30).map_err(|error| error.message), Ok(()));

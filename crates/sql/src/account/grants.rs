@@ -16,7 +16,7 @@ use meseta_errors::{
 
 use super::accounts::{Account, AccountId, Accounts, RoutineKind, TableGrants};
 use super::host::wildcard;
-use super::privilege::Privileges;
+use super::privilege::{OF_SUPER, Privileges};
 use super::store;
 use crate::error::{Error, Result};
 
@@ -141,17 +141,24 @@ impl Grants {
             || self.table(database, table).is_some_and(|grants| grants.columns.values().any(|of| of.has(privilege)))
     }
 
+    /// Whether anything was granted on the table itself, or on its columns.
+    pub(super) fn has_entry(&self, database: &str, table: &str) -> bool {
+        self.table(database, table).is_some()
+    }
+
     /// What it has in some column of a table, be it not the same.
     pub(super) fn in_columns(&self, database: &str, table: &str) -> Privileges {
         let grants = self.table(database, table);
         grants.map_or(Privileges::NONE, |grants| grants.columns.values().fold(Privileges::NONE, |all, of| all.and(*of)))
     }
 
-    /// Whether it has a dynamic privilege. SUPER stands for those that administrators of older versions had by it.
+    /// Whether it has a global privilege, static or dynamic. SUPER stands for those of the dynamic ones that it was split
+    /// into.
     pub fn may_dynamic(&self, name: &str) -> bool {
-        self.dynamic.contains_key(name)
-            || Privileges::parse(name).is_some_and(|privilege| self.global.has(privilege))
-            || (name != "SYSTEM_USER" && self.global.has(Privileges::SUPER))
+        match Privileges::parse(name) {
+            Some(privilege) => self.global.has(privilege),
+            None => self.dynamic.contains_key(name) || (self.global.has(Privileges::SUPER) && OF_SUPER.contains(&name)),
+        }
     }
 
     /// Error 1227 unless it has one of these dynamic or static global privileges.
@@ -219,7 +226,10 @@ impl Grants {
             }
             Object::Routine(_, database, name) => {
                 let command = if missing.has(Privileges::EXECUTE) { "execute" } else { "alter routine" };
-                Error::new(ER_PROCACCESS_DENIED_ERROR, &[&command, user, &self.account_host, &format_args!("{database}.{name}")])
+                Error::new(
+                    ER_PROCACCESS_DENIED_ERROR,
+                    &[&command, user, &self.account_host, &format_args!("{database}.{name}")],
+                )
             }
         }
     }

@@ -53,7 +53,12 @@ impl AccountStore {
     pub fn in_memory(accounts: impl IntoIterator<Item = Account>) -> Self {
         let mut all = Accounts::default();
         accounts.into_iter().for_each(|account| all.insert(account));
-        Self { now: RwLock::new(Arc::new(all)), version: AtomicU64::new(0), disk: Mutex::new(None), logins: FailedLogins::default() }
+        Self {
+            now: RwLock::new(Arc::new(all)),
+            version: AtomicU64::new(0),
+            disk: Mutex::new(None),
+            logins: FailedLogins::default(),
+        }
     }
 
     /// Those that the engine has; on a first start root@localhost without a password. Errors: the engine's; 1030 of a row

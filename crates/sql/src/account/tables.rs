@@ -180,9 +180,8 @@ fn attributes(account: &Account) -> Cell {
 }
 
 fn user_attributes(view: &View<'_>, _: Wanted<'_>) -> Vec<Vec<Cell>> {
-    let row = |account: &Arc<Account>| {
-        vec![Cell::text(&account.id.user), Cell::text(&account.id.host), attributes(account)]
-    };
+    let row =
+        |account: &Arc<Account>| vec![Cell::text(&account.id.user), Cell::text(&account.id.host), attributes(account)];
     seen(view).into_iter().map(row).collect()
 }
 
@@ -447,7 +446,8 @@ fn procs_priv(view: &View<'_>, _: Wanted<'_>) -> Vec<Vec<Cell>> {
     for account in all(view) {
         for ((kind, database, name), of) in &account.routines {
             let kind = if *kind == RoutineKind::Function { "FUNCTION" } else { "PROCEDURE" };
-            let mut row = [account.id.host.as_str(), database, &account.id.user, name, kind, ""].map(Cell::text).to_vec();
+            let mut row =
+                [account.id.host.as_str(), database, &account.id.user, name, kind, ""].map(Cell::text).to_vec();
             row.extend([set(*of), Cell::Null]);
             rows.push(row);
         }

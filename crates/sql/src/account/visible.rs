@@ -45,7 +45,8 @@ impl Grants {
 
     /// Keeps the rows of a table of information_schema that are seen. `names` are its columns' names.
     pub fn keep_visible(&self, names: &[&str], rows: &mut Vec<Vec<Cell>>) {
-        let place = |of: &[&str]| names.iter().position(|name| of.iter().any(|wanted| wanted.eq_ignore_ascii_case(name)));
+        let place =
+            |of: &[&str]| names.iter().position(|name| of.iter().any(|wanted| wanted.eq_ignore_ascii_case(name)));
         let Some(database) = place(DATABASE) else { return };
         // The tables about privileges tell of accounts, and choose their rows themselves.
         if place(&["GRANTEE"]).is_some() {

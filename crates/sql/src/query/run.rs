@@ -187,18 +187,6 @@ fn out_of_memory() -> Error {
 
 /// Runs a SELECT.
 fn run_select(plan: &SelectPlan, outer: Outer<'_>, running: &mut Running<'_>, sink: &mut Sink<'_>) -> Result<()> {
-    let around = std::mem::replace(&mut running.inside.subqueries, plan.subqueries.clone());
-    let done = run_select_inside(plan, outer, running, sink);
-    running.inside.subqueries = around;
-    done
-}
-
-fn run_select_inside(
-    plan: &SelectPlan,
-    outer: Outer<'_>,
-    running: &mut Running<'_>,
-    sink: &mut Sink<'_>,
-) -> Result<()> {
     let arena = Bump::new();
     let row = vec![Datum::Null; plan.width];
     let is_possible = holds(&plan.constant, &row, outer, running, &arena)?;

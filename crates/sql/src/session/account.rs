@@ -8,8 +8,8 @@ use meseta_parser::ast::{self, ShowWhat, Statement};
 
 use super::{Answer, Done, Identity, Instance, Session, Status};
 use crate::account::{
-    self, AccountContext, AccountId, AccountSettings, Grants, Objects, Outcome, RoutineKind, SessionAccount,
-    commits_implicitly, requirements_of,
+    self, AccountContext, AccountId, AccountSettings, Grants, Objects, Outcome, Requirements, RoutineKind,
+    SessionAccount, commits_implicitly, requirements_of,
 };
 use crate::error::{Error, Result};
 use crate::query::text_of;
@@ -26,13 +26,13 @@ pub(super) fn of_identity(instance: &Instance, identity: &Identity) -> SessionAc
     let (user, host) = part(&identity.account).unwrap_or_default();
     let id = AccountId::new(&user, &host);
     let from = part(&identity.user).map_or(host, |(_, host)| host);
-    let settings = settings(&instance.globals, 0);
+    let settings = account_settings(&instance.globals, 0);
     SessionAccount::new(&instance.accounts, &id, &from, false, &settings)
         .unwrap_or_else(|| SessionAccount::nobody(&id, &from))
 }
 
 /// The system variables that account statements look at. `now` is in seconds since 1970.
-pub(super) fn settings(globals: &Globals, now: u64) -> AccountSettings {
+pub fn account_settings(globals: &Globals, now: u64) -> AccountSettings {
     let value = |name: &str| Variable::find(name).map(|variable| globals.get(variable));
     let number = |name: &str| value(name).map_or(0, |value| value.as_u64());
     AccountSettings {
@@ -78,23 +78,36 @@ impl Session {
     }
 
     /// What account statements look at.
-    pub fn account_settings(&self) -> AccountSettings {
-        let mut settings = settings(&self.instance.globals, (self.facts.statement_time / 1_000_000) as u64);
+    fn account_settings(&self) -> AccountSettings {
+        let mut settings = account_settings(&self.instance.globals, (self.facts.statement_time / 1_000_000) as u64);
         if let Some(variable) = Variable::find("print_identified_with_as_hex") {
             settings.print_hex = self.facts.variables.value(variable).as_u64() != 0;
         }
         settings
     }
 
-    /// The error if this session may not run a statement.
-    pub(super) fn authorise(&mut self, statement: &Statement<'_>) -> Result<()> {
-        self.facts.account.refresh(&self.instance.accounts);
+    /// What a statement requires; the error if this session has it not.
+    pub(super) fn authorise(&mut self, statement: &Statement<'_>) -> Result<Requirements> {
         let requirements = requirements_of(statement, self.facts.database.as_deref());
-        if !self.facts.account.surely_may(&requirements) {
-            let objects = SchemaObjects { schema: Arc::clone(self.engine.schema()), tables: &self.instance.tables };
-            self.facts.account.check(&requirements, &objects)?;
+        self.check_requirements(&requirements)?;
+        check_system(statement, self.facts.database.as_deref())?;
+        Ok(requirements)
+    }
+
+    /// The error if this session has not what a statement requires. Some instructions, if it has it globally.
+    #[inline]
+    pub(super) fn check_requirements(&mut self, requirements: &Requirements) -> Result<()> {
+        self.facts.account.refresh(&self.instance.accounts);
+        match self.facts.account.surely_may(requirements) {
+            true => Ok(()),
+            false => self.check_closer(requirements),
         }
-        check_system(statement, self.facts.database.as_deref())
+    }
+
+    #[cold]
+    fn check_closer(&mut self, requirements: &Requirements) -> Result<()> {
+        let objects = SchemaObjects { schema: Arc::clone(self.engine.schema()), tables: &self.instance.tables };
+        self.facts.account.check(requirements, &objects)
     }
 
     /// Error 1044 if it may not use a database.

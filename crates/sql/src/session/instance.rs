@@ -1,8 +1,8 @@
 //! What all sessions of a server share: the engine, variables, tables as they were read, counts of rows.
 
 use std::collections::HashMap;
-use std::sync::{Arc, OnceLock};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use meseta_engine::ids::TableId;
@@ -10,6 +10,7 @@ use meseta_engine::{Engine, EngineOptions};
 use meseta_storage::Store;
 use parking_lot::RwLock;
 
+use super::plan_cache::PlanCache;
 use crate::account::{AccountStore, NoPlugins, PasswordHasher};
 use crate::error::{Error, Result};
 use crate::schema::information::VirtualTable;
@@ -26,6 +27,8 @@ pub struct Instance {
     pub tables: TableCache,
     /// About how many rows tables have.
     pub row_counts: RowCounts,
+    /// Plans of statements.
+    pub plans: PlanCache,
     /// Who may log in, and what he may.
     pub accounts: AccountStore,
     hasher: OnceLock<Box<dyn PasswordHasher>>,
@@ -45,6 +48,7 @@ impl Instance {
             globals: Arc::new(Globals::new()),
             tables: TableCache::default(),
             row_counts: RowCounts::default(),
+            plans: PlanCache::default(),
             connections: AtomicU64::new(0),
         }))
     }

@@ -67,12 +67,7 @@ impl<'c> Collector<'c> {
 
     pub(super) fn finish(mut self, changes_password: bool) -> Requirements {
         self.each.append(&mut self.columns);
-        Requirements {
-            globally: self.globally,
-            each: self.each.into(),
-            tables: self.tables.into(),
-            changes_password,
-        }
+        Requirements { globally: self.globally, each: self.each.into(), tables: self.tables.into(), changes_password }
     }
 
     // ---- requirements -----------------------------------------------------------------------------------------------
@@ -132,7 +127,7 @@ impl<'c> Collector<'c> {
         // Without a database the binder says so.
         let database = self.database_of(name)?;
         let table = text(name.name.text.0);
-        let reads = Privileges::SELECT.has(privileges) || matches!(extent, Extent::OneOf { .. });
+        let reads = Privileges::SELECT.has(privileges) || matches!(extent, Extent::OneOf { .. } | Extent::Seen);
         if database.eq_ignore_ascii_case("information_schema") {
             if !reads {
                 self.never(&database);
@@ -191,7 +186,8 @@ impl<'c> Collector<'c> {
                 None => level.named.iter().filter_map(|named| named.table).collect(),
                 Some(table) => {
                     let table = text(table.text.0);
-                    let mut found = level.named.iter().filter(|named| named.alias.eq_ignore_ascii_case(&table)).peekable();
+                    let mut found =
+                        level.named.iter().filter(|named| named.alias.eq_ignore_ascii_case(&table)).peekable();
                     let is_here = found.peek().is_some();
                     let tables = found.filter_map(|named| named.table).collect();
                     if is_here {
@@ -203,10 +199,12 @@ impl<'c> Collector<'c> {
             };
             levels.push(tables);
         }
-        let may_be_alias = aliases_count && name.table.is_none() && self.levels.last().is_some_and(|level| {
-            let written = text(name.column.text.0);
-            level.aliases.iter().any(|alias| alias.eq_ignore_ascii_case(&written))
-        });
+        let may_be_alias = aliases_count
+            && name.table.is_none()
+            && self.levels.last().is_some_and(|level| {
+                let written = text(name.column.text.0);
+                level.aliases.iter().any(|alias| alias.eq_ignore_ascii_case(&written))
+            });
         self.column_of(name.column.text.0, privilege, levels, may_be_alias);
     }
 
@@ -275,9 +273,9 @@ impl<'c> Collector<'c> {
                     || clause.tables.iter().any(|table| named.alias.eq_ignore_ascii_case(&text(table.name.text.0)));
                 if let Some(table) = named.table.filter(|_| is_meant) {
                     let privileges = Privileges::UPDATE.and(Privileges::DELETE).and(Privileges::LOCK_TABLES);
-                    let extent = Extent::OneOf { columns: false, shown: "SELECT with locking clause" };
-                    let requirement = Requirement::Table { table, privileges, extent, is_qualified: false };
-                    self.push(requirement, Privileges::UPDATE);
+                    let extent = Extent::OneOf { columns: true, shown: "SELECT with locking clause" };
+                    self.globally = self.globally.and(Privileges::UPDATE);
+                    self.columns.push(Requirement::Table { table, privileges, extent, is_qualified: false });
                 }
             }
         }
@@ -314,8 +312,7 @@ impl<'c> Collector<'c> {
 
     /// All columns of a table.
     pub(super) fn whole(&mut self, table: usize, privileges: Privileges) {
-        let requirement =
-            Requirement::Table { table, privileges, extent: Extent::EveryColumn, is_qualified: false };
+        let requirement = Requirement::Table { table, privileges, extent: Extent::EveryColumn, is_qualified: false };
         self.globally = self.globally.and(privileges);
         if !self.columns.contains(&requirement) {
             self.columns.push(requirement);
@@ -364,33 +361,15 @@ impl<'c> Collector<'c> {
         }
     }
 
-    /// ON, USING and NATURAL.
+    /// ON. (Of the columns of USING and NATURAL nothing is asked, as in MySQL.)
     fn conditions(&mut self, references: &[TableReference<'_>]) {
         let mut left: Vec<&TableReference<'_>> = references.iter().collect();
         while let Some(next) = left.pop() {
             match next {
                 TableReference::Join(join) => {
                     left.extend([&join.left, &join.right]);
-                    match join.condition {
-                        JoinCondition::None if join.natural => {
-                            let tables: Vec<_> = self.levels.last().map_or(Vec::new(), |level| {
-                                level.named.iter().filter_map(|named| named.table).collect()
-                            });
-                            tables.into_iter().for_each(|table| self.whole(table, Privileges::SELECT));
-                        }
-                        JoinCondition::None => {}
-                        JoinCondition::On(condition) => self.expression(&condition),
-                        JoinCondition::Using(columns) => {
-                            let tables: Vec<_> = self.levels.last().map_or(Vec::new(), |level| {
-                                level.named.iter().filter_map(|named| named.table).collect()
-                            });
-                            for column in columns {
-                                for &table in &tables {
-                                    // Of those tables that have it.
-                                    self.column_of(column.text.0, Privileges::SELECT, vec![[table].into()], true);
-                                }
-                            }
-                        }
+                    if let JoinCondition::On(condition) = &join.condition {
+                        self.expression(condition);
                     }
                 }
                 TableReference::Parenthesised(all) => left.extend(all.iter()),
@@ -434,7 +413,9 @@ impl<'c> Collector<'c> {
                 self.levels.extend(level);
                 let read = before..self.tables.len();
                 if let Some(level) = self.levels.last_mut() {
-                    level.named.extend(read.map(|table| Named { alias: self.tables[table].1.clone(), table: Some(table) }));
+                    level
+                        .named
+                        .extend(read.map(|table| Named { alias: self.tables[table].1.clone(), table: Some(table) }));
                 }
             }
         }
@@ -464,10 +445,7 @@ impl<'c> Collector<'c> {
             let target = self.table(&table.name, Privileges::UPDATE, Extent::SomeColumn);
             level.named.push(Named { alias, table: target });
         } else {
-            let names_none = update.assignments.iter().any(|assignment| assignment.column.table.is_none());
-            for reference in update.tables {
-                self.several(reference, update, names_none, &mut level);
-            }
+            update.tables.iter().for_each(|reference| self.several(reference, &mut level));
         }
         self.levels.push(level);
         self.conditions(update.tables);
@@ -482,33 +460,20 @@ impl<'c> Collector<'c> {
         self.common.truncate(common);
     }
 
-    /// The sources of an UPDATE of several tables: those that are written need UPDATE, the others SELECT.
-    fn several(&mut self, reference: &TableReference<'_>, update: &ast::Update<'_>, names_none: bool, level: &mut Level) {
+    /// The sources of an UPDATE of several tables. Which are written is asked of their columns.
+    fn several(&mut self, reference: &TableReference<'_>, level: &mut Level) {
         match reference {
             TableReference::Table(table) => {
                 let alias = text(table.alias.map_or(table.name.name, |alias| alias).text.0);
-                let is_written = update.assignments.iter().any(|assignment| {
-                    assignment.column.table.is_some_and(|of| alias.eq_ignore_ascii_case(&text(of.text.0)))
-                });
-                let (privileges, extent) = match (is_written, names_none) {
-                    (true, _) => (Privileges::UPDATE, Extent::SomeColumn),
-                    (false, false) => (Privileges::SELECT, Extent::SomeColumn),
-                    // Which table a bare column is of is not known yet: the column's own requirement decides.
-                    (false, true) => {
-                        let either = Privileges::SELECT.and(Privileges::UPDATE);
-                        (either, Extent::OneOf { columns: true, shown: "SELECT" })
-                    }
-                };
-                let table = self.table(&table.name, privileges, extent);
+                let either = Privileges::SELECT.and(Privileges::UPDATE);
+                let table = self.table(&table.name, either, Extent::OneOf { columns: true, shown: "SELECT" });
                 level.named.push(Named { alias, table });
             }
             TableReference::Join(join) => {
-                self.several(&join.left, update, names_none, level);
-                self.several(&join.right, update, names_none, level);
+                self.several(&join.left, level);
+                self.several(&join.right, level);
             }
-            TableReference::Parenthesised(all) => {
-                all.iter().for_each(|one| self.several(one, update, names_none, level));
-            }
+            TableReference::Parenthesised(all) => all.iter().for_each(|one| self.several(one, level)),
             other => self.source(other, level),
         }
     }
@@ -641,7 +606,9 @@ impl<'c> Collector<'c> {
                 self.query(quantified.query);
             }
             Kind::Row(values) => values.iter().for_each(|value| one(self, value)),
-            Kind::Subquery(query) | Kind::Exists(query) => self.subquery(query, matches!(expression.kind, Kind::Exists(_))),
+            Kind::Subquery(query) | Kind::Exists(query) => {
+                self.subquery(query, matches!(expression.kind, Kind::Exists(_)))
+            }
             Kind::Case(case) => {
                 case.operand.iter().for_each(|operand| one(self, operand));
                 case.branches.iter().flat_map(|(when, then)| [when, then]).for_each(|part| one(self, part));

@@ -43,6 +43,9 @@ pub enum Extent {
     SomeColumn,
     /// In the table, or in every column.
     EveryColumn,
+    /// One of them is enough, or anything at all that was granted on the table itself; a table that is not there needs
+    /// none: SHOW COLUMNS and its like.
+    Seen,
     /// One of them is enough, in the table; with `columns` in a column too. The error shows these words.
     OneOf {
         /// Whether those of columns count.
@@ -185,7 +188,8 @@ impl SessionAccount {
             }
             Requirement::XaRecover if grants.may_dynamic("XA_RECOVER_ADMIN") => Ok(()),
             Requirement::XaRecover => {
-                let message = "XAER_RMERR: Fatal error occurred in the transaction branch - check your data for consistency";
+                let message =
+                    "XAER_RMERR: Fatal error occurred in the transaction branch - check your data for consistency";
                 Err(Error { code: ErrorCode(1401), message: message.to_owned() })
             }
             Requirement::Database { name, privileges } => grants.check(*privileges, Object::Database(name)),
@@ -248,6 +252,10 @@ fn table_denied(
             let columns = objects.columns(database, table).unwrap_or_default();
             let may = |column: &String| grants.may(missing, Object::Column(database, table, column));
             (columns.is_empty() || !columns.iter().all(may)).then(|| missing.denied())
+        }
+        Extent::Seen => {
+            let is_seen = missing != privileges || grants.has_entry(database, table);
+            (!is_seen && objects.columns(database, table).is_some()).then(|| "SELECT".to_owned())
         }
         Extent::OneOf { columns, shown } => {
             let in_columns = if columns { grants.in_columns(database, table) } else { Privileges::NONE };

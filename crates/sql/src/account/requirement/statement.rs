@@ -1,8 +1,8 @@
 //! Which kind of statement requires what.
 
 use meseta_parser::ast::{
-    self, AdministrationKind, AlterAction, CreateTableSource, ExplainTarget, FlushWhat, MaintenanceKind,
-    ObjectName, ProgramAction, ProgramKind, ShowWhat, Statement, TableConstraint, TableElement,
+    self, AdministrationKind, AlterAction, CreateTableSource, ExplainTarget, FlushWhat, MaintenanceKind, ObjectName,
+    ProgramAction, ProgramKind, ShowWhat, Statement, TableConstraint, TableElement,
 };
 
 use super::collect::{Collector, text};
@@ -88,8 +88,14 @@ impl Collector<'_> {
                 ExplainTarget::Connection(_) => {}
             },
             Statement::Maintenance(maintenance) => {
-                let changes = !matches!(maintenance.kind, MaintenanceKind::Check | MaintenanceKind::Checksum);
-                self.tables(maintenance.tables, if changes { P::SELECT.and(P::INSERT) } else { P::SELECT });
+                let (privileges, extent) = match maintenance.kind {
+                    MaintenanceKind::Check => (SOMETHING, Extent::OneOf { columns: true, shown: "SELECT" }),
+                    MaintenanceKind::Checksum => (P::SELECT, Extent::SomeColumn),
+                    _ => (P::SELECT.and(P::INSERT), Extent::SomeColumn),
+                };
+                for name in maintenance.tables {
+                    self.table(name, privileges, extent);
+                }
             }
             Statement::Flush(flush) => self.flush(flush),
             Statement::StoredProgram(program) => self.program(program),
@@ -124,7 +130,7 @@ impl Collector<'_> {
 
     /// Something in a column of it: SHOW COLUMNS and its like.
     fn seen_table(&mut self, name: &ObjectName<'_>) {
-        self.table(name, P::OF_COLUMN, Extent::OneOf { columns: true, shown: "SELECT" });
+        self.table(name, P::OF_COLUMN, Extent::Seen);
     }
 
     fn create_table(&mut self, create: &ast::CreateTable<'_>) {
