@@ -2,7 +2,7 @@
 //! its plan in the cache, and by text read anew.
 //!
 //! ```text
-//! cargo run --release -p meseta-sql --example statement_cost [STATEMENTS]
+//! cargo run --release -p meseta-sql --example statement_cost [STATEMENTS [PART OF A NAME]]
 //! ```
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -75,6 +75,9 @@ fn run(session: &mut Session, text: &str) -> u64 {
 }
 
 fn measure(name: &str, statements: u64, mut statement: impl FnMut(u64) -> u64) {
+    if std::env::args().nth(2).is_some_and(|part| !name.contains(&part)) {
+        return;
+    }
     let mut key = 1u64;
     let mut next = || {
         key = key.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

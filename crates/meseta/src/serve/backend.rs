@@ -134,7 +134,7 @@ impl ClientSession {
         self.connection.set_database(self.session.database());
         let pending = self.session.take_pending();
         match pending.filter(|&end| self.store.durable_lsn() < end) {
-            _ if done.is_err() => Outcome::Close,
+            _ if done.is_err() || self.session.is_released() => Outcome::Close,
             None => Outcome::Done,
             Some(end) => {
                 // The connection waits for the log, and no thread does.

@@ -158,7 +158,7 @@ impl SessionAccount {
             Some(account) => {
                 let active = self.roles.iter().filter(|role| accounts.get(role).is_some()).cloned().collect();
                 self.roles = active;
-                Arc::new(Grants::new(&accounts, account, &self.roles, &self.host))
+                store.grants_of(&accounts, self.version, account, &self.roles, &self.host)
             }
         };
         self.role_text = match self.roles.is_empty() {

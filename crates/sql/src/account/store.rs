@@ -10,7 +10,7 @@
 //! 1. What is published is stored.
 //! 2. Changes come one after the other. Readers take an `Arc`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -24,6 +24,7 @@ use parking_lot::{Mutex, RwLock};
 
 use super::accounts::{Account, AccountId, Accounts};
 use super::attempts::FailedLogins;
+use super::grants::Grants;
 use super::record;
 use crate::error::{Error, Result};
 
@@ -39,7 +40,19 @@ pub struct AccountStore {
     version: AtomicU64,
     disk: Mutex<Option<Disk>>,
     logins: FailedLogins,
+    grants: Mutex<SharedGrants>,
 }
+
+/// What sessions of one account, with the same roles and from the same host, may: made once for all of them.
+#[derive(Default)]
+struct SharedGrants {
+    /// The version of the accounts that they were made of.
+    version: u64,
+    all: HashMap<(AccountId, BTreeSet<AccountId>, String), Arc<Grants>>,
+}
+
+/// So many are kept at most: whoever has clients on more hosts gains less.
+const SHARED_GRANTS: usize = 1024;
 
 /// The rows of the accounts.
 struct Disk {
@@ -58,6 +71,7 @@ impl AccountStore {
             version: AtomicU64::new(0),
             disk: Mutex::new(None),
             logins: FailedLogins::default(),
+            grants: Mutex::default(),
         }
     }
 
@@ -84,6 +98,7 @@ impl AccountStore {
             version: AtomicU64::new(0),
             disk: Mutex::new(Some(Disk { engine, numbers })),
             logins: FailedLogins::default(),
+            grants: Mutex::default(),
         };
         if first {
             store.change(|accounts| {
@@ -97,6 +112,24 @@ impl AccountStore {
     /// The accounts of now.
     pub fn accounts(&self) -> Arc<Accounts> {
         Arc::clone(&self.now.read())
+    }
+
+    /// What an account may, with these roles, from a host.
+    pub(super) fn grants_of(
+        &self,
+        accounts: &Accounts,
+        version: u64,
+        account: &Account,
+        roles: &BTreeSet<AccountId>,
+        host: &str,
+    ) -> Arc<Grants> {
+        let mut shared = self.grants.lock();
+        if shared.version != version || shared.all.len() >= SHARED_GRANTS {
+            *shared = SharedGrants { version, all: HashMap::new() };
+        }
+        let key = (account.id.clone(), roles.clone(), host.to_owned());
+        let made = || Arc::new(Grants::new(accounts, account, roles, host));
+        Arc::clone(shared.all.entry(key).or_insert_with(made))
     }
 
     /// Failed logins.

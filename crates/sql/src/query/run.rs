@@ -96,6 +96,7 @@ pub fn run_query(plan: &QueryPlan, outer: Outer<'_>, running: &mut Running<'_>, 
 }
 
 fn run_body(plan: &QueryPlan, outer: Outer<'_>, running: &mut Running<'_>, sink: &mut Sink<'_>) -> Result<()> {
+    crate::stack::check()?;
     match &plan.body {
         Body::Select(select) => run_select(select, outer, running, sink),
         Body::SetOperation(set) => set_operation::run(set, outer, running, sink),
@@ -159,10 +160,26 @@ where
     'e: 'v,
 {
     let mut values = Vec::with_capacity(expressions.size_hint().0);
+    evaluate_into(&mut values, expressions, row, outer, running, arena)?;
+    Ok(values)
+}
+
+/// Appends the values of some expressions.
+fn evaluate_into<'v, 'e>(
+    values: &mut Vec<Datum<'v>>,
+    expressions: impl Iterator<Item = &'v Expr>,
+    row: &'v [Datum<'v>],
+    outer: Outer<'v>,
+    running: &mut Running<'e>,
+    arena: &'v Bump,
+) -> Result<()>
+where
+    'e: 'v,
+{
     for expression in expressions {
         values.push(expression.evaluate(row, &mut running.env(arena, outer))?);
     }
-    Ok(values)
+    Ok(())
 }
 
 /// Whether all conditions are true of a row.
@@ -202,20 +219,27 @@ fn run_select(plan: &SelectPlan, outer: Outer<'_>, running: &mut Running<'_>, si
     let mut distinct = plan.distinct.then(|| group::Distinct::new(&plan.items));
     let mut kept = (!plan.order.is_empty()).then(|| Kept::new(&arena, plan.order.len(), running.inside.memory_limit));
     let mut spare = Bump::new();
+    let mut spare_items = Vec::new();
     let mut show = |running: &mut Running<'_>, row: &[Datum<'_>]| -> Result<Flow> {
         spare.reset();
         if !holds(&plan.having, row, outer, running, &spare)? {
             return Ok(MORE);
         }
-        let items = evaluate_all(plan.items.iter(), row, outer, running, &spare)?;
+        let mut items = recycle(std::mem::take(&mut spare_items));
+        evaluate_into(&mut items, plan.items.iter(), row, outer, running, &spare)?;
         if let Some(distinct) = &mut distinct
             && !distinct.is_new(&items)
         {
             return Ok(MORE);
         }
-        let Some(kept) = &mut kept else { return sink(running, &items) };
+        let Some(kept) = &mut kept else {
+            let flow = sink(running, &items)?;
+            spare_items = recycle(items);
+            return Ok(flow);
+        };
         let keys = evaluate_all(plan.order.iter().map(|key| &key.value), row, outer, running, &spare)?;
         kept.add(&keys, &items).ok_or_else(out_of_memory)?;
+        spare_items = recycle(items);
         Ok(MORE)
     };
     match &plan.group {
@@ -397,7 +421,9 @@ fn table_rows(
     spare: &mut Spare,
     sink: &mut Sink<'_>,
 ) -> Result<Flow> {
-    let handle = enter(table, TableMode::Read, running)?;
+    let is_exclusive = table.locking.is_some_and(|plan| plan.exclusive);
+    let mode = if is_exclusive { TableMode::Write } else { TableMode::Read };
+    let handle = enter(table, mode, running)?;
     let locking = table.locking.map(|plan| locking_of(plan, running));
     for bounds in bounds(table, row, outer, running)? {
         let is_clustered = table.access.index == 0;

@@ -88,7 +88,7 @@ impl Session {
 
     /// What a statement requires; the error if this session has it not.
     pub(super) fn authorise(&mut self, statement: &Statement<'_>) -> Result<Requirements> {
-        let requirements = requirements_of(statement, self.facts.database.as_deref());
+        let requirements = requirements_of(statement, self.facts.database.as_deref())?;
         self.check_requirements(&requirements)?;
         check_system(statement, self.facts.database.as_deref())?;
         Ok(requirements)

@@ -10,7 +10,9 @@ use meseta_engine::{Engine, EngineOptions};
 use meseta_storage::Store;
 use parking_lot::RwLock;
 
+use super::lock::GlobalReadLock;
 use super::plan_cache::PlanCache;
+use super::xa::XaNames;
 use crate::account::{AccountStore, NoPlugins, PasswordHasher};
 use crate::error::{Error, Result};
 use crate::schema::information::VirtualTable;
@@ -27,6 +29,10 @@ pub struct Instance {
     pub tables: TableCache,
     /// About how many rows tables have.
     pub row_counts: RowCounts,
+    /// Names of XA branches.
+    pub xa: XaNames,
+    /// FLUSH TABLES WITH READ LOCK.
+    pub read_lock: GlobalReadLock,
     /// Plans of statements.
     pub plans: PlanCache,
     /// Who may log in, and what he may.
@@ -48,6 +54,8 @@ impl Instance {
             globals: Arc::new(Globals::new()),
             tables: TableCache::default(),
             row_counts: RowCounts::default(),
+            xa: XaNames::default(),
+            read_lock: GlobalReadLock::default(),
             plans: PlanCache::default(),
             connections: AtomicU64::new(0),
         }))

@@ -17,6 +17,7 @@ mod answer;
 mod catalog;
 mod facts;
 mod instance;
+mod lock;
 mod plan;
 mod plan_cache;
 mod planned;
@@ -24,6 +25,7 @@ mod prepared;
 mod set;
 mod show;
 mod transaction;
+mod xa;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -37,11 +39,13 @@ use meseta_types::{Context, Date, Datum};
 
 pub use account::account_settings;
 pub use answer::{Answer, Done, Status};
-pub use catalog::SessionTables;
+pub use catalog::{SessionTables, TableRules};
 pub use facts::{Identity, Interrupts, SessionFacts, Undisturbed, clock};
 pub use instance::{Instance, RowCounts};
+pub use lock::{GlobalReadLock, LockedTables};
 pub use plan::Parameters;
 pub use prepared::{PreparedFacts, type_of};
+pub use xa::{XaNames, XaState, Xid};
 
 use crate::error::{Error, Result};
 use crate::expression::random::Random;
@@ -65,6 +69,12 @@ pub struct Session {
     /// Whether the SQL mode is strict, for statements that change data.
     is_strict: bool,
     savepoints: Vec<(Box<str>, meseta_engine::Savepoint)>,
+    /// LOCK TABLES.
+    locked: Option<LockedTables>,
+    /// The XA branch that is under way.
+    xa: Option<xa::XaBranch>,
+    /// COMMIT RELEASE has been executed.
+    is_released: bool,
     statements: prepared::Statements,
     plans: SessionPlans,
     environment: Environment,
@@ -107,6 +117,9 @@ impl Session {
             context_of: (u64::MAX, 0),
             is_strict: true,
             savepoints: Vec::new(),
+            locked: None,
+            xa: None,
+            is_released: false,
             statements: prepared::Statements::default(),
             plans: SessionPlans::default(),
             environment: Environment::default(),
@@ -187,6 +200,7 @@ impl Session {
     }
 
     fn begin_statement(&mut self) {
+        crate::stack::begin();
         self.facts.statement_time = clock();
         self.facts.given_insert_id = None;
         self.facts.seeded.clear();
@@ -229,11 +243,23 @@ impl Session {
         }
     }
 
+    /// What the session's state says of tables.
+    fn rules(&self) -> TableRules<'_> {
+        TableRules {
+            locked: self.locked.as_ref(),
+            xa: self.xa_state(),
+            is_read_only: self.is_read_only(),
+            reads_lock: self.reads_lock(),
+        }
+    }
+
     /// Tables by their names, as they are now.
     fn tables(&mut self) -> SessionTables<'_> {
+        let schema = Arc::clone(self.engine.schema());
         SessionTables {
+            rules: self.rules(),
             instance: &self.instance,
-            schema: Arc::clone(self.engine.schema()),
+            schema,
             database: self.facts.database.as_deref(),
             variables: &self.facts.variables,
             user_variables: &self.facts.user_variables,
@@ -304,8 +330,24 @@ impl Session {
                 self.transaction(statement)?;
                 Done::default()
             }
-            S::LockTables(_) | S::UnlockTables => return Err(Error::not_yet("LOCK TABLES")),
-            S::Xa(_) => return Err(Error::not_yet("XA")),
+            S::LockTables(tables) => {
+                self.lock_tables(tables)?;
+                Done::default()
+            }
+            S::UnlockTables => {
+                self.unlock_tables()?;
+                Done::default()
+            }
+            S::Flush(flush) if matches!(flush.what, ast::FlushWhat::Tables { .. }) => {
+                self.flush_tables(flush)?;
+                Done::default()
+            }
+            S::Xa(statement) => {
+                if self.execute_xa(statement, more, answer)? {
+                    return Ok(());
+                }
+                Done::default()
+            }
             S::Explain(_) => return Err(Error::not_yet("EXPLAIN")),
             S::Show(show) => {
                 if self.show_own(show, more, answer)? {
@@ -329,9 +371,14 @@ impl Session {
                 Done::default()
             }
             _ if crate::statement::is_definition(statement) => {
-                self.end_transaction(true)?;
-                match self.define(statement, text)? {
-                    Outcome::Done { rows } => Done { affected: rows, ..Done::default() },
+                let defined = self.in_definition(statement, |session| session.define(statement, text))?;
+                match defined {
+                    Outcome::Done { rows } => {
+                        let tells = matches!(statement, S::AlterTable(_) | S::CreateIndex(_) | S::DropIndex(_));
+                        let warnings = self.context.warnings.count();
+                        let info = tells.then(|| format!("Records: {rows}  Duplicates: 0  Warnings: {warnings}"));
+                        Done { affected: rows, info: info.unwrap_or_default(), ..Done::default() }
+                    }
                     Outcome::DroppedDatabase(name) => {
                         if self.facts.database.as_ref() == Some(&name) {
                             self.facts.database = None;

@@ -112,7 +112,8 @@ impl Session {
         let collation = settings.collation_connection;
         let options = Options { parameters: false, ..settings.parser_options(multi_statements) };
         let mut source = Source { text, key: None, lifted: &[], parameters: Parameters::default() };
-        if text.len() - start <= SHAPE_LIMIT {
+        // A plan knows nothing of what the session's state forbids, or has it do.
+        if text.len() - start <= SHAPE_LIMIT && self.rules().is_free() {
             let shape = normaliser.shape(text, start, options);
             if shape.end.is_some_and(|end| is_last(text, end)) {
                 let environment = self.environment.hash(&self.facts.variables, self.facts.database.as_deref());
@@ -159,6 +160,7 @@ impl Session {
         parameters: Parameters<'_>,
         answer: &mut dyn Answer,
     ) -> Result<()> {
+        let key = key.filter(|_| self.rules().is_free());
         if let Some(key) = key
             && let Some(Ran::Answered) = self.by_key(key, parameters.values, answer)?
         {

@@ -64,6 +64,10 @@ impl Session {
             self.facts.set_user_variable(&name, value.get())?;
         }
         let was_autocommit = self.facts.variables.settings().autocommit;
+        let autocommit = crate::variable::Variable::find("autocommit");
+        if !was_autocommit && assignments.iter().any(|assignment| Some(assignment.variable()) == autocommit) {
+            self.refuse_in_xa()?;
+        }
         for assignment in assignments {
             assignment.apply(&mut self.facts.variables);
         }

@@ -17,7 +17,10 @@
 //! # Source
 //! The manual's "Access Control, Stage 2"; what a server of 9.7 answered to `tests/recorded/privileges.txt`.
 
+mod change;
 mod collect;
+mod expression;
+mod query;
 mod statement;
 
 use meseta_errors::{

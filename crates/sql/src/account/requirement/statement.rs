@@ -9,10 +9,11 @@ use super::collect::{Collector, text};
 use super::{Extent, Requirement, Requirements, changes_password};
 use crate::account::accounts::RoutineKind;
 use crate::account::privilege::Privileges as P;
+use crate::error::Result;
 
 /// What a statement requires of a session that has this database. Account statements, SET and KILL look themselves at what
-/// depends on more than their text.
-pub fn requirements_of(statement: &Statement<'_>, database: Option<&str>) -> Requirements {
+/// depends on more than their text. Error 1436 if it nests too deep.
+pub fn requirements_of(statement: &Statement<'_>, database: Option<&str>) -> Result<Requirements> {
     let mut collector = Collector::new(database);
     collector.statement(statement);
     collector.finish(changes_password(statement))
@@ -89,7 +90,7 @@ impl Collector<'_> {
             },
             Statement::Maintenance(maintenance) => {
                 let (privileges, extent) = match maintenance.kind {
-                    MaintenanceKind::Check => (SOMETHING, Extent::OneOf { columns: true, shown: "SELECT" }),
+                    MaintenanceKind::Check => (P::OF_COLUMN, Extent::Seen),
                     MaintenanceKind::Checksum => (P::SELECT, Extent::SomeColumn),
                     _ => (P::SELECT.and(P::INSERT), Extent::SomeColumn),
                 };
