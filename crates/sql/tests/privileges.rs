@@ -224,6 +224,68 @@ fn a_plan_is_shared_and_each_execution_is_checked() {
 }
 
 #[test]
+fn queries_are_looked_at_wherever_they_stand() {
+    let instance = server();
+    let mut root = session(&instance, "root", "localhost");
+    SETUP.iter().for_each(|statement| drop(ok(&mut root, statement)));
+    ok(&mut root, "grant select (a) on d1.t to u");
+    let mut user = session(&instance, "u", "%");
+    let (table, column) = (
+        "1142 SELECT command denied to user 'u'@'localhost' for table 't2'",
+        "1143 SELECT command denied to user 'u'@'localhost' for column 'b' in table 't'",
+    );
+    for (statement, expected) in [
+        ("select 1 union select 2 order by (select max(x) from d1.t2)", table),
+        ("(select a from d1.t) order by b", column),
+        ("(select a from d1.t) union (select a from d1.t) order by (select max(b) from d1.t)", column),
+        ("select 1 from d1.t, lateral (select t.b) d", column),
+        ("select x from (select 1 as x) d where x in (select x from d1.t2)", table),
+        ("select a from d1.t where exists (select 1 from (select 1 as y) d where t.b = d.y)", column),
+        ("select a from d1.t where exists (select 1 from (select 1 as y) d where b = y)", column),
+        ("with t2 as (select a from d1.t) select * from d1.t2", table),
+        ("with w as (select a from d1.t) select * from w, (select * from d1.t2) d", table),
+        ("select a from d1.t window w as (order by b)", column),
+        ("select count(*) from d1.t group by b", column),
+        ("select a as b from d1.t group by b", column),
+        ("set @x = (select x from d1.t2 limit 1)", table),
+        ("set session sort_buffer_size = (select x from d1.t2 limit 1)", table),
+        ("kill (select x from d1.t2 limit 1)", table),
+        ("show tables from d1 where (select max(x) from d1.t2) is null", table),
+        (
+            "insert into d1.t (a) select 1 on duplicate key update a = (select 1 from d1.t2)",
+            "1142 INSERT, UPDATE command \
+          denied to user 'u'@'localhost' for table 't'",
+        ),
+        ("values row((select max(x) from d1.t2))", table),
+    ] {
+        denied(&mut user, statement, expected);
+    }
+    // And no more is asked than is used.
+    for statement in [
+        "select x from d1.t, (select 1 as x) d",
+        "select y from (select a as y from d1.t) d order by y",
+        "select a as q from d1.t having q > 1 order by q",
+        "select a as q, count(*) from d1.t group by q",
+        "with d2 as (select a from d1.t) select a from d2",
+        "select a from d1.t where a in (select y from (select 1 as y) d where y = a)",
+    ] {
+        ok(&mut user, statement);
+    }
+    ok(&mut root, "use d1");
+    ok(&mut root, "grant select on d1.t2 to u");
+    let mut user = session(&instance, "u", "%");
+    ok(&mut user, "use d1");
+    // A name of WITH is no table; what is written is one.
+    ok(&mut user, "with nowhere as (select a from t) select * from nowhere");
+    denied(
+        &mut user,
+        "with t2 as (select a from t) delete from t2",
+        "1142 DELETE command denied to user 'u'@'localhost' for \
+           table 't2'",
+    );
+}
+
+#[test]
 fn nobody_reaches_the_rows_of_accounts() {
     let instance = server();
     let mut root = session(&instance, "root", "localhost");

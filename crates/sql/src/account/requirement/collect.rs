@@ -136,7 +136,9 @@ impl<'c> Collector<'c> {
 
     /// Privileges in a table; nothing if it is none that needs any.
     pub(super) fn table(&mut self, name: &ObjectName<'_>, privileges: Privileges, extent: Extent) -> Option<usize> {
-        if name.schema.is_none() && self.common.iter().any(|common| **common == *text(name.name.text.0)) {
+        // What is written is a table, whatever WITH says.
+        let is_read = privileges == Privileges::SELECT;
+        if is_read && name.schema.is_none() && self.common.iter().any(|common| **common == *text(name.name.text.0)) {
             return None;
         }
         // Without a database the binder says so.
@@ -220,12 +222,15 @@ impl<'c> Collector<'c> {
             };
             levels.push(tables);
         }
-        let may_be_alias = aliases_count
-            && name.table.is_none()
-            && self.levels.last().is_some_and(|level| {
-                let written = text(name.column.text.0);
-                level.aliases.iter().any(|alias| alias.eq_ignore_ascii_case(&written))
-            });
+        // A derived table's columns are not known here.
+        let is_derived = |level: &Level| level.named.iter().any(|named| named.table.is_none());
+        let is_alias = || {
+            let written = text(name.column.text.0);
+            let level = self.levels.last();
+            aliases_count
+                && level.is_some_and(|level| level.aliases.iter().any(|alias| alias.eq_ignore_ascii_case(&written)))
+        };
+        let may_be_alias = name.table.is_none() && (self.levels.iter().any(is_derived) || is_alias());
         self.column_of(name.column.text.0, privilege, levels, may_be_alias);
     }
 }

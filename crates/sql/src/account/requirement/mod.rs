@@ -107,7 +107,8 @@ pub enum Requirement {
         privilege: Privileges,
         /// The tables that it may be of, by level: those of its own query block first, then of the blocks around it.
         levels: Box<[Box<[usize]>]>,
-        /// It may be the alias of an expression, which nobody needs a privilege for.
+        /// It may be the alias of an expression, or a derived table's, which nobody needs a privilege for: the catalog says
+        /// whether it is a column.
         may_be_alias: bool,
     },
     /// In a routine: error 1370.

@@ -26,6 +26,12 @@ impl Collector<'_> {
         let common = self.common.len();
         self.with(query.with);
         self.body(&query.body, query);
+        if !matches!(query.body, QueryBody::Select(_) | QueryBody::Parenthesised(_)) {
+            // Names are those of the result; queries in it are queries.
+            self.levels.push(Level::default());
+            self.order(query.order_by);
+            self.levels.pop();
+        }
         if let Some(into) = query.into
             && !matches!(into, ast::SelectInto::Variables(_))
         {
@@ -51,7 +57,12 @@ impl Collector<'_> {
                 self.body(&operation.left, &plain);
                 self.body(&operation.right, &plain);
             }
-            QueryBody::Parenthesised(inner) => self.query(inner),
+            QueryBody::Parenthesised(inner) => {
+                // What is behind the parentheses may be about what is in them.
+                let order: Vec<_> = inner.order_by.iter().chain(query.order_by).copied().collect();
+                let locking = if inner.locking.is_empty() { query.locking } else { inner.locking };
+                self.query(&Query { order_by: &order, locking, ..**inner });
+            }
         }
     }
 

@@ -75,7 +75,13 @@ impl Collector<'_> {
                 let names = &["RESOURCE_GROUP_ADMIN", "RESOURCE_GROUP_USER"];
                 self.one_of(names, "RESOURCE_GROUP_ADMIN OR RESOURCE_GROUP_USER");
             }
-            Statement::Show(show) => self.show(&show.what),
+            Statement::Show(show) => {
+                self.show(&show.what);
+                if let Some(ast::ShowFilter::Where(condition)) = &show.filter {
+                    self.expression(condition);
+                }
+            }
+            Statement::Kill(kill) => self.expression(&kill.id),
             Statement::LockTables(locks) => {
                 for lock in locks.iter() {
                     self.locked(&[lock.table]);
@@ -118,7 +124,6 @@ impl Collector<'_> {
             | Statement::DropAccounts(_)
             | Statement::RenameUsers(_)
             | Statement::Grant(_)
-            | Statement::Kill(_)
             | Statement::Program => {}
         }
     }
