@@ -70,6 +70,37 @@ pub(crate) struct Writing {
     pub rows: u64,
 }
 
+/// Ends a session's waits, from any thread, and tells what it has: for KILL and for lists of transactions.
+#[derive(Clone, Debug)]
+pub struct Canceller(Arc<Owner>);
+
+impl Canceller {
+    /// Ends the wait for a lock that is under way, if there is one, and refuses others until [`Canceller::pardon`].
+    pub fn cancel(&self) {
+        self.0.kill();
+    }
+
+    /// Forgets that: the statement it was meant for has ended.
+    pub fn pardon(&self) {
+        self.0.pardon();
+    }
+
+    /// Whose locks the session's are, in reports.
+    pub fn owner(&self) -> OwnerId {
+        self.0.id()
+    }
+
+    /// The transaction's id, once it has changed something.
+    pub fn transaction(&self) -> Option<TransactionId> {
+        self.0.transaction()
+    }
+
+    /// Rows that the transaction has changed.
+    pub fn rows_changed(&self) -> u64 {
+        self.0.weight()
+    }
+}
+
 /// One who reads and changes rows.
 pub struct Session {
     pub(crate) core: Arc<Core>,
@@ -158,6 +189,11 @@ impl Session {
     /// Sets whether foreign keys are checked.
     pub fn set_checks_foreign_keys(&mut self, checks: bool) {
         self.checks_foreign_keys = checks;
+    }
+
+    /// Who ends this session's waits from other threads.
+    pub fn canceller(&self) -> Canceller {
+        Canceller(Arc::clone(&self.owner))
     }
 
     pub(crate) fn on_conflict(&self) -> OnConflict {

@@ -26,7 +26,7 @@ use meseta_sql::account::{
     Account, AccountId, AccountSettings, AccountStore, Connection, Login, LoginRefusal, PasswordHasher, SessionAccount,
 };
 use meseta_sql::session::{Instance, account_settings};
-use meseta_sql::variable::Variable;
+use meseta_sql::variable::{Globals, Variable};
 use parking_lot::Mutex;
 
 /// A digest of caching_sha2_password, and the stored password that it belongs to.
@@ -158,8 +158,14 @@ impl Logins {
 
 /// Makes stored passwords of the two plugins.
 pub struct Plugins {
-    /// caching_sha2_password_digest_rounds.
-    pub rounds: u32,
+    globals: Arc<Globals>,
+}
+
+impl Plugins {
+    /// With the rounds of caching_sha2_password_digest_rounds.
+    pub fn new(globals: Arc<Globals>) -> Self {
+        Self { globals }
+    }
 }
 
 /// Letters of passwords that are made up: 64, so that six bits choose one.
@@ -173,7 +179,9 @@ impl PasswordHasher for Plugins {
     fn hash(&self, plugin: &str, password: &[u8]) -> Vec<u8> {
         let Some(plugin) = Plugin::by_name(plugin.as_bytes()) else { return Vec::new() };
         let _blocking = blocking::enter();
-        Verifier::of_password(plugin, password, fresh_scramble(), self.rounds).stored()
+        let rounds = Variable::find("caching_sha2_password_digest_rounds");
+        let rounds = rounds.map_or(0, |variable| self.globals.get(variable).as_u64());
+        Verifier::of_password(plugin, password, fresh_scramble(), rounds as u32).stored()
     }
 
     fn is_valid(&self, plugin: &str, stored: &[u8]) -> bool {

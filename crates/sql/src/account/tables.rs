@@ -28,27 +28,53 @@ pub static INFORMATION_TABLES: &[Simple] = &[
     Simple { name: "APPLICABLE_ROLES", columns: applicable_roles_columns, rows: applicable_roles },
 ];
 
-/// The tables of the database `mysql`.
-pub static MYSQL_TABLES: &[Simple] = &[
-    Simple { name: "columns_priv", columns: columns_priv_columns, rows: columns_priv },
-    Simple { name: "db", columns: db_columns, rows: db },
-    Simple { name: "default_roles", columns: default_roles_columns, rows: default_roles },
-    Simple { name: "global_grants", columns: global_grants_columns, rows: global_grants },
-    Simple { name: "procs_priv", columns: procs_priv_columns, rows: procs_priv },
-    Simple { name: "proxies_priv", columns: proxies_priv_columns, rows: proxies_priv },
-    Simple { name: "role_edges", columns: role_edges_columns, rows: role_edges },
-    Simple { name: "tables_priv", columns: tables_priv_columns, rows: tables_priv },
-    Simple { name: "user", columns: user_columns, rows: user },
+/// A table of the database `mysql`.
+pub struct MysqlTable(Simple);
+
+impl VirtualTable for MysqlTable {
+    fn name(&self) -> &'static str {
+        self.0.name
+    }
+
+    fn schema(&self) -> &'static str {
+        "mysql"
+    }
+
+    fn columns(&self) -> Vec<Column> {
+        (self.0.columns)()
+    }
+
+    fn rows(&self, view: &View<'_>, wanted: Wanted<'_>) -> Vec<Vec<Cell>> {
+        (self.0.rows)(view, wanted)
+    }
+}
+
+/// All of them, by name.
+pub static MYSQL_TABLES: &[MysqlTable] = &[
+    MysqlTable(Simple { name: "columns_priv", columns: columns_priv_columns, rows: columns_priv }),
+    MysqlTable(Simple { name: "db", columns: db_columns, rows: db }),
+    MysqlTable(Simple { name: "default_roles", columns: default_roles_columns, rows: default_roles }),
+    MysqlTable(Simple { name: "global_grants", columns: global_grants_columns, rows: global_grants }),
+    MysqlTable(Simple { name: "procs_priv", columns: procs_priv_columns, rows: procs_priv }),
+    MysqlTable(Simple { name: "proxies_priv", columns: proxies_priv_columns, rows: proxies_priv }),
+    MysqlTable(Simple { name: "role_edges", columns: role_edges_columns, rows: role_edges }),
+    MysqlTable(Simple { name: "tables_priv", columns: tables_priv_columns, rows: tables_priv }),
+    MysqlTable(Simple { name: "user", columns: user_columns, rows: user }),
 ];
 
 /// The table of the database `mysql` of this name.
 pub fn mysql_table(name: &str) -> Option<&'static dyn VirtualTable> {
-    MYSQL_TABLES.iter().find(|table| table.name == name).map(|table| table as &dyn VirtualTable)
+    MYSQL_TABLES.iter().find(|table| table.0.name == name).map(|table| table as &dyn VirtualTable)
+}
+
+/// Whose session asks.
+fn account_of<'v>(view: &View<'v>) -> Option<&'v SessionAccount> {
+    view.session.map(|session| &session.account)
 }
 
 /// The accounts that a session sees in information_schema: all, or its own and its roles.
 fn seen<'v>(view: &View<'v>) -> Vec<&'v Arc<Account>> {
-    let Some(session) = view.account else { return Vec::new() };
+    let Some(session) = account_of(view) else { return Vec::new() };
     let all = session.accounts();
     if session.grants().may(Privileges::SELECT, Object::Table("mysql", "user")) {
         return all.iter().collect();
@@ -58,7 +84,7 @@ fn seen<'v>(view: &View<'v>) -> Vec<&'v Arc<Account>> {
 }
 
 fn all<'v>(view: &View<'v>) -> Vec<&'v Arc<Account>> {
-    view.account.map_or_else(Vec::new, |session| session.accounts().iter().collect())
+    account_of(view).map_or_else(Vec::new, |session| session.accounts().iter().collect())
 }
 
 fn yes(is: bool) -> Cell {
@@ -194,7 +220,7 @@ fn is_default(session: &SessionAccount, role: &AccountId) -> bool {
 }
 
 fn enabled_roles(view: &View<'_>, _: Wanted<'_>) -> Vec<Vec<Cell>> {
-    let Some(session) = view.account else { return Vec::new() };
+    let Some(session) = account_of(view) else { return Vec::new() };
     let row = |role: &AccountId| {
         vec![Cell::text(&role.user), Cell::text(&role.host), yes(is_default(session, role)), yes(false)]
     };
@@ -216,7 +242,7 @@ fn applicable_roles_columns() -> Vec<Column> {
 }
 
 fn applicable_roles(view: &View<'_>, _: Wanted<'_>) -> Vec<Vec<Cell>> {
-    let Some(session) = view.account else { return Vec::new() };
+    let Some(session) = account_of(view) else { return Vec::new() };
     let accounts = session.accounts();
     let (mut rows, mut seen, mut left) = (Vec::new(), BTreeSet::new(), vec![&session.account]);
     while let Some(id) = left.pop() {

@@ -13,9 +13,14 @@
 //! 3. A definition (DDL) commits what was before, as in MySQL.
 
 mod account;
+mod administration;
 mod answer;
 mod catalog;
+mod connections;
+mod counters;
+mod explain;
 mod facts;
+mod identifiers;
 mod instance;
 mod lock;
 mod plan;
@@ -24,7 +29,10 @@ mod planned;
 mod prepared;
 mod set;
 mod show;
+mod status;
+mod tracking;
 mod transaction;
+mod user_lock;
 mod xa;
 
 use std::collections::HashMap;
@@ -40,11 +48,17 @@ use meseta_types::{Context, Date, Datum};
 pub use account::account_settings;
 pub use answer::{Answer, Done, Status};
 pub use catalog::{SessionTables, TableRules};
+pub use connections::{Connections, Process, ServerFigures, SessionShared};
+pub use counters::{Counter, SessionCounters};
 pub use facts::{Identity, Interrupts, SessionFacts, Undisturbed, clock};
-pub use instance::{Instance, RowCounts};
+pub use identifiers::{uuid, uuid_text};
+pub use instance::{Instance, RowCounts, VERSION, WaitsBefore};
 pub use lock::{GlobalReadLock, LockedTables};
 pub use plan::Parameters;
 pub use prepared::{PreparedFacts, type_of};
+pub use status::ServerStatus;
+pub use tracking::Tracked;
+pub use user_lock::{Bell, UserLocks};
 pub use xa::{XaNames, XaState, Xid};
 
 use crate::error::{Error, Result};
@@ -76,6 +90,10 @@ pub struct Session {
     /// COMMIT RELEASE has been executed.
     is_released: bool,
     statements: prepared::Statements,
+    /// Global variables as this session has heeded them last.
+    globals_heeded: u64,
+    /// What the client is told of the session's state.
+    tracker: tracking::Tracker,
     plans: SessionPlans,
     environment: Environment,
     normaliser: Normaliser,
@@ -93,6 +111,8 @@ impl Session {
         let mut variables = SessionVariables::new(Arc::clone(&instance.globals));
         variables.state.connection_id = identity.connection;
         let context = variables.settings().context(Date::default());
+        let shared = SessionShared::new(identity.connection, engine.canceller());
+        instance.sessions.add(Arc::clone(&shared));
         let seed = clock() as u64 ^ identity.connection.rotate_left(32);
         let facts = SessionFacts {
             variables,
@@ -108,6 +128,9 @@ impl Session {
             interrupts,
             random: Random::new(seed as u32, (seed >> 32) as u32),
             seeded: HashMap::new(),
+            instance: Arc::clone(instance),
+            shared,
+            deadline: None,
         };
         let mut session = Session {
             instance: Arc::clone(instance),
@@ -121,6 +144,8 @@ impl Session {
             xa: None,
             is_released: false,
             statements: prepared::Statements::default(),
+            globals_heeded: 0,
+            tracker: tracking::Tracker::default(),
             plans: SessionPlans::default(),
             environment: Environment::default(),
             normaliser: Normaliser::new(),
@@ -163,6 +188,7 @@ impl Session {
             return Err(Error::new(ER_BAD_DB_ERROR, &[&name]));
         }
         self.facts.database = Some(name.to_owned());
+        self.tracker.chose_schema();
         Ok(())
     }
 
@@ -183,7 +209,9 @@ impl Session {
         let mut start = 0;
         loop {
             self.begin_statement();
-            match self.by_text(text, start, multi_statements, answer) {
+            let done = self.by_text(text, start, multi_statements, answer);
+            self.end_count(text);
+            match done {
                 Ok(Some(next)) => start = next,
                 Ok(None) => return Ok(()),
                 Err(error) => return self.fail(&error, answer),
@@ -193,6 +221,7 @@ impl Session {
 
     fn fail(&mut self, error: &Error, answer: &mut dyn Answer) -> Result<()> {
         self.facts.row_count = -1;
+        self.note_failure(error);
         let condition = meseta_types::SqlError::new(error.code.0, error.message.clone());
         self.context.warnings.push(meseta_types::Level::Error, condition);
         self.remember_warnings();
@@ -204,6 +233,7 @@ impl Session {
         self.facts.statement_time = clock();
         self.facts.given_insert_id = None;
         self.facts.seeded.clear();
+        self.begin_count();
         self.engine.begin_statement();
     }
 
@@ -271,6 +301,11 @@ impl Session {
     fn running<'r>(&'r mut self, slots: &'r [Datum<'r>], subqueries: &'r [Subquery]) -> Running<'r> {
         let settings = self.facts.variables.settings();
         let (memory, lock_wait) = (settings.tmp_table_size.max(256 << 20) as usize, settings.innodb_lock_wait_timeout);
+        let lock_wait = Duration::from_secs(lock_wait);
+        let lock_wait = match self.facts.deadline {
+            Some(deadline) => lock_wait.min(deadline.saturating_duration_since(std::time::Instant::now())),
+            None => lock_wait,
+        };
         let auto_increment = (settings.auto_increment_increment, settings.auto_increment_offset);
         let no_auto_value_on_zero = settings.sql_mode.has(SqlModes::NO_AUTO_VALUE_ON_ZERO);
         Running {
@@ -280,13 +315,16 @@ impl Session {
                 slots,
                 subqueries,
                 memory_limit: memory,
-                lock_wait: Duration::from_secs(lock_wait),
+                lock_wait,
                 auto_increment,
                 no_auto_value_on_zero,
                 tables: &self.instance.tables,
+                kept: None,
+                measures: None,
             },
             context: &mut self.context,
             spares: Vec::new(),
+            materialized: Default::default(),
         }
     }
 
@@ -300,6 +338,7 @@ impl Session {
         answer: &mut dyn Answer,
     ) -> Result<()> {
         use ast::Statement as S;
+        self.statement_begins(statement);
         if !matches!(statement, S::Show(_)) {
             self.renew_context(matches!(statement, S::Load(_)) || crate::statement::is_definition(statement));
         }
@@ -348,10 +387,37 @@ impl Session {
                 }
                 Done::default()
             }
-            S::Explain(_) => return Err(Error::not_yet("EXPLAIN")),
+            S::Explain(explain) if !matches!(explain.target, ast::ExplainTarget::Table { .. }) => {
+                return self.explain(explain, text, parameters, more, answer);
+            }
+            S::Explain(explain) => {
+                let rows = self.define(statement, text);
+                let Outcome::Rows(mut rows) = self.end_statement(rows)? else {
+                    return Err(Error::not_yet("this EXPLAIN"));
+                };
+                if let ast::ExplainTarget::Table { name, .. } = explain.target {
+                    let columns = ast::ShowWhat::Columns { extended: false, full: false, table: name };
+                    self.keep_visible(&columns, &mut rows);
+                }
+                return self.show_rows(&rows, more, answer);
+            }
+            S::Kill(kill) => {
+                self.kill_statement(kill, text, parameters)?;
+                Done::default()
+            }
+            S::Flush(flush) => {
+                self.flush(flush)?;
+                Done::default()
+            }
             S::Show(show) => {
                 if self.show_own(show, more, answer)? {
                     return self.end_statement(Ok(()));
+                }
+                if show.filter.is_none()
+                    && let Some(rows) = self.administrative_rows(&show.what)?
+                {
+                    self.end_statement(Ok(()))?;
+                    return self.show_rows(&rows, more, answer);
                 }
                 self.renew_context(false);
                 let rows = self.define(statement, text);
@@ -370,6 +436,7 @@ impl Session {
                 self.forget_named(name)?;
                 Done::default()
             }
+            S::Truncate(name) if self.truncates_waits(name)? => Done::default(),
             _ if crate::statement::is_definition(statement) => {
                 let defined = self.in_definition(statement, |session| session.define(statement, text))?;
                 match defined {
@@ -392,6 +459,7 @@ impl Session {
         };
         self.facts.row_count = 0;
         self.remember_warnings();
+        self.tell_changes(answer);
         answer.done(&done, Status { more_results: more, ..self.status() })
     }
 
@@ -458,6 +526,7 @@ impl Session {
         }
         self.facts.row_count = -1;
         self.facts.found_rows = rows.rows.len() as u64;
+        self.tell_changes(answer);
         answer.end(status)
     }
 }

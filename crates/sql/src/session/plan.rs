@@ -6,6 +6,8 @@ use meseta_parser::ast::Statement;
 use meseta_types::{DataType, Datum};
 
 use super::SessionTables;
+use super::counters::{Counter, counter_of};
+use super::tracking::access_of;
 use crate::account::Requirements;
 use crate::error::Result;
 use crate::expression::BindFacts;
@@ -37,6 +39,10 @@ pub struct StatementPlan {
     pub requirements: Requirements,
     /// It depends on variables whose types may change: it is for this execution alone.
     pub is_personal: bool,
+    /// What it is counted as.
+    pub counter: Option<Counter>,
+    /// Whether it reads rows of tables, and has rows to show.
+    pub access: (bool, bool),
 }
 
 /// Whether a statement has a plan.
@@ -61,7 +67,9 @@ impl StatementPlan {
             _ => return Err(crate::Error::not_yet("this statement")),
         };
         let subqueries = std::mem::take(&mut binder.subqueries);
-        Ok(StatementPlan { body, subqueries, requirements, is_personal: tables.has_named_variables })
+        let access = access_of(statement);
+        let is_personal = tables.has_named_variables;
+        Ok(StatementPlan { body, subqueries, requirements, is_personal, counter: counter_of(statement), access })
     }
 
     /// Whether bad values are errors in it, where the SQL mode is strict.

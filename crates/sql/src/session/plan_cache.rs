@@ -171,8 +171,14 @@ mod tests {
 
     fn plan(schema_version: u64, now: i64) -> CachedPlan {
         let query = QueryPlan { body: Body::Values(Vec::new()), columns: Vec::new(), order: Vec::new(), limit: None };
-        let (body, requirements) = (PlanBody::Query(query), Requirements::default());
-        let plan = StatementPlan { body, subqueries: Vec::new(), requirements, is_personal: false };
+        let plan = StatementPlan {
+            body: PlanBody::Query(query),
+            subqueries: Vec::new(),
+            requirements: Requirements::default(),
+            is_personal: false,
+            counter: None,
+            access: (false, false),
+        };
         CachedPlan::new(plan, schema_version, now)
     }
 

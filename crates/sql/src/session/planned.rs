@@ -214,10 +214,12 @@ impl Session {
         may_retry: bool,
         answer: &mut dyn Answer,
     ) -> Result<Ran> {
-        match &plan.body {
+        self.plan_begins(plan);
+        let ran = match &plan.body {
             PlanBody::Query(query) => self.select(query, &plan.subqueries, slots, may_retry, answer),
             body => self.change(body, &plan.subqueries, slots, may_retry, answer),
-        }
+        };
+        self.plan_ends(ran)
     }
 
     fn select(
@@ -257,6 +259,7 @@ impl Session {
         self.facts.found_rows = shown;
         self.facts.row_count = -1;
         self.remember_warnings();
+        self.tell_changes(answer);
         answer.end(Status { more_results: self.more_follows, ..self.status() })?;
         Ok(Ran::Answered)
     }
@@ -290,6 +293,7 @@ impl Session {
         let done = self.told(body, changes);
         self.facts.row_count = done.affected as i64;
         self.remember_warnings();
+        self.tell_changes(answer);
         answer.done(&done, Status { more_results: self.more_follows, ..self.status() })?;
         Ok(Ran::Answered)
     }
@@ -300,6 +304,7 @@ impl Session {
         if changes.insert_id != 0 {
             self.facts.last_insert_id = changes.insert_id;
         }
+        self.count_changes(body, &changes);
         let insert_id = match (changes.insert_id, self.facts.given_insert_id) {
             (0, Some(given)) => given,
             (0, None) => changes.last_number,

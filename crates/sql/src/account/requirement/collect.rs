@@ -50,7 +50,7 @@ pub(super) fn text(bytes: &[u8]) -> Box<str> {
 /// The tables of performance_schema that everybody reads.
 fn is_for_everybody(table: &str) -> bool {
     let name = table.to_ascii_lowercase();
-    name.ends_with("_status") || name.ends_with("_variables") || name.starts_with("session_")
+    name == "processlist" || name.ends_with("_status") || name.ends_with("_variables") || name.starts_with("session_")
 }
 
 impl<'c> Collector<'c> {
@@ -148,6 +148,8 @@ impl<'c> Collector<'c> {
         if database.eq_ignore_ascii_case("information_schema") {
             if !reads {
                 self.never(&database);
+            } else if table.to_ascii_uppercase().starts_with("INNODB_") {
+                self.one_of(&["PROCESS"], "PROCESS");
             }
             return None;
         }

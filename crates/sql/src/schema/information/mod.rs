@@ -23,7 +23,8 @@ use meseta_types::{Collation, DataType, DateTime, Datum, IntegerSize, TextSize, 
 pub use show::show;
 
 use super::{Table, TableCache};
-use crate::account::{self, SessionAccount};
+use crate::account;
+use crate::session::SessionFacts;
 
 /// A value of such a table.
 #[derive(Clone, PartialEq, Debug)]
@@ -136,8 +137,9 @@ pub struct View<'v> {
     pub tables: &'v TableCache,
     /// The zone in which times are shown.
     pub zone: &'v Zone,
-    /// Who asks: for tables about accounts. What he may not see of the others is left out by whoever shows the rows.
-    pub account: Option<&'v SessionAccount>,
+    /// Who asks, for tables that tell of the server and of accounts. What he may not see of the others is left out by
+    /// whoever shows the rows.
+    pub session: Option<&'v SessionFacts>,
 }
 
 impl View<'_> {
@@ -175,8 +177,13 @@ impl Wanted<'_> {
 
 /// A table of information_schema.
 pub trait VirtualTable: Sync {
-    /// Its name, in capitals.
+    /// Its name, in capitals; those of performance_schema are not.
     fn name(&self) -> &'static str;
+
+    /// Its database.
+    fn schema(&self) -> &'static str {
+        "information_schema"
+    }
 
     /// Its columns.
     fn columns(&self) -> Vec<VirtualColumn>;
@@ -220,6 +227,7 @@ pub fn virtual_tables() -> impl Iterator<Item = &'static dyn VirtualTable> {
         .into_iter()
         .flatten()
         .map(|table| table as &dyn VirtualTable)
+        .chain(super::performance::tables_of("information_schema"))
 }
 
 /// The table of this name; case does not count.
@@ -227,18 +235,19 @@ pub fn virtual_table(name: &str) -> Option<&'static dyn VirtualTable> {
     virtual_tables().find(|table| table.name().eq_ignore_ascii_case(name))
 }
 
-/// A table of one of the databases that are made up: information_schema, whose names' case does not count, or mysql.
+/// A table of one of the databases that are made up: mysql, or one of those whose names' case does not count.
 pub fn system_table(database: &str, name: &str) -> Option<&'static dyn VirtualTable> {
     match database {
         "mysql" => account::mysql_table(name),
         database if database.eq_ignore_ascii_case("information_schema") => virtual_table(name),
+        database if database.eq_ignore_ascii_case("performance_schema") => crate::schema::performance::table(name),
         _ => None,
     }
 }
 
 /// Whether a database is made up.
 pub fn is_system_database(name: &str) -> bool {
-    name == "mysql" || name.eq_ignore_ascii_case("information_schema")
+    name == "mysql" || ["information_schema", "performance_schema"].iter().any(|own| name.eq_ignore_ascii_case(own))
 }
 
 /// A moment, given in seconds since 1970, in a zone.

@@ -59,7 +59,7 @@ fn heading(name: impl Into<String>, column: Column) -> (String, Column) {
 
 fn rows_of(table: &str, session: &mut DefinitionContext<'_>) -> Vec<Vec<Cell>> {
     let schema = session.schema();
-    let view = View { schema: &schema, tables: session.tables, zone: &session.context.zone, account: None };
+    let view = View { schema: &schema, tables: session.tables, zone: &session.context.zone, session: None };
     super::virtual_table(table).map_or_else(Vec::new, |table| table.rows(&view, Wanted::default()))
 }
 
@@ -191,13 +191,18 @@ fn tables(full: bool, schema: Option<ast::Identifier<'_>>, session: &mut Definit
     let rows = match session.schema().databases.get(&database) {
         Some(known) => known.tables.keys().map(|name| row(name, "BASE TABLE")).collect(),
         None if database == "mysql" => {
-            let names = crate::account::MYSQL_TABLES.iter().map(|table| table.name);
+            let names = crate::account::MYSQL_TABLES.iter().map(super::VirtualTable::name);
             names.map(|name| row(name, "BASE TABLE")).collect()
         }
         None => {
-            let mut names: Vec<_> = super::virtual_tables().map(|table| table.name()).collect();
+            let is_information = database == "information_schema";
+            let mut names: Vec<_> = match is_information {
+                true => super::virtual_tables().map(|table| table.name()).collect(),
+                false => crate::schema::performance::tables_of(&database).map(|table| table.name()).collect(),
+            };
             names.sort_unstable();
-            names.into_iter().map(|name| row(name, "SYSTEM VIEW")).collect()
+            let kind = if is_information { "SYSTEM VIEW" } else { "BASE TABLE" };
+            names.into_iter().map(|name| row(name, kind)).collect()
         }
     };
     Ok(Rows { columns, rows })
@@ -226,7 +231,7 @@ fn table_status(schema: Option<ast::Identifier<'_>>, session: &mut DefinitionCon
         "Comment",
     ];
     let schema = session.schema();
-    let view = View { schema: &schema, tables: session.tables, zone: &session.context.zone, account: None };
+    let view = View { schema: &schema, tables: session.tables, zone: &session.context.zone, session: None };
     let known = super::virtual_table("TABLES").map_or_else(Vec::new, |table| table.columns());
     // From TABLE_NAME on, without TABLE_TYPE.
     let columns = names.iter().zip([2].into_iter().chain(4..)).map(|(name, at)| {
@@ -245,7 +250,7 @@ fn table_status(schema: Option<ast::Identifier<'_>>, session: &mut DefinitionCon
 fn shown_table(name: &ast::ObjectName<'_>, session: &mut DefinitionContext<'_>) -> Result<Arc<Table>> {
     let (database, table) = session.object(name)?;
     if let Some(known) = super::system_table(&database, &table) {
-        let mut made = Table::new(&database.to_lowercase(), known.name(), Collation::Utf8mb3GeneralCi);
+        let mut made = Table::new(known.schema(), known.name(), Collation::Utf8mb3GeneralCi);
         for column in known.columns() {
             let mut own = crate::schema::Column::new(column.name, column.data_type);
             own.nullable = column.nullable;
