@@ -12,6 +12,7 @@
 //!    and it leaves the tables that it used.
 //! 3. A definition (DDL) commits what was before, as in MySQL.
 
+mod absent;
 mod account;
 mod administration;
 mod answer;
@@ -455,7 +456,10 @@ impl Session {
                     Outcome::Rows(rows) => return self.show_rows(&rows, more, answer),
                 }
             }
-            _ => return Err(Error::not_yet("this statement")),
+            statement => {
+                self.absent(statement)?;
+                Done::default()
+            }
         };
         self.facts.row_count = 0;
         self.remember_warnings();
