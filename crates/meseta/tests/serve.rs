@@ -139,6 +139,11 @@ fn a_client_is_answered_and_what_it_committed_survives() {
     let mut client = serving.connect();
     assert_eq!(client.query("use d; select * from t"), ["ok 0", "1|a", "2|NULL"]);
     assert_eq!(serving.end("-TERM"), Some(0));
+
+    let check = Command::new(env!("CARGO_BIN_EXE_meseta")).arg("check").arg(directory.path()).output().unwrap();
+    let told = String::from_utf8_lossy(&check.stdout);
+    assert_eq!(check.status.code(), Some(0), "{told}");
+    assert!(told.contains("compared") && told.contains("indexes have what tables have"), "{told}");
 }
 
 #[test]

@@ -16,6 +16,8 @@ use meseta_server::{Clock, Server, blocking, notify, options, signals};
 use meseta_sql::session::Instance;
 use meseta_storage::{StoreOptions, WaitHook};
 
+pub use directory::STORE;
+
 use crate::Failure;
 use backend::SqlBackend;
 use connections::ServerConnections;

@@ -56,7 +56,7 @@ impl Session {
         if let Some(counter) = counter_of(statement) {
             self.facts.shared.counters.add(counter, 1);
         }
-        self.tracker.begins(statement);
+        self.tracker.begins(statement, &self.facts.variables.state);
     }
 
     /// A plan is about to run: it is counted, and max_execution_time begins.
