@@ -2,8 +2,11 @@
 
 mod answer;
 mod backend;
+mod connections;
+mod cursor;
 mod directory;
 mod help;
+mod variables;
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
@@ -15,6 +18,10 @@ use meseta_storage::{StoreOptions, WaitHook};
 
 use crate::Failure;
 use backend::SqlBackend;
+use connections::ServerConnections;
+
+/// The least log that the store's log buffer can do with.
+const LOG_BYTES_MIN: u64 = 64 << 20;
 
 /// Serves until SIGTERM or SIGINT.
 pub fn run(arguments: Vec<String>) -> Result<(), Failure> {
@@ -28,11 +35,21 @@ pub fn run(arguments: Vec<String>) -> Result<(), Failure> {
     parsed.notes.iter().for_each(|note| tracing::info!("{note}"));
     let options = parsed.options;
     let wait_hook = WaitHook { before: blocking::HOOK.before, after: blocking::HOOK.after };
-    let store_options =
-        StoreOptions { memory_bytes: options.innodb_buffer_pool_size as usize, wait_hook, ..StoreOptions::default() };
+    let store_options = StoreOptions {
+        memory_bytes: options.innodb_buffer_pool_size as usize,
+        log_bytes: options.innodb_redo_log_capacity.max(LOG_BYTES_MIN),
+        wait_hook,
+        ..StoreOptions::default()
+    };
     let store = directory::open(&options, store_options)?;
     let instance = Instance::open(store)?;
-    let server = Server::start(&options, Arc::new(SqlBackend::new(Arc::clone(&instance))), Clock::System)?;
+    variables::apply(&options, &instance)?;
+    let connections = Arc::new(ServerConnections::default());
+    instance.set_server(Arc::clone(&connections) as _);
+    let backend = SqlBackend::new(Arc::clone(&instance), Arc::clone(&connections));
+    let server = Server::start(&options, Arc::new(backend), Clock::System)?;
+    connections.set(server.handle());
+    variables::apply_addresses(&server, &instance)?;
     signals::stop_on_signals(server.handle())?;
     announce(&server, started);
     notify::ready("ready for connections");

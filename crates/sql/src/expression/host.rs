@@ -8,6 +8,7 @@ use meseta_types::{Context, Datum};
 use super::kind::SystemVariable;
 use super::random::Random;
 use crate::error::{Error, Result};
+use crate::session::{Counter, SessionFacts};
 
 /// What an evaluation asks its session and its executor.
 pub trait Host {
@@ -148,6 +149,14 @@ pub trait Host {
     /// Error 1317 if the statement was killed. Long loops ask now and then.
     fn check_killed(&self) -> Result<()> {
         Ok(())
+    }
+
+    /// Counts for SHOW STATUS.
+    fn count(&self, _counter: Counter, _amount: u64) {}
+
+    /// The session itself, if there is one: for tables that tell of it.
+    fn session(&self) -> Option<&SessionFacts> {
+        None
     }
 
     /// `max_allowed_packet`: longer texts are NULL, with a warning.

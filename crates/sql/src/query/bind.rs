@@ -12,8 +12,9 @@
 use std::sync::Arc;
 
 use meseta_errors::{
-    ER_BAD_FIELD_ERROR, ER_BAD_TABLE_ERROR, ER_DERIVED_MUST_HAVE_ALIAS, ER_INVALID_GROUP_FUNC_USE, ER_NO_TABLES_USED,
-    ER_NONUNIQ_TABLE, ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT,
+    ER_BAD_FIELD_ERROR, ER_BAD_TABLE_ERROR, ER_DERIVED_MUST_HAVE_ALIAS, ER_DUPLICATE_TABLE_LOCK,
+    ER_INVALID_GROUP_FUNC_USE, ER_NO_TABLES_USED, ER_NONUNIQ_TABLE, ER_TOO_MANY_TABLES, ER_UNRESOLVED_TABLE_LOCK,
+    ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT,
 };
 use meseta_parser::ast::{self, ExpressionKind, QueryBody, SelectItem, TableReference};
 use meseta_types::DataType;
@@ -38,10 +39,24 @@ pub enum FoundTable {
     Virtual(&'static dyn VirtualTable),
 }
 
+/// So many tables may be joined.
+const TABLES: usize = 61;
+
 /// Where tables come from.
 pub trait Tables {
     /// The table of this name. Errors: 1046 (no database), 1049, 1146.
     fn table(&mut self, database: Option<&str>, name: &str) -> Result<FoundTable>;
+
+    /// Whether the session may use a table under this name: to change it, or to lock its rows as if it did. Errors: 1099,
+    /// 1100, 1223 (LOCK TABLES), 1399, 1614 (XA), 1792.
+    fn permit(&mut self, _table: &KnownTable, _alias: &str, _changes: bool) -> Result<()> {
+        Ok(())
+    }
+
+    /// How rows are locked that a statement does not say to lock.
+    fn default_locking(&self) -> Option<LockingPlan> {
+        None
+    }
 
     /// About how many rows a table has.
     fn rows(&mut self, table: &KnownTable) -> u64;
@@ -137,6 +152,7 @@ impl<'a, 't> Binder<'a, 't> {
 
     /// Binds a query.
     pub fn query(&mut self, query: &'a ast::Query<'a>) -> Result<QueryPlan> {
+        crate::stack::check()?;
         let outside = self.common.len();
         if let Some(with) = query.with {
             if with.recursive {
@@ -179,6 +195,7 @@ impl<'a, 't> Binder<'a, 't> {
     }
 
     fn body(&mut self, body: QueryBody<'a>) -> Result<QueryPlan> {
+        crate::stack::check()?;
         match body {
             QueryBody::Select(select) => {
                 let (plan, columns) = self.select_alone(select)?;
@@ -271,6 +288,9 @@ impl<'a, 't> Binder<'a, 't> {
         sources: &mut Vec<Source>,
         locking: &[ast::Locking<'a>],
     ) -> Result<Tree> {
+        if sources.len() >= TABLES {
+            return Err(Error::new(ER_TOO_MANY_TABLES, &[&TABLES]));
+        }
         match reference {
             TableReference::Table(table) => self.table(table, sources, locking),
             TableReference::Derived(derived) => self.derived(derived, sources),
@@ -321,6 +341,7 @@ impl<'a, 't> Binder<'a, 't> {
                     })
                     .collect();
                 let plan = self.locking_for(&alias, locking);
+                self.tables.permit(&found, &alias, plan.is_some_and(|plan| plan.exclusive))?;
                 self.used.push(Arc::clone(&found));
                 let database = found.database.clone();
                 let kind = SourceKind::Table(Box::new(TableSource {
@@ -352,8 +373,25 @@ impl<'a, 't> Binder<'a, 't> {
     fn locking_for(&self, alias: &str, locking: &[ast::Locking<'a>]) -> Option<LockingPlan> {
         let found = locking.iter().find(|clause| {
             clause.tables.is_empty() || clause.tables.iter().any(|table| *table.name.text.0 == *alias.as_bytes())
-        })?;
-        Some(LockingPlan { exclusive: found.exclusive, wait: found.wait })
+        });
+        let clause = found.map(|found| LockingPlan { exclusive: found.exclusive, wait: found.wait });
+        clause.or_else(|| self.tables.default_locking())
+    }
+
+    /// Each table that FOR UPDATE OF names is there, once. Errors: 3568, 3569.
+    fn check_locking(&mut self, locking: &[ast::Locking<'a>]) -> Result<()> {
+        let mut named: Vec<&[u8]> = Vec::new();
+        for table in locking.iter().flat_map(|clause| clause.tables.iter()) {
+            let name = table.name.text.0;
+            if !self.block().sources.iter().any(|source| *source.alias.as_bytes() == *name) {
+                return Err(Error::new(ER_UNRESOLVED_TABLE_LOCK, &[&format!("`{}`", text_of(name))]));
+            }
+            if named.contains(&name) {
+                return Err(Error::new(ER_DUPLICATE_TABLE_LOCK, &[&format!("`{}`", text_of(name))]));
+            }
+            named.push(name);
+        }
+        Ok(())
     }
 
     fn common_table(
@@ -557,6 +595,7 @@ impl<'a, 't> Binder<'a, 't> {
         }
         let mut sources = Vec::new();
         let tree = self.from(select.from, &mut sources, locking)?;
+        self.check_locking(locking)?;
         let first_slot = self.block().width();
         let conditions = match &select.condition {
             None => Vec::new(),

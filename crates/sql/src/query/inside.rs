@@ -193,6 +193,14 @@ impl Host for Inside<'_> {
         self.facts.check_killed()
     }
 
+    fn count(&self, counter: crate::session::Counter, amount: u64) {
+        self.facts.count(counter, amount)
+    }
+
+    fn session(&self) -> Option<&crate::session::SessionFacts> {
+        self.facts.session()
+    }
+
     fn max_allowed_packet(&self) -> usize {
         self.facts.max_allowed_packet()
     }

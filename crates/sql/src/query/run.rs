@@ -33,6 +33,7 @@ use super::{group, materialized, set_operation};
 use crate::error::{Error, Result};
 use crate::expression::Expr;
 use crate::schema::information::{Cell, View, VirtualTable, Wanted};
+use crate::session::{Counter, SessionShared};
 
 /// Whether more rows are wanted: `Break` if not, and then whoever shows rows returns.
 pub type Flow = ControlFlow<()>;
@@ -96,6 +97,7 @@ pub fn run_query(plan: &QueryPlan, outer: Outer<'_>, running: &mut Running<'_>, 
 }
 
 fn run_body(plan: &QueryPlan, outer: Outer<'_>, running: &mut Running<'_>, sink: &mut Sink<'_>) -> Result<()> {
+    crate::stack::check()?;
     match &plan.body {
         Body::Select(select) => run_select(select, outer, running, sink),
         Body::SetOperation(set) => set_operation::run(set, outer, running, sink),
@@ -357,7 +359,8 @@ fn source_rows(
 /// Rows of a table that is made up.
 fn virtual_rows(table: &dyn VirtualTable, running: &mut Running<'_>, sink: &mut Sink<'_>) -> Result<()> {
     let schema = Arc::clone(running.inside.engine.schema());
-    let view = View { schema: &schema, tables: running.inside.tables, zone: &running.context.zone };
+    let session = running.inside.facts.session();
+    let view = View { schema: &schema, tables: running.inside.tables, zone: &running.context.zone, session };
     for made in table.rows(&view, Wanted::default()) {
         let values: Vec<Datum<'_>> = made.iter().map(Cell::datum).collect();
         if sink(running, &values)?.is_break() {
@@ -377,6 +380,7 @@ fn extended(
     spare: &mut Spare,
     sink: &mut Sink<'_>,
 ) -> Result<Flow> {
+    running.inside.facts.check_killed()?;
     spare.arena.reset();
     let mut full = recycle(std::mem::take(&mut spare.row));
     full.extend_from_slice(row);
@@ -421,7 +425,9 @@ fn table_rows(
     spare: &mut Spare,
     sink: &mut Sink<'_>,
 ) -> Result<Flow> {
-    let handle = enter(table, TableMode::Read, running)?;
+    let is_exclusive = table.locking.is_some_and(|plan| plan.exclusive);
+    let mode = if is_exclusive { TableMode::Write } else { TableMode::Read };
+    let handle = enter(table, mode, running)?;
     let locking = table.locking.map(|plan| locking_of(plan, running));
     for bounds in bounds(table, row, outer, running)? {
         let is_clustered = table.access.index == 0;
@@ -505,6 +511,22 @@ fn fill<'v>(
     }
 }
 
+/// Rows that a cursor has read: counted when it goes.
+struct ReadRows {
+    facts: Option<Arc<SessionShared>>,
+    rows: u64,
+}
+
+impl Drop for ReadRows {
+    fn drop(&mut self) {
+        if let Some(shared) = &self.facts {
+            shared.counters.add(Counter::HandlerReadKey, 1);
+            shared.counters.add(Counter::HandlerReadNext, self.rows.saturating_sub(1));
+            shared.counters.add(Counter::InnodbRowsRead, self.rows);
+        }
+    }
+}
+
 /// What a cursor finds and the conditions hold for. `show` gets the row as the engine has it (of a locking read), and the
 /// slots that conditions name.
 #[allow(clippy::too_many_arguments)]
@@ -519,7 +541,9 @@ fn cursor_rows(
     mut show: impl FnMut(&mut Running<'_>, &FoundRow, &[Datum<'_>]) -> Result<Flow>,
 ) -> Result<Flow> {
     let unlocks = running.inside.engine.isolation() <= Isolation::ReadCommitted;
+    let mut read = ReadRows { facts: running.inside.facts.session().map(|facts| Arc::clone(&facts.shared)), rows: 0 };
     while cursor.next(running.inside.engine).map_err(Error::from_engine)? {
+        read.rows += 1;
         running.inside.facts.check_killed()?;
         spare.arena.reset();
         let (is_match, flow) = {

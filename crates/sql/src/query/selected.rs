@@ -92,6 +92,7 @@ impl<'a> Binder<'a, '_> {
             return Err(Error::not_yet("partitions"));
         }
         let alias = table.alias.map_or_else(|| name.clone(), |alias| text_of(alias.text.0));
+        self.tables.permit(&known, &alias, true)?;
         self.push_source(named_source(&known, &alias, 0));
         let conditions = match condition {
             None => Vec::new(),

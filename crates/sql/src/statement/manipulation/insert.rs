@@ -70,6 +70,7 @@ impl InsertPlan {
         else {
             return Err(Error::not_yet("INSERT into a table that is made up"));
         };
+        binder.tables.permit(&table, &text_of(insert.table.name.text.0), true)?;
         let rules = RowRules::new(&table, binder.facts, binder.tables)?;
         let columns = match insert.columns {
             None => (0..table.columns.len()).filter(|&number| !table.columns[number].invisible).collect(),
