@@ -22,6 +22,18 @@ pub trait Host {
         show: &mut dyn FnMut(&[Datum<'_>]) -> Result<bool>,
     ) -> Result<()>;
 
+    /// Whether a query inside, which refers to no row around it, has a row of these values: `Some(None)` if NULLs leave that
+    /// open. `None` if its rows have to be compared one by one.
+    fn probe(
+        &mut self,
+        _number: u32,
+        _values: &[Datum<'_>],
+        _comparers: &[super::Comparer],
+        _context: &mut Context,
+    ) -> Result<Option<Option<bool>>> {
+        Ok(None)
+    }
+
     /// The value of a user variable, by its name in lower case: shown to `show`; NULL if it has none.
     fn user_variable(&mut self, _name: &str, show: &mut dyn FnMut(Datum<'_>)) {
         show(Datum::Null);

@@ -328,14 +328,53 @@ fn of_list(list: &InList) -> Vec<Vec<(u32, Said<'_>)>> {
     all
 }
 
-/// Chooses how a table's rows are found by these conditions, which name nothing but it and what comes before. Returns about
-/// how many rows it reads, too.
-pub fn choose(table: &KnownTable, first_slot: usize, conditions: &[&Expr], rows: u64) -> (Access, f64) {
-    let engine_table = table.engine();
+/// What conditions say of a table's columns.
+fn facts_of<'e>(table: &KnownTable, first_slot: usize, conditions: &[&'e Expr]) -> Facts<'e> {
     let slots = first_slot as u32..(first_slot + table.columns.len()) as u32;
     let mut facts = Facts { slots, ..Facts::default() };
     conditions.iter().for_each(|condition| facts.add(condition));
+    facts
+}
+
+/// Indexes of which the conditions say something: EXPLAIN's possible keys.
+pub fn possible(table: &KnownTable, first_slot: usize, conditions: &[&Expr]) -> Vec<usize> {
+    let engine_table = table.engine();
+    let facts = facts_of(table, first_slot, conditions);
+    let is_possible = |index: &usize| {
+        engine_table.indexes[*index].build.is_none() && for_index(table, *index, first_slot, &facts).is_some()
+    };
+    (0..engine_table.indexes.len()).filter(is_possible).collect()
+}
+
+/// Of the indexes that have all columns that are asked for, the one with the shortest entries.
+fn covering(table: &KnownTable, columns: &[u16]) -> Option<usize> {
+    let engine_table = table.engine();
+    let width = |index: &usize| -> u32 {
+        let parts = &engine_table.definition.indexes[*index].parts;
+        parts.iter().map(|part| table.columns[usize::from(part.column)].data_type.row_bytes()).sum()
+    };
+    let has_all = |index: &usize| {
+        let index = &engine_table.indexes[*index];
+        index.build.is_none() && index.layout.covers(columns.iter().copied())
+    };
+    (1..engine_table.indexes.len()).filter(has_all).min_by_key(width)
+}
+
+/// Chooses how a table's rows are found by these conditions, which name nothing but it and what comes before. `columns` are
+/// those that are asked for, if an index that has them all will do. Returns about how many rows it reads, too.
+pub fn choose(
+    table: &KnownTable,
+    first_slot: usize,
+    conditions: &[&Expr],
+    rows: u64,
+    columns: Option<&[u16]>,
+) -> (Access, f64) {
+    let engine_table = table.engine();
+    let facts = facts_of(table, first_slot, conditions);
     let mut best = (Access::all(), rows.max(1) as f64);
+    if let Some(index) = columns.and_then(|columns| covering(table, columns)) {
+        best.0.index = index;
+    }
     if facts.all.is_empty() && facts.one_of.is_empty() {
         return best;
     }
@@ -344,7 +383,9 @@ pub fn choose(table: &KnownTable, first_slot: usize, conditions: &[&Expr], rows:
             continue;
         }
         let Some(access) = for_index(table, number, first_slot, &facts) else { continue };
-        let cost = cost_of(&access, number, definition.unique, definition.parts.len(), rows);
+        let covers = |columns: &[u16]| engine_table.indexes[number].layout.covers(columns.iter().copied());
+        let is_direct = number == 0 || columns.is_some_and(covers);
+        let cost = cost_of(&access, is_direct, definition.unique, definition.parts.len(), rows);
         if cost < best.1 {
             best = (access, cost);
         }
@@ -352,8 +393,8 @@ pub fn choose(table: &KnownTable, first_slot: usize, conditions: &[&Expr], rows:
     best
 }
 
-/// Roughly how many rows are read, a row of another index than the first counted more.
-fn cost_of(access: &Access, index: usize, unique: bool, parts: usize, rows: u64) -> f64 {
+/// Roughly how many rows are read, one that is fetched behind its entry counted more.
+fn cost_of(access: &Access, is_direct: bool, unique: bool, parts: usize, rows: u64) -> f64 {
     let rows = rows.max(1) as f64;
     let cost = |equal: usize, has_low: bool, has_high: bool| {
         let whole = equal == parts;
@@ -381,7 +422,7 @@ fn cost_of(access: &Access, index: usize, unique: bool, parts: usize, rows: u64)
     };
     // At one row an exact key is better than a stretch.
     let exactness = if access.is_point { 0.5 } else { 1.0 };
-    found.max(1.0) * exactness * if index == 0 { 1.0 } else { 1.5 }
+    found.max(1.0) * exactness * if is_direct { 1.0 } else { 1.5 }
 }
 
 /// What facts say of an index's columns, from one on.

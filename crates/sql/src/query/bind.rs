@@ -22,7 +22,7 @@ use meseta_types::DataType;
 use super::join::{Planner, Tree};
 use super::plan::{
     Body, GroupPlan, LimitPlan, LockingPlan, Origin, OutputColumn, QueryPlan, SelectPlan, SetPlan, SortKey, Source,
-    SourceKind, Subquery, TableSource,
+    SourceKind, SourceName, Subquery, TableSource,
 };
 use super::scope::{Block, NamedSource, SourceColumn, equal, resolve, same_name, shown, slot as slot_of};
 use super::table::KnownTable;
@@ -635,16 +635,34 @@ impl<'a, 't> Binder<'a, 't> {
         }
         let width = first_slot + aggregates.len();
         let is_grouped = select.group_by.is_some() || !aggregates.is_empty();
-        let group =
-            is_grouped.then(|| GroupPlan { keys: keys.clone(), aggregates, first_slot, rollup, is_sorted: false });
+        let mut group = is_grouped.then(|| GroupPlan {
+            keys: keys.clone(),
+            aggregates,
+            first_slot,
+            rollup,
+            takes_first: false,
+            is_sorted: false,
+        });
         let used = self.block().used.clone();
         let mut planner = Planner { sources: &mut sources, tables: self.tables, used: &used };
         let keeps_order = select.options.straight_join;
         let planned = planner.plan(tree, conditions, keeps_order)?;
-        if group.is_none() && !select.options.distinct {
-            planner.use_order(&planned.join, &mut order, is_limited);
+        let is_sorted = !order.is_empty();
+        match &mut group {
+            None if !select.options.distinct => planner.use_order(&planned.join, &mut order, is_limited),
+            Some(group) if group.keys.is_empty() => planner.use_end(&planned.join, group),
+            _ => {}
         }
+        let hashes = planned.hashes;
+        let names = self.block().sources.iter().map(|source| SourceName {
+            alias: source.alias.clone(),
+            columns: source.columns.iter().map(|column| column.name.clone()).collect(),
+        });
+        let names = names.collect();
         let plan = SelectPlan {
+            is_ordered: is_sorted && order.is_empty(),
+            hashes,
+            names,
             sources,
             join: planned.join,
             constant: planned.constant,
@@ -779,6 +797,17 @@ fn wrap(plan: QueryPlan) -> Body {
     plan.body
 }
 
+/// Whether all its functions have the same value for all rows of a statement, and no variable is set.
+fn is_volatile_free(expr: &Expr) -> bool {
+    let mut stable = match &expr.kind {
+        ExprKind::Call(call) => call.function.is_stable(),
+        ExprKind::UserVariable(_) | ExprKind::SetUserVariable(..) => false,
+        _ => true,
+    };
+    expr.operands(&mut |operand| stable = stable && is_volatile_free(operand));
+    stable
+}
+
 /// `ORDER BY 2`: the number.
 fn position_of(expression: &ast::Expression<'_>) -> Option<i128> {
     match expression.kind {
@@ -892,7 +921,11 @@ impl Binder<'_, '_> {
         let named = inner.outermost_named;
         (self.blocks, self.subqueries, self.used) = (inner.blocks, inner.subqueries, inner.used);
         self.outermost_named = self.outermost_named.min(named);
-        let (plan, is_correlated) = (bound?, named < depth);
+        let plan = bound?;
+        // What may have other rows each time is run for each row, as if it looked at it.
+        let mut is_repeatable = true;
+        plan.expressions(&mut |expr| is_repeatable = is_repeatable && is_volatile_free(expr));
+        let is_correlated = named < depth || !is_repeatable;
         let columns = plan.columns.iter().map(|column| (column.data_type.clone(), column.nullable)).collect();
         self.subqueries.push(Subquery { plan, is_correlated });
         Ok(BoundSubquery { number: self.subqueries.len() as u32 - 1, is_correlated, columns })

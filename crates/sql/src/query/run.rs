@@ -12,7 +12,9 @@
 //! 1. A row that is shown is valid until the call returns.
 //! 2. A kill is noticed between two rows.
 
+use std::cell::RefCell;
 use std::ops::ControlFlow;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use bumpalo::Bump;
@@ -26,6 +28,7 @@ use meseta_parser::ast::LockWait;
 use meseta_types::Datum;
 
 use super::access::{Bounds, bounds, loaded};
+use super::hash::Built;
 use super::inside::Running;
 use super::plan::{Body, Join, LimitPlan, LockingPlan, QueryPlan, SelectPlan, Source, SourceKind, TableSource};
 use super::sort::Kept;
@@ -206,6 +209,8 @@ fn out_of_memory() -> Error {
 /// Runs a SELECT.
 fn run_select(plan: &SelectPlan, outer: Outer<'_>, running: &mut Running<'_>, sink: &mut Sink<'_>) -> Result<()> {
     let arena = Bump::new();
+    let built = RefCell::new(Vec::new());
+    let execution = Execution { plan, arena: &arena, built: &built };
     let row = vec![Datum::Null; plan.width];
     let is_possible = holds(&plan.constant, &row, outer, running, &arena)?;
     let mut rows = |running: &mut Running<'_>, sink: &mut Sink<'_>| -> Result<()> {
@@ -213,7 +218,7 @@ fn run_select(plan: &SelectPlan, outer: Outer<'_>, running: &mut Running<'_>, si
         match &plan.join {
             _ if !is_possible => {}
             None => drop(sink(running, &row)?),
-            Some(node) => drop(join(node, plan, outer, &row, running, sink)?),
+            Some(node) => drop(join(node, &execution, outer, &row, running, sink)?),
         }
         running.materialized = around;
         Ok(())
@@ -258,25 +263,92 @@ fn run_select(plan: &SelectPlan, outer: Outer<'_>, running: &mut Running<'_>, si
     }
 }
 
+/// A SELECT that runs: what it keeps of its sources.
+struct Execution<'a> {
+    plan: &'a SelectPlan,
+    arena: &'a Bump,
+    /// For each source that is kept in memory, once it has been asked for: its rows, or that they are too many.
+    built: &'a RefCell<Vec<Option<Option<Rc<Built<'a>>>>>>,
+}
+
+/// Shows the rows of one source, from memory if they are kept there.
+fn one_source<'a>(
+    number: usize,
+    execution: &Execution<'a>,
+    outer: Outer<'_>,
+    row: &[Datum<'_>],
+    running: &mut Running<'_>,
+    sink: &mut Sink<'_>,
+) -> Result<Flow> {
+    let source: &'a Source = &execution.plan.sources[number];
+    if let Some(measures) = running.inside.measures.clone() {
+        return measures.measure(source, running, sink, |running, sink| {
+            kept_or_read(source, number, execution, outer, row, running, sink)
+        });
+    }
+    kept_or_read(source, number, execution, outer, row, running, sink)
+}
+
+fn kept_or_read<'a>(
+    source: &'a Source,
+    number: usize,
+    execution: &Execution<'a>,
+    outer: Outer<'_>,
+    row: &[Datum<'_>],
+    running: &mut Running<'_>,
+    sink: &mut Sink<'_>,
+) -> Result<Flow> {
+    let Some(Some(hash)) = execution.plan.hashes.get(number) else {
+        return source_rows(source, outer, row, running, sink);
+    };
+    let known = execution.built.borrow().get(number).cloned().flatten();
+    let built = match known {
+        Some(built) => built,
+        None => {
+            let built = Built::new(source, hash, outer, running, execution.arena, &mut |running, sink| {
+                source_rows(source, outer, row, running, sink).map(drop)
+            })?;
+            let built = built.map(Rc::new);
+            let mut all = execution.built.borrow_mut();
+            if all.is_empty() {
+                all.resize(execution.plan.sources.len(), None);
+            }
+            all[number] = Some(built.clone());
+            built
+        }
+    };
+    match built {
+        Some(built) => built.probe(source, hash, outer, row, running, sink),
+        // Too many: they are read again.
+        None => {
+            let mut spare = Bump::new();
+            source_rows(source, outer, row, running, &mut |running, row| {
+                spare.reset();
+                if holds(&hash.conditions, row, outer, running, &spare)? { sink(running, row) } else { Ok(MORE) }
+            })
+        }
+    }
+}
+
 /// Shows the rows of a join, each an extension of `row`.
 fn join(
     node: &Join,
-    plan: &SelectPlan,
+    execution: &Execution<'_>,
     outer: Outer<'_>,
     row: &[Datum<'_>],
     running: &mut Running<'_>,
     sink: &mut Sink<'_>,
 ) -> Result<Flow> {
     match node {
-        Join::Source(number) => source_rows(&plan.sources[*number], outer, row, running, sink),
+        Join::Source(number) => one_source(*number, execution, outer, row, running, sink),
         Join::Inner(nodes) => match nodes.split_first() {
             None => sink(running, row),
-            Some((first, [])) => join(first, plan, outer, row, running, sink),
-            Some((first, rest)) => inner(first, rest, plan, outer, row, running, sink),
+            Some((first, [])) => join(first, execution, outer, row, running, sink),
+            Some((first, rest)) => inner(first, rest, execution, outer, row, running, sink),
         },
-        Join::Left { left, right, on, slots } => join(left, plan, outer, row, running, &mut |running, row| {
+        Join::Left { left, right, on, slots } => join(left, execution, outer, row, running, &mut |running, row| {
             let (mut is_matched, arena) = (false, Bump::new());
-            let flow = join(right, plan, outer, row, running, &mut |running, row| {
+            let flow = join(right, execution, outer, row, running, &mut |running, row| {
                 if !holds(on, row, outer, running, &arena)? {
                     return Ok(MORE);
                 }
@@ -292,7 +364,7 @@ fn join(
         }),
         Join::Filter { input, conditions } => {
             let mut arena = Bump::new();
-            join(input, plan, outer, row, running, &mut |running, row| {
+            join(input, execution, outer, row, running, &mut |running, row| {
                 arena.reset();
                 if holds(conditions, row, outer, running, &arena)? { sink(running, row) } else { Ok(MORE) }
             })
@@ -303,16 +375,16 @@ fn join(
 fn inner(
     first: &Join,
     rest: &[Join],
-    plan: &SelectPlan,
+    execution: &Execution<'_>,
     outer: Outer<'_>,
     row: &[Datum<'_>],
     running: &mut Running<'_>,
     sink: &mut Sink<'_>,
 ) -> Result<Flow> {
-    join(first, plan, outer, row, running, &mut |running, row| match rest {
+    join(first, execution, outer, row, running, &mut |running, row| match rest {
         [] => sink(running, row),
-        [next] => join(next, plan, outer, row, running, sink),
-        [next, rest @ ..] => inner(next, rest, plan, outer, row, running, sink),
+        [next] => join(next, execution, outer, row, running, sink),
+        [next, rest @ ..] => inner(next, rest, execution, outer, row, running, sink),
     })
 }
 
@@ -478,8 +550,11 @@ fn one_row(
 ) -> Result<Flow> {
     let rows = handle.rows();
     if !running.inside.engine.get(&rows.index, key, &mut spare.payload).map_err(Error::from_engine)? {
+        running.inside.facts.count(Counter::HandlerReadKey, 1);
         return Ok(MORE);
     }
+    running.inside.facts.count(Counter::HandlerReadKey, 1);
+    running.inside.facts.count(Counter::InnodbRowsRead, 1);
     let mut values = recycle_values(std::mem::take(&mut spare.values));
     let damaged = |problem| Error::from_engine(EngineError::Corrupt { index: rows.index.id(), problem });
     rows.layout.read(key, &spare.payload, &mut spare.buffers, &mut values).map_err(damaged)?;

@@ -65,10 +65,9 @@ impl Tables for SessionTables<'_> {
         {
             return Ok(FoundTable::Virtual(table));
         }
-        if database.eq_ignore_ascii_case("performance_schema")
-            && let Some(table) = crate::schema::performance::table(name)
-        {
-            return Ok(FoundTable::Virtual(table));
+        if database.eq_ignore_ascii_case("performance_schema") {
+            let found = crate::schema::performance::table(name).map(FoundTable::Virtual);
+            return found.ok_or_else(|| Error::new(ER_NO_SUCH_TABLE, &[&"performance_schema", &name]));
         }
         match self.schema.table_named(database, name) {
             Ok(engine) => {

@@ -17,6 +17,7 @@ mod answer;
 mod catalog;
 mod connections;
 mod counters;
+mod explain;
 mod facts;
 mod identifiers;
 mod instance;
@@ -315,6 +316,8 @@ impl Session {
                 auto_increment,
                 no_auto_value_on_zero,
                 tables: &self.instance.tables,
+                kept: None,
+                measures: None,
             },
             context: &mut self.context,
             spares: Vec::new(),
@@ -377,7 +380,14 @@ impl Session {
                 }
                 Done::default()
             }
-            S::Explain(_) => return Err(Error::not_yet("EXPLAIN")),
+            S::Explain(explain) if !matches!(explain.target, ast::ExplainTarget::Table { .. }) => {
+                return self.explain(explain, text, parameters, more, answer);
+            }
+            S::Explain(_) => {
+                let rows = self.define(statement, text);
+                let Outcome::Rows(rows) = self.end_statement(rows)? else { return Err(Error::not_yet("this EXPLAIN")) };
+                return self.show_rows(&rows, more, answer);
+            }
             S::Kill(kill) => {
                 self.kill_statement(kill, text, parameters)?;
                 Done::default()

@@ -6,7 +6,7 @@ use meseta_parser::ast::{self, Transaction};
 use meseta_storage::Durability;
 use meseta_types::SqlError;
 
-use super::Session;
+use super::{Counter, Session};
 use crate::error::{Error, Result};
 use crate::query::text_of;
 use crate::variable::{Isolation, Value, Variable};
@@ -102,6 +102,7 @@ impl Session {
         let is_open = self.facts.variables.state.in_transaction;
         match &done {
             Err(error) if error.ends_transaction() => {
+                self.facts.shared.counters.add(Counter::HandlerRollback, 1);
                 self.engine.roll_back().map_err(Error::from_engine)?;
                 self.transaction_ended();
                 self.xa_rolled_back();
@@ -124,6 +125,7 @@ impl Session {
 
     /// Commits. If the client's answer can wait for the log, this does not.
     fn commit(&mut self) -> Result<()> {
+        self.facts.shared.counters.add(Counter::HandlerCommit, 1);
         if !self.defers_commits || self.more_follows || self.is_released {
             return self.engine.commit().map_err(Error::from_engine);
         }
@@ -142,6 +144,9 @@ impl Session {
     /// Ends the open transaction, if there is one: an implicit commit. Error 1399 in an XA branch.
     pub(super) fn end_transaction(&mut self, commits: bool) -> Result<()> {
         self.refuse_in_xa()?;
+        if !commits {
+            self.facts.shared.counters.add(Counter::HandlerRollback, 1);
+        }
         let ended = if commits { self.commit() } else { self.engine.roll_back().map_err(Error::from_engine) };
         self.transaction_ended();
         ended
@@ -187,6 +192,7 @@ impl Session {
                 let name: Box<str> = text_of(name.text.0).into();
                 self.savepoints.retain(|(other, _)| !other.eq_ignore_ascii_case(&name));
                 if self.facts.variables.state.in_transaction || !self.facts.variables.settings().autocommit {
+                    self.facts.shared.counters.add(Counter::HandlerSavepoint, 1);
                     let savepoint = self.engine.savepoint();
                     self.savepoints.push((name, savepoint));
                 }
@@ -195,6 +201,7 @@ impl Session {
             Transaction::RollbackTo(name) => {
                 let at = self.savepoint_named(name)?;
                 self.savepoints.truncate(at + 1);
+                self.facts.shared.counters.add(Counter::HandlerSavepointRollback, 1);
                 self.engine.roll_back_to(self.savepoints[at].1).map_err(Error::from_engine)
             }
             Transaction::ReleaseSavepoint(name) => {

@@ -103,7 +103,7 @@ pub(super) fn user_variables(table: &SystemTable, session: &SessionFacts, _: &Vi
         });
         table.row(&[
             ("THREAD_ID", Cell::Unsigned(session.identity.connection)),
-            ("VARIABLE_NAME", Cell::text(&**name)),
+            ("VARIABLE_NAME", Cell::text(name)),
             ("VARIABLE_VALUE", Cell::optional(shown)),
         ])
     };

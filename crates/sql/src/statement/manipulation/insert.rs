@@ -161,6 +161,19 @@ impl InsertPlan {
         &self.table
     }
 
+    /// Whether it is REPLACE.
+    pub fn replaces(&self) -> bool {
+        self.replaces
+    }
+
+    /// The query that it has its rows from.
+    pub fn query(&self) -> Option<&QueryPlan> {
+        match &self.rows {
+            Rows::Query(query) => Some(query),
+            Rows::Given(_) => None,
+        }
+    }
+
     /// Inserts the rows.
     pub fn run(&self, running: &mut Running<'_>) -> Result<Changes> {
         let engine_table = self.table.engine();
