@@ -433,7 +433,12 @@ fn virtual_rows(table: &dyn VirtualTable, running: &mut Running<'_>, sink: &mut 
     let schema = Arc::clone(running.inside.engine.schema());
     let session = running.inside.facts.session();
     let view = View { schema: &schema, tables: running.inside.tables, zone: &running.context.zone, session };
-    for made in table.rows(&view, Wanted::default()) {
+    let mut rows = table.rows(&view, Wanted::default());
+    if let Some(session) = session {
+        let names: Vec<_> = table.columns().iter().map(|column| column.name).collect();
+        session.account.grants().keep_visible(&names, &mut rows);
+    }
+    for made in rows {
         let values: Vec<Datum<'_>> = made.iter().map(Cell::datum).collect();
         if sink(running, &values)?.is_break() {
             break;

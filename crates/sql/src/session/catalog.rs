@@ -60,9 +60,7 @@ pub struct SessionTables<'s> {
 impl Tables for SessionTables<'_> {
     fn table(&mut self, database: Option<&str>, name: &str) -> Result<FoundTable> {
         let Some(database) = database.or(self.database) else { return Err(Error::new(ER_NO_DB_ERROR, &[])) };
-        if database.eq_ignore_ascii_case("information_schema")
-            && let Some(table) = self.instance.information_table(name)
-        {
+        if let Some(table) = self.instance.system_table(database, name) {
             return Ok(FoundTable::Virtual(table));
         }
         if database.eq_ignore_ascii_case("performance_schema") {

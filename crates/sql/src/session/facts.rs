@@ -11,7 +11,7 @@ use super::connections::SessionShared;
 use super::counters::Counter;
 use super::user_lock::Bell;
 use super::{Instance, identifiers};
-
+use crate::account::SessionAccount;
 use crate::error::{Error, Result};
 use crate::expression::random::Random;
 use crate::expression::{Host, SystemVariable, Value};
@@ -57,6 +57,8 @@ pub struct SessionFacts {
     pub user_variables: HashMap<Box<str>, Value>,
     /// Who is connected.
     pub identity: Identity,
+    /// What he may.
+    pub account: SessionAccount,
     /// The session's database.
     pub database: Option<String>,
     /// When the statement began: microseconds since 1970.
@@ -172,6 +174,10 @@ impl Host for SessionFacts {
 
     fn current_user(&self) -> &str {
         &self.identity.account
+    }
+
+    fn current_role(&self) -> &str {
+        self.account.current_role()
     }
 
     fn database(&self) -> Option<&str> {

@@ -12,6 +12,7 @@
 //!    and it leaves the tables that it used.
 //! 3. A definition (DDL) commits what was before, as in MySQL.
 
+mod account;
 mod administration;
 mod answer;
 mod catalog;
@@ -44,6 +45,7 @@ use meseta_parser::{Normaliser, ast};
 use meseta_storage::Lsn;
 use meseta_types::{Context, Date, Datum};
 
+pub use account::account_settings;
 pub use answer::{Answer, Done, Status};
 pub use catalog::{SessionTables, TableRules};
 pub use connections::{Connections, Process, ServerFigures, SessionShared};
@@ -115,6 +117,7 @@ impl Session {
         let facts = SessionFacts {
             variables,
             user_variables: HashMap::new(),
+            account: account::of_identity(instance, &identity),
             identity,
             database: None,
             statement_time: clock(),
@@ -178,9 +181,9 @@ impl Session {
 
     /// Uses another database: USE, COM_INIT_DB. Error 1049 if there is none of this name.
     pub fn use_database(&mut self, name: &str) -> Result<()> {
-        let is_there = name.eq_ignore_ascii_case("information_schema")
-            || name.eq_ignore_ascii_case("performance_schema")
-            || self.engine.schema().databases.contains_key(name);
+        self.check_use(name)?;
+        let is_there =
+            crate::schema::information::is_system_database(name) || self.engine.schema().databases.contains_key(name);
         if !is_there {
             return Err(Error::new(ER_BAD_DB_ERROR, &[&name]));
         }
@@ -339,7 +342,11 @@ impl Session {
         if !matches!(statement, S::Show(_)) {
             self.renew_context(matches!(statement, S::Load(_)) || crate::statement::is_definition(statement));
         }
+        self.authorise(statement)?;
         let done = match statement {
+            statement if crate::account::is_account_statement(statement) => {
+                return self.account_statement(statement, more, answer);
+            }
             S::Empty => return Err(Error::new(ER_EMPTY_QUERY, &[])),
             S::Do(expressions) => {
                 self.evaluate_each(expressions, text, parameters, &mut |_, _| Ok(()))?;
@@ -383,9 +390,15 @@ impl Session {
             S::Explain(explain) if !matches!(explain.target, ast::ExplainTarget::Table { .. }) => {
                 return self.explain(explain, text, parameters, more, answer);
             }
-            S::Explain(_) => {
+            S::Explain(explain) => {
                 let rows = self.define(statement, text);
-                let Outcome::Rows(rows) = self.end_statement(rows)? else { return Err(Error::not_yet("this EXPLAIN")) };
+                let Outcome::Rows(mut rows) = self.end_statement(rows)? else {
+                    return Err(Error::not_yet("this EXPLAIN"));
+                };
+                if let ast::ExplainTarget::Table { name, .. } = explain.target {
+                    let columns = ast::ShowWhat::Columns { extended: false, full: false, table: name };
+                    self.keep_visible(&columns, &mut rows);
+                }
                 return self.show_rows(&rows, more, answer);
             }
             S::Kill(kill) => {
@@ -408,7 +421,10 @@ impl Session {
                 }
                 self.renew_context(false);
                 let rows = self.define(statement, text);
-                let Outcome::Rows(rows) = self.end_statement(rows)? else { return Err(Error::not_yet("this SHOW")) };
+                let Outcome::Rows(mut rows) = self.end_statement(rows)? else {
+                    return Err(Error::not_yet("this SHOW"));
+                };
+                self.keep_visible(&show.what, &mut rows);
                 return self.show_rows(&rows, more, answer);
             }
             S::Prepare { name, source } => {

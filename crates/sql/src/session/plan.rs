@@ -8,6 +8,7 @@ use meseta_types::{DataType, Datum};
 use super::SessionTables;
 use super::counters::{Counter, counter_of};
 use super::tracking::access_of;
+use crate::account::Requirements;
 use crate::error::Result;
 use crate::expression::BindFacts;
 use crate::query::{Binder, QueryPlan, Subquery};
@@ -34,6 +35,8 @@ pub struct StatementPlan {
     pub body: PlanBody,
     /// Queries inside of its expressions.
     pub subqueries: Vec<Subquery>,
+    /// What it requires of who runs it: looked at by every execution.
+    pub requirements: Requirements,
     /// It depends on variables whose types may change: it is for this execution alone.
     pub is_personal: bool,
     /// What it is counted as.
@@ -48,11 +51,12 @@ pub fn is_planned(statement: &Statement<'_>) -> bool {
 }
 
 impl StatementPlan {
-    /// Binds and plans a statement that [`is_planned`].
+    /// Binds and plans a statement that [`is_planned`], whose requirements have been looked at.
     pub fn new<'a>(
         statement: &'a Statement<'a>,
         facts: BindFacts<'a>,
         tables: &mut SessionTables<'_>,
+        requirements: Requirements,
     ) -> Result<StatementPlan> {
         let mut binder = Binder::new(facts, tables);
         let body = match statement {
@@ -65,7 +69,7 @@ impl StatementPlan {
         let subqueries = std::mem::take(&mut binder.subqueries);
         let access = access_of(statement);
         let is_personal = tables.has_named_variables;
-        Ok(StatementPlan { body, subqueries, is_personal, counter: counter_of(statement), access })
+        Ok(StatementPlan { body, subqueries, requirements, is_personal, counter: counter_of(statement), access })
     }
 
     /// Whether bad values are errors in it, where the SQL mode is strict.

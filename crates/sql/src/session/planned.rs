@@ -144,7 +144,10 @@ impl Session {
         let (version, now) = (self.engine.schema_version(), self.facts.statement_time);
         let Some(cached) = self.plans.take(key, &self.instance.plans, version, now) else { return Ok(None) };
         self.renew_context(cached.plan.changes_data());
-        let ran = self.run_plan(&cached.plan, slots, true, answer);
+        let ran = match self.check_requirements(&cached.plan.requirements) {
+            Ok(()) => self.run_plan(&cached.plan, slots, true, answer),
+            Err(error) => Err(error),
+        };
         self.plans.put_back(key, cached);
         ran.map(Some)
     }
@@ -183,9 +186,10 @@ impl Session {
     ) -> Result<()> {
         for attempt in 1.. {
             self.renew_context(!matches!(statement, ast::Statement::Query(_)));
+            let requirements = self.authorise(statement)?;
             let version = self.engine.schema_version();
             let facts = BindFacts { lifted: source.lifted, ..self.bind_facts(source.text, source.parameters) };
-            let plan = StatementPlan::new(statement, facts, &mut self.tables())?;
+            let plan = StatementPlan::new(statement, facts, &mut self.tables(), requirements)?;
             let ran = self.run_plan(&plan, slots, attempt < ATTEMPTS, answer);
             let is_stale = matches!(ran, Ok(Ran::Stale));
             if let Some(key) = source.key

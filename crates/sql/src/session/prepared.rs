@@ -105,6 +105,7 @@ impl Session {
             return Err(Error::new(ER_UNSUPPORTED_PS, &[]));
         }
         self.renew_context(false);
+        self.authorise(&parsed.statement)?;
         let columns = match parsed.statement {
             S::Query(query) => {
                 let facts = self.bind_facts(text, Parameters::default());

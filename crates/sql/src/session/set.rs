@@ -40,7 +40,9 @@ impl Session {
                         Some(value) => Input::of_datum(value.get(), &mut buffer),
                         None => Input::of_expression(value).unwrap_or(Input::Null),
                     };
-                    let mut context = SetContext { may: &|_| true, warnings: &mut self.context.warnings };
+                    let grants = self.facts.account.grants();
+                    let may = |privilege: &str| grants.may_dynamic(privilege);
+                    let mut context = SetContext { may: &may, warnings: &mut self.context.warnings };
                     let checked =
                         check_set(&self.facts.variables, variable.scope, *at_signs, &name, input, &mut context)?;
                     assignments.push(checked);
@@ -81,7 +83,9 @@ impl Session {
     }
 
     pub(super) fn set_transaction(&mut self, statement: &ast::SetTransaction) -> Result<()> {
-        let mut context = SetContext { may: &|_| true, warnings: &mut self.context.warnings };
+        let grants = self.facts.account.grants();
+        let may = |privilege: &str| grants.may_dynamic(privilege);
+        let mut context = SetContext { may: &may, warnings: &mut self.context.warnings };
         let assignments = check_transaction(&self.facts.variables, statement, &mut context)?;
         self.apply_assignments(assignments);
         self.apply_settings();
