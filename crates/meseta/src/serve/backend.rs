@@ -83,6 +83,7 @@ fn begin_session(
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         *shared.attributes.lock() = attributes.iter().map(|(name, value)| (text(name), text(value))).collect();
     }
+    session.set_client_collation(client.collation)?;
     session.set_tracking(client.capabilities.has(Capabilities::SESSION_TRACK));
     if client.capabilities.has(Capabilities::INTERACTIVE) {
         session.set_wait_timeout(session.variables().settings().interactive_timeout);

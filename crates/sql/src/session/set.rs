@@ -92,6 +92,22 @@ impl Session {
         Ok(())
     }
 
+    /// Speaks in the collation that a client named by its number when it came, as SET NAMES would. A number that is not known
+    /// means the server's defaults.
+    pub fn set_client_collation(&mut self, id: u16) -> Result<()> {
+        let Some(collation) = meseta_types::Collation::from_id(id) else { return Ok(()) };
+        let settings = self.facts.variables.settings();
+        if settings.collation_connection == collation && settings.character_set_client == collation.charset() {
+            return Ok(());
+        }
+        let set = collation.charset().name();
+        for assignment in check_names(&self.facts.variables, true, Some(set), Some(collation.name()))? {
+            assignment.apply(&mut self.facts.variables);
+        }
+        self.apply_settings();
+        Ok(())
+    }
+
     fn apply_assignments(&mut self, assignments: Vec<Assignment>) {
         let mut globals_changed = false;
         for assignment in assignments {
