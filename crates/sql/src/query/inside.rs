@@ -9,6 +9,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bumpalo::Bump;
+use meseta_engine::EngineError;
 use meseta_types::{Context, Datum};
 
 use super::plan::Subquery;
@@ -17,6 +18,7 @@ use crate::error::{Error, Result};
 use crate::expression::random::Random;
 use crate::expression::{Env, Host, SystemVariable};
 use crate::schema::TableCache;
+use crate::statement::definition::change_failure;
 
 /// What a statement runs on.
 pub struct Inside<'r> {
@@ -57,6 +59,14 @@ impl<'r> Running<'r> {
         'r: 'v,
     {
         Env { arena, context: self.context, slots: self.inside.slots, outer, host: &mut self.inside }
+    }
+}
+
+impl Inside<'_> {
+    /// The engine's refusal of a change, as MySQL tells it: with the text of the foreign key.
+    pub fn refusal(&mut self, error: EngineError) -> Error {
+        let schema = Arc::clone(self.engine.schema());
+        change_failure(error, &schema, self.tables)
     }
 }
 

@@ -11,6 +11,7 @@
 
 mod access;
 mod bind;
+mod filter;
 mod group;
 mod inside;
 mod join;
@@ -21,9 +22,11 @@ mod selected;
 mod set_operation;
 mod sort;
 mod table;
+mod wanted;
 
 pub use access::{loaded, stored};
 pub use bind::{Binder, FoundTable, Place, Tables, bind_alone, bind_query, text_of};
+pub use filter::bind_filter;
 pub use inside::{Inside, Running};
 pub use plan::{Body, Origin, OutputColumn, QueryPlan, SelectPlan, SortKey};
 pub use run::{ENOUGH, Flow, MORE, evaluate_all, holds, run_query};

@@ -14,8 +14,11 @@
 
 mod answer;
 mod catalog;
+mod create_select;
 mod facts;
+mod filter;
 mod instance;
+mod maintenance;
 mod prepared;
 mod set;
 mod show;
@@ -38,10 +41,10 @@ pub use prepared::PreparedFacts;
 
 use crate::error::{Error, Result};
 use crate::expression::random::Random;
-use crate::expression::{BindFacts, Value, copy_into};
-use crate::query::{Inside, MORE, OutputColumn, Place, Running, bind_query, run_query, text_of};
+use crate::expression::{BindFacts, Host, Value, copy_into};
+use crate::query::{Inside, MORE, Place, Running, bind_query, run_query, text_of};
 use crate::schema::information::{Cell, Rows};
-use crate::statement::definition::{self, DefinitionContext, Outcome};
+use crate::statement::definition::{self, DefinitionContext, Expressions, Outcome};
 use crate::statement::manipulation::{Changes, DeletePlan, InsertPlan, UpdatePlan};
 use crate::variable::{SessionVariables, SqlModes};
 
@@ -282,21 +285,34 @@ impl Session {
             }
             S::LockTables(_) | S::UnlockTables => return Err(Error::not_yet("LOCK TABLES")),
             S::Xa(_) => return Err(Error::not_yet("XA")),
-            S::Explain(_) => return Err(Error::not_yet("EXPLAIN")),
-            S::Show(show) => {
-                if self.show_own(show, more, answer)? {
-                    return self.end_statement(Ok(()));
-                }
-                self.renew_context(false);
+            S::Explain(ast::Explain { target: ast::ExplainTarget::Table { .. }, .. }) => {
                 let rows = self.define(statement, text);
                 let Outcome::Rows(rows) = self.end_statement(rows)? else { return Err(Error::not_yet("this SHOW")) };
                 return self.show_rows(&rows, more, answer);
             }
+            S::Explain(_) => return Err(Error::not_yet("EXPLAIN")),
+            S::Maintenance(given) => return self.maintain(given, more, answer),
+            S::Show(show) => {
+                if self.show_own(show, text, more, answer)? {
+                    return self.end_statement(Ok(()));
+                }
+                self.renew_context(false);
+                let rows = self.define(statement, text).and_then(|outcome| match outcome {
+                    Outcome::Rows(rows) => self.rows_where(rows, show, text),
+                    _ => Err(Error::not_yet("this SHOW")),
+                });
+                let rows = self.end_statement(rows)?;
+                return self.show_rows(&rows, more, answer);
+            }
             S::Prepare { .. } | S::Execute { .. } | S::Deallocate(_) => return Err(Error::not_yet("PREPARE")),
+            S::CreateTable(create) if create_select::has_query(create) => self.create_from_query(create, text)?,
             _ if crate::statement::is_definition(statement) => {
                 self.end_transaction(true)?;
                 match self.define(statement, text)? {
-                    Outcome::Done { rows } => Done { affected: rows, ..Done::default() },
+                    Outcome::Done { rows } => {
+                        let info = definition::told(statement, rows, self.context.warnings.count());
+                        Done { affected: rows, info, ..Done::default() }
+                    }
                     Outcome::DroppedDatabase(name) => {
                         if self.facts.database.as_ref() == Some(&name) {
                             self.facts.database = None;
@@ -453,36 +469,35 @@ impl Session {
 
     /// Executes a definition, or a SHOW that tells of definitions.
     fn define(&mut self, statement: &ast::Statement<'_>, text: &[u8]) -> Result<Outcome> {
+        self.with_definitions(|context| definition::execute(statement, text, context))
+    }
+
+    /// Does something with what definitions work with.
+    fn with_definitions<T>(&mut self, act: impl FnOnce(&mut DefinitionContext<'_>) -> Result<T>) -> Result<T> {
         let settings = self.facts.variables.settings().clone();
+        let (database, account) = (self.facts.database.clone(), self.facts.identity.account.clone());
+        let now = (self.facts.statement_time() / 1_000_000) as u64;
+        let mut expressions = Expressions::new(&mut self.facts);
         let mut context = DefinitionContext {
             engine: &mut self.engine,
             tables: &self.instance.tables,
-            database: self.facts.database.as_deref(),
+            database: database.as_deref(),
             server_collation: settings.collation_server,
             connection_collation: settings.collation_connection,
             foreign_key_checks: settings.foreign_key_checks,
             no_engine_substitution: settings.sql_mode.has(SqlModes::NO_ENGINE_SUBSTITUTION),
             real_as_float: settings.sql_mode.has(SqlModes::REAL_AS_FLOAT),
-            account: self.facts.identity.account.rsplit_once('@').unwrap_or_default(),
-            now: (self.facts.statement_time / 1_000_000) as u64,
+            account: account.rsplit_once('@').unwrap_or_default(),
+            now,
             context: &mut self.context,
-            expressions: None,
+            expressions: Some(&mut expressions),
         };
-        definition::execute(statement, text, &mut context)
+        act(&mut context)
     }
 
     /// Rows that are at hand.
     fn show_rows(&mut self, rows: &Rows, more: bool, answer: &mut dyn Answer) -> Result<()> {
-        let columns: Vec<OutputColumn> = rows
-            .columns
-            .iter()
-            .map(|(name, column)| OutputColumn {
-                name: name.as_bytes().into(),
-                origin: None,
-                data_type: column.data_type.clone(),
-                nullable: column.nullable,
-            })
-            .collect();
+        let columns = filter::output_columns(rows);
         let status = Status { more_results: more, ..self.status() };
         answer.columns(&columns, status)?;
         for row in &rows.rows {

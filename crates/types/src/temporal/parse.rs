@@ -248,8 +248,9 @@ pub fn parse_time(text: &[u8], mode: SqlMode) -> ParsedTime {
         result.deprecated = Some(Deprecated { position: 0, found: text[0], preferred: None });
     }
     let end = text.len() - text.iter().rev().take_while(|byte| crate::integer::is_space(**byte)).count();
-    // A long text may be a date and a time.
-    if end.saturating_sub(at) >= 12 {
+    // A long text may be a date and a time: with a blank between them, or in digits alone.
+    let has_blank = text[at..end.max(at)].iter().any(|byte| crate::integer::is_space(*byte));
+    if end.saturating_sub(at) >= 12 && (has_blank || digits_at(text, at, usize::MAX) >= 12) {
         let parsed = parse_datetime(text, mode);
         if let Some(value) = parsed.value.filter(|_| !parsed.date_only) {
             result.value = Some(value.time());

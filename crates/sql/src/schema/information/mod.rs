@@ -11,7 +11,10 @@
 
 mod columns;
 mod constraints;
+mod engine;
+mod extensions;
 mod fixed;
+mod layout;
 mod show;
 mod tables;
 
@@ -182,10 +185,9 @@ pub trait VirtualTable: Sync {
     fn rows(&self, view: &View<'_>, wanted: Wanted<'_>) -> Vec<Vec<Cell>>;
 }
 
-/// A table made of two functions.
+/// A table made by a function, with the columns that `layout` knows.
 struct Simple {
     name: &'static str,
-    columns: fn() -> Vec<VirtualColumn>,
     rows: fn(&View<'_>, Wanted<'_>) -> Vec<Vec<Cell>>,
 }
 
@@ -195,7 +197,7 @@ impl VirtualTable for Simple {
     }
 
     fn columns(&self) -> Vec<VirtualColumn> {
-        (self.columns)()
+        layout::columns(self.name)
     }
 
     fn rows(&self, view: &View<'_>, wanted: Wanted<'_>) -> Vec<Vec<Cell>> {
@@ -210,7 +212,7 @@ fn nothing(_: &View<'_>, _: Wanted<'_>) -> Vec<Vec<Cell>> {
 
 /// All tables of information_schema.
 pub fn virtual_tables() -> impl Iterator<Item = &'static dyn VirtualTable> {
-    [tables::TABLES, columns::TABLES, constraints::TABLES, fixed::TABLES]
+    [tables::TABLES, columns::TABLES, constraints::TABLES, engine::TABLES, extensions::TABLES, fixed::TABLES]
         .into_iter()
         .flatten()
         .map(|table| table as &dyn VirtualTable)

@@ -27,6 +27,7 @@ mod database;
 mod default;
 mod drop;
 mod expression_text;
+mod expressions;
 mod failure;
 mod foreign_key;
 mod index;
@@ -49,7 +50,8 @@ use crate::schema::information::Rows;
 use crate::schema::{Database, Table, TableCache};
 
 pub use create_table::create_table_of;
-pub use failure::engine_failure;
+pub use expressions::{Expressions, bind_definition, default_constant};
+pub use failure::{change_failure, engine_failure};
 
 /// Computes expressions of a table's columns while its rows are written anew: the seam to `expression`.
 pub trait RowExpressions {
@@ -168,6 +170,21 @@ impl DefinitionContext<'_> {
         let schema = self.schema();
         Database::read(&schema.databases.get(name)?.attributes).ok()
     }
+}
+
+/// What a client is told of a definition, beside that it is done.
+pub fn told(statement: &ast::Statement<'_>, rows: u64, warnings: u64) -> String {
+    match statement {
+        ast::Statement::AlterTable(_) | ast::Statement::CreateIndex(_) | ast::Statement::DropIndex(_) => {
+            format!("Records: {rows}  Duplicates: 0  Warnings: {warnings}")
+        }
+        _ => String::new(),
+    }
+}
+
+/// Writes a table's rows anew, as they are: OPTIMIZE TABLE. Errors: 1046, 1146, those of the engine.
+pub fn rebuild_as_it_is(name: &ast::ObjectName<'_>, session: &mut DefinitionContext<'_>) -> Result<()> {
+    session.rebuild_table(name)
 }
 
 /// Executes a definition, or a SHOW about one. `text` is the statement's text, which `statement` was parsed from.
