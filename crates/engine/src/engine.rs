@@ -122,7 +122,7 @@ impl Engine {
         };
         let next = TransactionId(transactions.next());
         let time = Time::open(next, &undecided).map_err(failed("reserving memory for transactions"))?;
-        let locks = Arc::new(LockTable::new(options.lock_shards));
+        let locks = Arc::new(LockTable::new(options.lock_shards).with_wait_hook(store.wait_hook()));
         let detector = DeadlockDetector::start(&locks).map_err(failed("starting a thread"))?;
         let system = ddl::open_system(&store, &root)?;
         let core = Arc::new(Core::new(Parts {

@@ -196,6 +196,11 @@ impl Session {
         &self.schema.1
     }
 
+    /// Another number whenever something is defined anew.
+    pub fn schema_version(&self) -> u64 {
+        self.core.catalog.version()
+    }
+
     /// Enters a table: its definition stays what it is until the transaction ends. `None` if it is not there.
     pub fn use_table(&mut self, id: TableId, mode: TableMode) -> Result<Option<TableHandle>> {
         // The usual way: in no word that other sessions write.
@@ -240,6 +245,25 @@ impl Session {
     ///
     /// An error after the decision is the engine's stop: whether the commit survives is for the next start to see.
     pub fn commit(&mut self) -> Result<()> {
+        match self.commit_without_waiting()? {
+            None => Ok(()),
+            Some(end) => Ok(self.core.store.commit(end, self.durability)?),
+        }
+    }
+
+    /// Commits, and waits for nothing that is to be flushed: the answer is then the end of what must be durable before
+    /// anybody is told of the commit (`Store::on_durable`). `None`: it is as durable as was asked for.
+    pub fn commit_deferred(&mut self) -> Result<Option<Lsn>> {
+        let Some(end) = self.commit_without_waiting()? else { return Ok(None) };
+        if self.durability == Durability::Flush {
+            return Ok(Some(end));
+        }
+        self.core.store.commit(end, self.durability)?;
+        Ok(None)
+    }
+
+    /// The end of what must be durable, if the transaction has changed something.
+    fn commit_without_waiting(&mut self) -> Result<Option<Lsn>> {
         let durable = match self.writing.take() {
             None => None,
             // It never came to write: nothing names its id.
@@ -250,7 +274,7 @@ impl Session {
             Some(writing) => Some(self.decide(writing)?),
         };
         self.end();
-        let Some(end) = durable else { return Ok(()) };
+        let Some(end) = durable else { return Ok(None) };
         self.core.time.advance_when_due();
         let core = &*self.core;
         // What cannot be purged now is tried again; the commit does not fail for it.
@@ -259,7 +283,7 @@ impl Session {
         if matches!(purged, Ok(0)) {
             let _ = thin_slot(core, self.slot, PURGED_A_COMMIT);
         }
-        Ok(core.store.commit(end, self.durability)?)
+        Ok(Some(end))
     }
 
     /// From here on the transaction is committed, for all to see. Returns what must be durable.

@@ -15,7 +15,8 @@
 //!      CHARSET, SET of CHARACTER SET, and in JSON_TABLE, JSON_VALUE, MATCH (the grammar takes them as they are);
 //!    - as an argument of a function other than of comparisons (`ROUND(x, 2)` has another type than `ROUND(x, 3)`);
 //!    - side by side with another string, behind an introducer, DATE, TIME, TIMESTAMP; hexadecimal and bit literals;
-//!    - numbers beyond BIGINT, since their type is another one; a decimal's scale is part of its mark.
+//!    - numbers beyond BIGINT, since their type is another one; a decimal's scale is part of its mark, and whether a string
+//!      is ASCII (then it fits any character set).
 //! 3. `-5` is a minus that stays and a 5 that is lifted, as in the tree. NULL, TRUE, FALSE and `?` stay.
 //! 4. Only SELECT, INSERT, REPLACE, UPDATE and DELETE have literals lifted; of other statements, and of texts with version
 //!    comments or broken tokens, the shape is the text.
@@ -23,8 +24,11 @@
 //!
 //! Blanks, comments and the case of words stay as they are: programs repeat their texts byte for byte.
 
+use crate::Arena;
+use crate::ast::{Literal, StringLiteral, Text};
 use crate::keyword::Keyword as K;
 use crate::lexer::Lexer;
+use crate::literal::decode_string;
 use crate::options::Options;
 use crate::span::Span;
 use crate::token::{Token, TokenKind as T};
@@ -38,8 +42,10 @@ pub enum LiftedKind {
     Decimal,
     /// With an exponent.
     Float,
-    /// In quotes, without introducer.
+    /// In quotes, without introducer; all ASCII.
     String,
+    /// The same, but not all ASCII.
+    WideString,
 }
 
 /// A literal that was lifted out.
@@ -53,6 +59,33 @@ pub struct Lifted {
     pub span: Span,
 }
 
+impl Lifted {
+    /// The literal, as the tree of a parsed statement would have it. Digits and texts without escapes are borrowed from
+    /// `text`, which is the one that the shape was made of.
+    pub fn literal<'a>(&self, text: &'a [u8], arena: &'a Arena, options: Options) -> Literal<'a> {
+        let source = self.span.of(text);
+        match self.kind {
+            LiftedKind::Integer => Literal::Integer(Text(source)),
+            LiftedKind::Decimal => Literal::Decimal(Text(source)),
+            LiftedKind::Float => Literal::Float(Text(source)),
+            LiftedKind::String | LiftedKind::WideString => {
+                let inner = source.get(1..source.len().saturating_sub(1)).unwrap_or_default();
+                let value = match source.first() {
+                    Some(&quote) if self.escaped => {
+                        decode_string(arena, inner, quote, !options.sql_mode.no_backslash_escapes)
+                    }
+                    _ => inner,
+                };
+                Literal::String(StringLiteral {
+                    character_set: None,
+                    value: Text(value),
+                    first_length: value.len() as u32,
+                })
+            }
+        }
+    }
+}
+
 /// The shape of a statement, borrowed from the normaliser until its next call.
 #[derive(Clone, Copy, Debug)]
 pub struct Shape<'n> {
@@ -62,6 +95,8 @@ pub struct Shape<'n> {
     pub literals: &'n [Lifted],
     /// How many `?` there are.
     pub parameters: u32,
+    /// Where the statement ends: at its `;`, or where the text does. `None` if the shape is the rest of the text.
+    pub end: Option<usize>,
 }
 
 impl Shape<'_> {
@@ -124,17 +159,22 @@ impl Normaliser {
     pub fn shape(&mut self, text: &[u8], start: usize, options: Options) -> Shape<'_> {
         self.text.clear();
         self.literals.clear();
-        let parameters = if text.len() < u32::MAX as usize { self.scan(text, start, options) } else { None };
-        if parameters.is_none() {
+        let scanned = if text.len() < u32::MAX as usize { self.scan(text, start, options) } else { None };
+        if scanned.is_none() {
             self.text.clear();
             self.literals.clear();
             self.text.extend_from_slice(text.get(start..).unwrap_or_default());
         }
-        Shape { text: &self.text, literals: &self.literals, parameters: parameters.unwrap_or(0) }
+        Shape {
+            text: &self.text,
+            literals: &self.literals,
+            parameters: scanned.map_or(0, |(parameters, _)| parameters),
+            end: scanned.map(|(_, end)| end),
+        }
     }
 
-    /// None if the shape must be the text.
-    fn scan(&mut self, text: &[u8], start: usize, options: Options) -> Option<u32> {
+    /// How many parameters there are, and where the statement ends. None if the shape must be the text.
+    fn scan(&mut self, text: &[u8], start: usize, options: Options) -> Option<(u32, usize)> {
         let mut lexer = Lexer::new(text, start, options);
         let mut token = lexer.next_token();
         if !matches!(token.keyword, K::SELECT | K::INSERT | K::REPLACE | K::UPDATE | K::DELETE) {
@@ -157,7 +197,7 @@ impl Normaliser {
                 T::End | T::Semicolon => {
                     let end = if token.kind == T::End { text.len() } else { token.start as usize };
                     self.text.extend_from_slice(&text[copied..end]);
-                    return Some(parameters);
+                    return Some((parameters, end));
                 }
                 T::Invalid => return None,
                 T::Parameter => parameters += 1,
@@ -197,6 +237,7 @@ impl Normaliser {
             T::Integer => (LiftedKind::Integer, b'i'),
             T::Decimal => (LiftedKind::Decimal, b'd'),
             T::Float => (LiftedKind::Float, b'f'),
+            T::String if !literal.span().of(text).is_ascii() => (LiftedKind::WideString, b'w'),
             _ => (LiftedKind::String, b's'),
         };
         self.text.extend_from_slice(&[0, mark]);

@@ -27,6 +27,8 @@ pub struct Options {
     pub version: u32,
     /// Whether text may follow the statement's `;` (the client's CLIENT_MULTI_STATEMENTS).
     pub multi_statements: bool,
+    /// Whether `?` may stand for a value: in a statement that is being prepared.
+    pub parameters: bool,
     /// How deep expressions, queries and compound statements may nest. The tree is as deep, apart from chains of
     /// binary operators, which grow to the left only.
     pub depth_limit: u32,
@@ -41,6 +43,7 @@ impl Default for Options {
             sql_mode: SqlMode::default(),
             version: 90_704,
             multi_statements: false,
+            parameters: true,
             depth_limit: DEFAULT_DEPTH_LIMIT,
         }
     }

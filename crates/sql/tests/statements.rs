@@ -181,3 +181,103 @@ fn transactions_end_as_they_should() {
     is(b, "select id from t for update skip locked", "[id]; 1");
     is(a, "rollback", "ok 0");
 }
+
+#[test]
+fn plans_are_used_again_for_other_values_and_made_anew_for_other_tables() {
+    let server = Server::new();
+    let (mut one, mut other) = (server.session(), server.session());
+    is(
+        &mut one,
+        "create table t (id int primary key, c varchar(9), d decimal(5,2), l varchar(9) charset latin1, key (l))",
+        "ok 0",
+    );
+    is(&mut one, "insert into t values (1, 'a', 1.5, 'x'), (2, 'b''', 2.25, 'é'), (3, 'c', -3, null)", "ok 3");
+    for s in [&mut one, &mut other] {
+        is(s, "select c from t where id=1", "[c]; a");
+        is(s, "select c from t where id=2", "[c]; b'");
+        is(s, "select c from t where id=-2", "[c]");
+        is(s, "select c from t where id='2'", "[c]; b'");
+        is(s, "select c from t where id=1.0", "[c]; a");
+        is(s, "select c from t where id=2e0", "[c]; b'");
+        is(s, "select id from t where c='a'", "[id]; 1");
+        is(s, "select id from t where c='b\\''", "[id]; 2");
+        is(s, "select id from t where d=2.25", "[id]; 2");
+        is(s, "select id from t where d=1.50", "[id]; 1");
+        is(s, "select id from t where l='x'", "[id]; 1");
+        is(s, "select id from t where l='é'", "[id]; 2");
+        is(s, "select id from t order by id limit 1", "[id]; 1");
+        is(s, "select id from t order by id limit 2", "[id]; 1; 2");
+        is(s, "select id, 7 from t where id=1;", "[id|7]; 1|7");
+        is(s, "select id, 8 from t where id=1 ; ", "[id|8]; 1|8");
+    }
+    is(&mut one, "alter table t add column e int default 5, rename column d to dd", "ok 0");
+    is(&mut other, "select * from t where id=1", "[id|c|dd|l|e]; 1|a|1.50|x|5");
+    is(&mut other, "select id from t where d=2.25", "1054 Unknown column 'd' in 'where clause'");
+    is(&mut one, "drop table t", "ok 0");
+    is(&mut other, "select c from t where id=1", "1146 Table 'test.t' doesn't exist");
+    // The same text, another database, another SQL mode.
+    is(
+        &mut one,
+        "create table t (id int); insert into t values (1); create database b; create table b.t (id int)",
+        "ok 0; ok 1; ok 1; ok 0",
+    );
+    is(&mut one, "select id from t where id=1", "[id]; 1");
+    is(&mut one, "use b; select id from t where id=1", "ok 0; [id]");
+    is(&mut one, "use test; select id from t where \"id\"=1", "ok 0; [id]");
+    is(&mut one, "set sql_mode='ANSI_QUOTES'; select id from t where \"id\"=1", "ok 0; [id]; 1");
+}
+
+#[test]
+fn plans_do_not_outlive_the_types_of_variables() {
+    let server = Server::new();
+    let s = &mut server.session();
+    is(s, "create table t (id int primary key, c varchar(9)); insert into t values (1, 'a'), (10, '10')", "ok 0; ok 2");
+    is(s, "set @a = 10; select id from t where c > @a", "ok 0; [id]");
+    is(s, "set @a = '10'; select id from t where c > @a", "ok 0; [id]; 1");
+    is(s, "select @a", "[@a]; 10");
+    is(s, "set @a = null; select id from t where c > @a", "ok 0; [id]");
+}
+
+#[test]
+fn a_question_mark_is_for_what_is_prepared() {
+    let server = Server::new();
+    let s = &mut server.session();
+    let answer = run(s, "select ?").join("; ");
+    assert!(answer.starts_with("1064 ") && answer.contains("near '?'"), "{answer}");
+    is(s, "create table t (id int primary key, c varchar(9)); insert into t values (1, 'a'), (2, null)", "ok 0; ok 2");
+    is(s, "prepare p from 'select c from t where id = ? or c = ?'", "ok 0");
+    is(s, "set @one = 1, @two = 2, @a = 'a'; execute p using @one, @a", "ok 0; [c]; a");
+    is(s, "execute p using @two, @nothing", "[c]; NULL");
+    is(s, "execute p using @one; select 1", "1210 Incorrect arguments to EXECUTE");
+    is(s, "execute p using @two, @two; select 1", "[c]; NULL; [1]; 1");
+    is(s, "deallocate prepare p; execute p", "ok 0; 1243 Unknown prepared statement handler (p) given to EXECUTE");
+    is(s, "deallocate prepare p", "1243 Unknown prepared statement handler (p) given to DEALLOCATE PREPARE");
+    is(
+        s,
+        "set @s = 'insert into t values (?, ?)'; prepare P from @s; execute p using @nothing, @a",
+        "ok 0; ok 0; 1048 Column 'id' cannot be null",
+    );
+    is(s, "set @id = 7; execute p using @id, @a; select c from t where id = 7", "ok 0; ok 1; [c]; a");
+    let answer = run(s, "prepare p from @nothing").join("; ");
+    assert!(answer.starts_with("1064 ") && answer.contains("near 'NULL'"), "{answer}");
+    is(s, "execute p", "1243 Unknown prepared statement handler (p) given to EXECUTE");
+    is(s, "prepare p from 'execute p'", "1295 This command is not supported in the prepared statement protocol yet");
+    is(s, "prepare p from 'create table u (a int)'; execute p; select * from u", "ok 0; ok 0; [a]");
+}
+
+#[test]
+fn subqueries_may_stand_wherever_expressions_do() {
+    let server = Server::new();
+    let s = &mut server.session();
+    is(s, "create table t (id int primary key, c int); insert into t values (1, 10), (2, 20)", "ok 0; ok 2");
+    is(
+        s,
+        "create table u (id int primary key, c int); insert into u values ((select max(id) from t), (select min(c) from t))",
+        "ok 0; ok 1",
+    );
+    is(s, "select * from u", "[id|c]; 2|10");
+    is(s, "update u set c = (select c + (select count(*) from t) from t where t.id = u.id)", "ok 1");
+    is(s, "insert into u values (2, 0) on duplicate key update c = c + (select sum(c) from t)", "ok 2");
+    is(s, "select * from u", "[id|c]; 2|52");
+    is(s, "delete from u where c > (select max(c) from t where id in (select id from t))", "ok 1");
+}

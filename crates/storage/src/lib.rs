@@ -58,4 +58,4 @@ pub use options::{Background, Durability, StoreOptions};
 pub use recovery::{LogParticipant, RecoveryFigures};
 pub use store::{Store, StoreFigures, file_names};
 pub use verify::{Problem, Report};
-pub use wait::{WaitEvent, WaitFigures};
+pub use wait::{Hooked, WaitEvent, WaitFigures, WaitHook};

@@ -155,7 +155,7 @@ pub(crate) fn open(disk: &dyn Disk, lock: Box<dyn DirectoryLock>, options: Store
     control_file.begin_epoch(block_start(end.next_block)).map_err(setup("writing meseta.control"))?;
 
     let health = Arc::new(Health::default());
-    let waits = Arc::new(WaitEvents::default());
+    let waits = Arc::new(WaitEvents::new(options.wait_hook));
     let start = block_start(end.next_block);
     let buffer = match MappedRing::create(disk, options.log_buffer_bytes)? {
         Some(ring) => {

@@ -6,6 +6,7 @@ use crate::error::{ErrorKind, Result};
 use crate::io::BatchEngine;
 use crate::page::{PAGE_SIZE, node};
 use crate::recovery::LogParticipant;
+use crate::wait::WaitHook;
 
 /// Who writes the log and the pages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -51,6 +52,8 @@ pub struct StoreOptions {
     pub background: Background,
     /// io_uring or a thread pool; for stores on a real disk.
     pub batch_engine: BatchEngine,
+    /// Called around waits, of the layer above too.
+    pub wait_hook: WaitHook,
     /// The layer above, to hear of its notes during recovery.
     pub participant: Option<Arc<dyn LogParticipant>>,
 }
@@ -67,6 +70,7 @@ impl Default for StoreOptions {
             recovery_threads: 16,
             background: Background::Threads,
             batch_engine: BatchEngine::Auto,
+            wait_hook: WaitHook::default(),
             participant: None,
         }
     }

@@ -33,7 +33,7 @@ use crate::mtr::Mtr;
 use crate::opening::{self, Opened};
 use crate::options::{Durability, StoreOptions};
 use crate::recovery::RecoveryFigures;
-use crate::wait::WaitFigures;
+use crate::wait::{WaitFigures, WaitHook};
 
 /// Figures for reports.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -191,6 +191,11 @@ impl Store {
             file_pages,
             free_pages,
         }
+    }
+
+    /// What is to be called around waits.
+    pub fn wait_hook(&self) -> WaitHook {
+        self.core().waits.hook()
     }
 
     /// Where threads have waited, how often and how long.

@@ -3,6 +3,9 @@
 //! The path that does not wait pays nothing: a site is entered only once waiting is certain. Counters are plain
 //! atomics on their own cache lines; two threads that wait at the same site at the same time may meet there,
 //! which is nothing beside the wait itself.
+//!
+//! A server that has only as many running threads as cores must know when one of them is about to sleep: a [`WaitHook`] is
+//! called around every wait but those for a latch, which are over before another thread could be put in its place.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -54,6 +57,50 @@ wait_events! {
     LogDurable = "log/durable", "A commit waits until its log is synced.";
 }
 
+impl WaitEvent {
+    /// Whether such a wait is worth another thread: not that for a latch.
+    fn is_long(self) -> bool {
+        use WaitEvent::{LatchCleaner, LatchSpace, LatchSpaceMap, LatchTree};
+        !matches!(self, LatchTree | LatchSpaceMap | LatchSpace | LatchCleaner)
+    }
+}
+
+/// What is called when a thread is about to wait, and when it has waited. Neither fails nor panics; calls may nest.
+#[derive(Clone, Copy, Debug)]
+pub struct WaitHook {
+    /// Before the wait.
+    pub before: fn(),
+    /// After it.
+    pub after: fn(),
+}
+
+impl Default for WaitHook {
+    /// Nobody wants to know.
+    fn default() -> Self {
+        Self { before: || {}, after: || {} }
+    }
+}
+
+impl WaitHook {
+    /// Between this and its drop, the thread waits.
+    pub fn enter(&self) -> Hooked {
+        (self.before)();
+        Hooked { after: self.after }
+    }
+}
+
+/// A wait that somebody has been told of.
+#[must_use = "the wait ends when this is dropped"]
+pub struct Hooked {
+    after: fn(),
+}
+
+impl Drop for Hooked {
+    fn drop(&mut self) {
+        (self.after)();
+    }
+}
+
 #[derive(Default)]
 struct Site {
     count: AtomicU64,
@@ -63,11 +110,12 @@ struct Site {
 /// The counters of one store.
 pub struct WaitEvents {
     sites: Box<[CachePadded<Site>]>,
+    hook: WaitHook,
 }
 
 impl Default for WaitEvents {
     fn default() -> Self {
-        Self { sites: WaitEvent::ALL.iter().map(|_| CachePadded::default()).collect() }
+        Self::new(WaitHook::default())
     }
 }
 
@@ -83,9 +131,20 @@ pub struct WaitFigures {
 }
 
 impl WaitEvents {
+    /// All at zero; the hook is called around waits.
+    pub fn new(hook: WaitHook) -> Self {
+        Self { sites: WaitEvent::ALL.iter().map(|_| CachePadded::default()).collect(), hook }
+    }
+
+    /// What is called around waits.
+    pub fn hook(&self) -> WaitHook {
+        self.hook
+    }
+
     /// Counts one wait at `event` for as long as the answer lives.
     pub fn begin(&self, event: WaitEvent) -> Waiting<'_> {
-        Waiting { site: &self.sites[event as usize], since: Instant::now() }
+        let hooked = event.is_long().then(|| self.hook.enter());
+        Waiting { site: &self.sites[event as usize], since: Instant::now(), _hooked: hooked }
     }
 
     /// All events' figures, in the order of [`WaitEvent::ALL`].
@@ -116,6 +175,7 @@ impl WaitEvents {
 pub struct Waiting<'w> {
     site: &'w Site,
     since: Instant,
+    _hooked: Option<Hooked>,
 }
 
 impl Drop for Waiting<'_> {

@@ -100,6 +100,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use crossbeam_utils::CachePadded;
+use meseta_storage::WaitHook;
 use parking_lot::Mutex;
 
 pub use self::claim::{Mode, Reach};
@@ -197,6 +198,12 @@ impl LockTable {
             deadlocks: AtomicU64::new(0),
             last_deadlock: Mutex::new(None),
         }
+    }
+
+    /// The same, with something to call around waits.
+    pub fn with_wait_hook(mut self, hook: WaitHook) -> Self {
+        self.waiters.hook = hook;
+        self
     }
 
     /// How many owners wait now.

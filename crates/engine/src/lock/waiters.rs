@@ -15,6 +15,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use crossbeam_utils::CachePadded;
+use meseta_storage::WaitHook;
 use parking_lot::{Condvar, Mutex};
 
 use super::owner::{Owner, OwnerId};
@@ -37,6 +38,8 @@ pub(super) struct Waiters {
     is_idle: AtomicBool,
     counters: [WaitCounter; WaitKind::ALL.len()],
     timeouts: AtomicU64,
+    /// Called around waits.
+    pub hook: WaitHook,
 }
 
 impl Waiters {
@@ -50,6 +53,7 @@ impl Waiters {
             is_idle: AtomicBool::new(false),
             counters: Default::default(),
             timeouts: AtomicU64::new(0),
+            hook: WaitHook::default(),
         }
     }
 
@@ -74,6 +78,7 @@ impl Waiters {
     /// Sleeps through the wait that `owner` has begun. The time counts as `kind`, here and at `also`.
     pub fn sleep(&self, owner: &Arc<Owner>, limit: Duration, kind: WaitKind, also: &WaitCounter) -> Ended {
         let since = Instant::now();
+        let _hooked = self.hook.enter();
         let stripe = &self.stripes[owner.id().0 as usize % STRIPES];
         stripe.lock().insert(owner.id(), Arc::clone(owner));
         self.number.fetch_add(1, Ordering::SeqCst);

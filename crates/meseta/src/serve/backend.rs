@@ -7,17 +7,17 @@ use meseta_protocol::auth::Plugin;
 use meseta_protocol::auth::server::Account;
 use meseta_protocol::auth::verifier::Verifier;
 use meseta_protocol::column::ColumnType;
-use meseta_protocol::execute::{Execute, LongData, ParameterTypes, Query};
+use meseta_protocol::execute::{Execute, LongData, Parameter, ParameterType, ParameterTypes, Query};
 use meseta_protocol::flags::{Capabilities, StatusFlags};
 use meseta_protocol::reply::{EofPacket, OkPacket, PrepareOk};
 use meseta_protocol::value::{DateTime as WireDateTime, Value as WireValue};
 use meseta_server::backend::{Claim, ConnectionHandle, End, Opening, Reason, Refusal};
 use meseta_server::{Backend, Outcome, Reply, Session};
-use meseta_sql::expression::Value;
 use meseta_sql::query::OutputColumn;
-use meseta_sql::session::{Identity, Instance, Interrupts, Session as SqlSession};
+use meseta_sql::session::{Identity, Instance, Interrupts, Parameters, Session as SqlSession};
 use meseta_sql::{Error, Result};
-use meseta_types::{Collation, DataType, Date, DateTime, Datum, Time};
+use meseta_storage::{StorageError, Store};
+use meseta_types::{Collation, DataType, Date, DateTime, Datum, Decimal, Time};
 
 use super::answer::{ReplyAnswer, status_flags, write_column};
 
@@ -64,11 +64,13 @@ impl Backend for SqlBackend {
         if !opening.client.database.is_empty() {
             session.use_database(&String::from_utf8_lossy(&opening.client.database)).map_err(refusal)?;
         }
+        session.defer_commits();
         let multi_statements = opening.client.capabilities.has(Capabilities::MULTI_STATEMENTS);
         Ok(Box::new(ClientSession {
             session,
             connection: opening.connection,
             multi_statements,
+            store: self.instance.engine.store().clone(),
             statements: HashMap::new(),
         }))
     }
@@ -98,6 +100,8 @@ struct ClientSession {
     session: SqlSession,
     connection: ConnectionHandle,
     multi_statements: bool,
+    /// To hear when a commit is durable.
+    store: Store,
     statements: HashMap<u32, StatementState>,
 }
 
@@ -108,16 +112,31 @@ impl ClientSession {
         is_binary: bool,
         run: impl FnOnce(&mut SqlSession, &mut ReplyAnswer<'_, '_>) -> Result<()>,
     ) -> Outcome {
-        let mut answer = ReplyAnswer { reply, is_binary, text: Vec::new() };
+        let mut answer = ReplyAnswer { reply: &mut *reply, is_binary, text: Vec::new() };
         let done = run(&mut self.session, &mut answer);
         self.connection.set_database(self.session.database());
-        if done.is_ok() { Outcome::Done } else { Outcome::Close }
+        let pending = self.session.take_pending();
+        match pending.filter(|&end| self.store.durable_lsn() < end) {
+            _ if done.is_err() => Outcome::Close,
+            None => Outcome::Done,
+            Some(end) => {
+                // The connection waits for the log, and no thread does.
+                let parked = reply.park();
+                self.store.on_durable(end, |outcome| parked.complete(outcome.map_err(lost)));
+                Outcome::Parked
+            }
+        }
     }
 
     fn failed(reply: &mut Reply<'_>, error: &Error) -> Outcome {
         meseta_protocol::reply::ErrPacket::new(error.code, error.message.as_bytes()).write(reply.writer());
         Outcome::Done
     }
+}
+
+/// The log has failed: nobody knows whether the commit will be there.
+fn lost(error: StorageError) -> Refusal {
+    Refusal { code: meseta_errors::ER_UNKNOWN_ERROR, message: error.to_string() }
 }
 
 /// Whether bytes of this type are no text.
@@ -131,19 +150,52 @@ fn decimals_of(micros: u32) -> u8 {
     if micros == 0 { 0 } else { 6 }
 }
 
+/// The type as which a parameter is planned: of a NULL too, and the same for texts of like lengths, so that executions share
+/// their plan.
+fn type_of(parameter_type: ParameterType, value: &WireValue<'_>, collation: Collation) -> DataType {
+    use ColumnType as T;
+    match parameter_type.column_type {
+        T::Null => DataType::Null,
+        T::Tiny | T::Short | T::Int24 | T::Long | T::LongLong | T::Year if parameter_type.unsigned => {
+            DataType::BIGINT_UNSIGNED
+        }
+        T::Tiny | T::Short | T::Int24 | T::Long | T::LongLong | T::Year => DataType::BIGINT,
+        T::Float | T::Double => DataType::DOUBLE,
+        T::OldDecimal | T::NewDecimal => DataType::decimal(65, 30),
+        T::Date | T::NewDate => DataType::Date,
+        T::Time | T::Time2 => DataType::Time { decimals: 6 },
+        T::DateTime | T::Timestamp | T::DateTime2 | T::Timestamp2 => DataType::DateTime { decimals: 6 },
+        column_type => {
+            let length = match value {
+                WireValue::Bytes(bytes) if bytes.len() > 255 => bytes.len().next_power_of_two() as u32,
+                _ => 255,
+            };
+            let collation = if is_blob(column_type) { Collation::Binary } else { collation };
+            DataType::Varchar { length, collation }
+        }
+    }
+}
+
 /// A parameter's value.
-fn value_of(value: WireValue<'_>, is_binary: bool, collation: Collation) -> Value {
-    match value {
-        WireValue::Null => Value::NULL,
-        WireValue::Int(number) => Value::Plain(Datum::Signed(number)),
-        WireValue::UInt(number) => Value::Plain(Datum::Unsigned(number)),
-        WireValue::Float(number) => Value::Plain(Datum::Double(number.into())),
-        WireValue::Double(number) => Value::Plain(Datum::Double(number)),
-        WireValue::Bytes(bytes) => Value::Text(bytes.into(), if is_binary { Collation::Binary } else { collation }),
+fn value_of(parameter: Parameter<'_>, collation: Collation) -> Datum<'_> {
+    let column_type = parameter.parameter_type.column_type;
+    match parameter.value {
+        WireValue::Null => Datum::Null,
+        WireValue::Int(number) => Datum::Signed(number),
+        WireValue::UInt(number) => Datum::Unsigned(number),
+        WireValue::Float(number) => Datum::Double(number.into()),
+        WireValue::Double(number) => Datum::Double(number),
+        WireValue::Bytes(bytes) if matches!(column_type, ColumnType::OldDecimal | ColumnType::NewDecimal) => {
+            Datum::Decimal(Decimal::parse(bytes).value)
+        }
+        WireValue::Bytes(bytes) => Datum::Text(bytes, if is_blob(column_type) { Collation::Binary } else { collation }),
         WireValue::DateTime(value) => {
             let date = Date { year: value.year, month: value.month, day: value.day };
             let WireDateTime { hour, minute, second, microsecond: micros, .. } = value;
-            Value::Plain(Datum::DateTime(DateTime { date, hour, minute, second, micros }, decimals_of(micros)))
+            match column_type {
+                ColumnType::Date | ColumnType::NewDate => Datum::Date(date),
+                _ => Datum::DateTime(DateTime { date, hour, minute, second, micros }, decimals_of(micros)),
+            }
         }
         WireValue::Time(value) => {
             let seconds = i64::from(value.days) * 86_400
@@ -152,7 +204,7 @@ fn value_of(value: WireValue<'_>, is_binary: bool, collation: Collation) -> Valu
                 + i64::from(value.second);
             let micros = seconds * 1_000_000 + i64::from(value.microsecond);
             let (time, _) = Time::from_micros(if value.negative { -micros } else { micros });
-            Value::Plain(Datum::Time(time, decimals_of(value.microsecond)))
+            Datum::Time(time, decimals_of(value.microsecond))
         }
     }
 }
@@ -203,22 +255,31 @@ impl Session for ClientSession {
             Err(error) => return Self::failed(reply, &error),
         };
         let collation = self.session.variables().settings().collation_connection;
-        let state = self.statements.entry(id).or_default();
-        let mut values = Vec::with_capacity(count);
-        let long = (!state.long_data.is_empty()).then_some(&state.long_data);
-        let read = execute.parameters(reply.capabilities(), count, &mut state.types, long).and_then(|parameters| {
+        // Taken out for the execution: values are borrowed from it.
+        let mut state = self.statements.remove(&id).unwrap_or_default();
+        let (mut values, mut types) = (Vec::with_capacity(count), Vec::with_capacity(count));
+        let StatementState { types: kept, long_data } = &mut state;
+        let long = (!long_data.is_empty()).then_some(&*long_data);
+        let read = execute.parameters(reply.capabilities(), count, kept, long).and_then(|parameters| {
             for parameter in parameters.take(count) {
                 let parameter = parameter?;
-                values.push(value_of(parameter.value, is_blob(parameter.parameter_type.column_type), collation));
+                types.push(type_of(parameter.parameter_type, &parameter.value, collation));
+                values.push(value_of(parameter, collation));
             }
             Ok(())
         });
+        let outcome = match read {
+            Ok(()) => self.answered(reply, true, |session, answer| {
+                session.execute_prepared(id, Parameters { values: &values, types: &types }, answer)
+            }),
+            Err(_) => {
+                reply.error(meseta_errors::ER_MALFORMED_PACKET, &[]);
+                Outcome::Done
+            }
+        };
         state.long_data.clear();
-        if read.is_err() {
-            reply.error(meseta_errors::ER_MALFORMED_PACKET, &[]);
-            return Outcome::Done;
-        }
-        self.answered(reply, true, |session, answer| session.execute_prepared(id, values, answer))
+        self.statements.insert(id, state);
+        outcome
     }
 
     fn fetch(&mut self, _: u32, _: u32, reply: &mut Reply<'_>) -> Outcome {

@@ -5,9 +5,9 @@ mod backend;
 
 use std::sync::Arc;
 
-use meseta_server::{Clock, Server, notify, options, signals};
+use meseta_server::{Clock, Server, blocking, notify, options, signals};
 use meseta_sql::session::Instance;
-use meseta_storage::{Store, StoreOptions};
+use meseta_storage::{Store, StoreOptions, WaitHook};
 
 use crate::Failure;
 use backend::SqlBackend;
@@ -19,8 +19,9 @@ pub fn run(arguments: Vec<String>) -> Result<(), Failure> {
     parsed.notes.iter().for_each(|note| tracing::info!("{note}"));
     let options = parsed.options;
     std::fs::create_dir_all(&options.datadir)?;
+    let wait_hook = WaitHook { before: blocking::HOOK.before, after: blocking::HOOK.after };
     let store_options =
-        StoreOptions { memory_bytes: options.innodb_buffer_pool_size as usize, ..StoreOptions::default() };
+        StoreOptions { memory_bytes: options.innodb_buffer_pool_size as usize, wait_hook, ..StoreOptions::default() };
     let store = Store::open(options.in_datadir("meseta".as_ref()), store_options)?;
     let instance = Instance::open(store)?;
     let server = Server::start(&options, Arc::new(SqlBackend::new(Arc::clone(&instance))), Clock::System)?;

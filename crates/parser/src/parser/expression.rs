@@ -408,7 +408,7 @@ impl<'a> Parser<'a> {
                 let variable = self.system_variable()?;
                 ExpressionKind::SystemVariable(self.alloc(variable))
             }
-            T::Parameter if !self.in_program => {
+            T::Parameter if !self.in_program && self.options.parameters => {
                 self.advance();
                 self.parameters += 1;
                 ExpressionKind::Parameter(self.parameters - 1)

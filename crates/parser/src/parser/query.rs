@@ -171,7 +171,7 @@ impl<'a> Parser<'a> {
         let span = self.token.span();
         let kind = match self.token.kind {
             T::Integer | T::HexNumber | T::BitNumber | T::HexString | T::BitString => self.literal()?,
-            T::Parameter => {
+            T::Parameter if self.options.parameters => {
                 self.advance();
                 self.parameters += 1;
                 ExpressionKind::Parameter(self.parameters - 1)

@@ -72,8 +72,8 @@ pub struct Binder<'a, 't> {
     pub tables: &'t mut dyn Tables,
     /// The blocks around what is being bound, the innermost last.
     pub blocks: Vec<Block>,
-    /// Queries inside the expressions of each block.
-    pub subqueries: Vec<Vec<Arc<Subquery>>>,
+    /// Queries inside of the statement's expressions.
+    pub subqueries: Vec<Subquery>,
     common: Vec<CommonTable<'a>>,
     /// The outermost block of which a column has been named from inside, since this was last set.
     outermost_named: usize,
@@ -112,17 +112,6 @@ impl Place<'_> {
     pub fn plain(name: &'static str) -> Place<'static> {
         Place { name, aggregates: None, first_slot: 0, aliases: None }
     }
-}
-
-/// Binds a whole query.
-pub fn bind_query<'a>(
-    query: &'a ast::Query<'a>,
-    facts: BindFacts<'a>,
-    tables: &mut dyn Tables,
-) -> Result<(QueryPlan, Vec<Arc<KnownTable>>)> {
-    let mut binder = Binder::new(facts, tables);
-    let plan = binder.query(query)?;
-    Ok((plan, binder.used))
 }
 
 impl<'a, 't> Binder<'a, 't> {
@@ -377,11 +366,9 @@ impl<'a, 't> Binder<'a, 't> {
     ) -> Result<Tree> {
         // It sees what was there when it was defined: the tables of WITH before it, and the blocks around.
         let inner_blocks = self.blocks.split_off(depth);
-        let inner_subqueries = self.subqueries.split_off(depth);
         let inner_common = self.common.split_off(at);
         let plan = self.query(definition.query);
         self.blocks.extend(inner_blocks);
-        self.subqueries.extend(inner_subqueries);
         self.common.extend(inner_common);
         self.add_derived(plan?, definition.columns, alias, false, sources)
     }
@@ -553,13 +540,9 @@ impl<'a, 't> Binder<'a, 't> {
         is_limited: bool,
     ) -> Result<(SelectPlan, Vec<OutputColumn>)> {
         self.blocks.push(Block::default());
-        self.subqueries.push(Vec::new());
         let bound = self.select_inside(select, order_by, locking, is_limited);
         self.blocks.pop();
-        let subqueries = self.subqueries.pop().unwrap_or_default();
-        let (mut plan, columns) = bound?;
-        plan.subqueries = subqueries.into();
-        Ok((plan, columns))
+        bound
     }
 
     fn select_inside(
@@ -632,7 +615,6 @@ impl<'a, 't> Binder<'a, 't> {
             items,
             distinct: select.options.distinct,
             order,
-            subqueries: Arc::from([]),
         };
         Ok((plan, columns))
     }
@@ -873,9 +855,8 @@ impl Binder<'_, '_> {
         self.outermost_named = self.outermost_named.min(named);
         let (plan, is_correlated) = (bound?, named < depth);
         let columns = plan.columns.iter().map(|column| (column.data_type.clone(), column.nullable)).collect();
-        let Some(subqueries) = self.subqueries.last_mut() else { return Err(Error::not_yet("a subquery here")) };
-        subqueries.push(Arc::new(Subquery { plan, is_correlated }));
-        Ok(BoundSubquery { number: subqueries.len() as u32 - 1, is_correlated, columns })
+        self.subqueries.push(Subquery { plan, is_correlated });
+        Ok(BoundSubquery { number: self.subqueries.len() as u32 - 1, is_correlated, columns })
     }
 }
 
@@ -885,10 +866,9 @@ pub fn bind_alone<'a>(
     facts: BindFacts<'a>,
     tables: &mut dyn Tables,
     place: Place<'_>,
-) -> Result<(Expr, Arc<[Arc<Subquery>]>)> {
+) -> Result<(Expr, Vec<Subquery>)> {
     let mut binder = Binder::new(facts, tables);
     binder.blocks.push(Block::default());
-    binder.subqueries.push(Vec::new());
     let bound = binder.expression(expression, place)?;
-    Ok((bound, binder.subqueries.pop().unwrap_or_default().into()))
+    Ok((bound, binder.subqueries))
 }

@@ -1,7 +1,5 @@
 //! WHERE over rows that are at hand: that of SHOW.
 
-use std::sync::Arc;
-
 use meseta_parser::ast;
 
 use super::bind::{Binder, Place, Tables};
@@ -16,7 +14,7 @@ pub fn bind_filter<'a>(
     columns: &[OutputColumn],
     facts: BindFacts<'a>,
     tables: &mut dyn Tables,
-) -> Result<(Expr, Arc<[Arc<Subquery>]>)> {
+) -> Result<(Expr, Vec<Subquery>)> {
     let columns = columns.iter().map(|column| SourceColumn {
         name: String::from_utf8_lossy(&column.name).into(),
         data_type: column.data_type.clone(),
@@ -35,5 +33,5 @@ pub fn bind_filter<'a>(
     let mut binder = Binder::new(facts, tables);
     binder.push_source(source);
     let bound = binder.expression(condition, Place::plain("where clause"))?;
-    Ok((bound, binder.subqueries.pop().unwrap_or_default().into()))
+    Ok((bound, binder.subqueries))
 }

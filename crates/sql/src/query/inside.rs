@@ -28,8 +28,8 @@ pub struct Inside<'r> {
     pub facts: &'r mut dyn Host,
     /// Values of parameters and of literals that were lifted out.
     pub slots: &'r [Datum<'r>],
-    /// Queries inside of the expressions that are being evaluated.
-    pub subqueries: Arc<[Arc<Subquery>]>,
+    /// Queries inside of the statement's expressions, by their numbers.
+    pub subqueries: &'r [Subquery],
     /// Bytes that rows kept in between may take.
     pub memory_limit: usize,
     /// How long to wait for a lock.
@@ -78,14 +78,14 @@ impl Host for Inside<'_> {
         context: &mut Context,
         show: &mut dyn FnMut(&[Datum<'_>]) -> Result<bool>,
     ) -> Result<()> {
-        let Some(subquery) = self.subqueries.get(number as usize).cloned() else {
+        let Some(subquery) = self.subqueries.get(number as usize) else {
             return Err(Error::not_yet("a subquery here"));
         };
         let inside = Inside {
             engine: &mut *self.engine,
             facts: &mut *self.facts,
             slots: self.slots,
-            subqueries: Arc::from([]),
+            subqueries: self.subqueries,
             memory_limit: self.memory_limit,
             lock_wait: self.lock_wait,
             auto_increment: self.auto_increment,

@@ -25,10 +25,10 @@ mod table;
 mod wanted;
 
 pub use access::{loaded, stored};
-pub use bind::{Binder, FoundTable, Place, Tables, bind_alone, bind_query, text_of};
+pub use bind::{Binder, FoundTable, Place, Tables, bind_alone, text_of};
 pub use filter::bind_filter;
 pub use inside::{Inside, Running};
-pub use plan::{Body, Origin, OutputColumn, QueryPlan, SelectPlan, SortKey};
+pub use plan::{Body, Origin, OutputColumn, QueryPlan, SelectPlan, SortKey, Subquery};
 pub use run::{ENOUGH, Flow, MORE, evaluate_all, holds, run_query};
 pub use selected::{SelectedTable, limit_count, named_source, rows_to_change, sort_rows};
 pub use table::KnownTable;

@@ -126,11 +126,9 @@ pub struct SelectPlan {
     pub distinct: bool,
     /// ORDER BY, over a row's slots; empty if the join yields rows in this order.
     pub order: Vec<SortKey>,
-    /// Queries inside of its expressions, by their numbers.
-    pub subqueries: Arc<[Arc<Subquery>]>,
 }
 
-/// A query inside an expression.
+/// A query inside an expression. A statement has one list of them, in which expressions name them by their numbers.
 #[derive(Debug)]
 pub struct Subquery {
     /// What it runs.

@@ -29,6 +29,7 @@ use super::access::{Bounds, bounds, loaded};
 use super::inside::Running;
 use super::plan::{Body, Join, LimitPlan, LockingPlan, QueryPlan, SelectPlan, Source, SourceKind, TableSource};
 use super::sort::Kept;
+use super::wanted::wanted_names;
 use super::{group, set_operation};
 use crate::error::{Error, Result};
 use crate::expression::Expr;
@@ -159,10 +160,26 @@ where
     'e: 'v,
 {
     let mut values = Vec::with_capacity(expressions.size_hint().0);
+    evaluate_into(&mut values, expressions, row, outer, running, arena)?;
+    Ok(values)
+}
+
+/// Appends the values of some expressions.
+fn evaluate_into<'v, 'e>(
+    values: &mut Vec<Datum<'v>>,
+    expressions: impl Iterator<Item = &'v Expr>,
+    row: &'v [Datum<'v>],
+    outer: Outer<'v>,
+    running: &mut Running<'e>,
+    arena: &'v Bump,
+) -> Result<()>
+where
+    'e: 'v,
+{
     for expression in expressions {
         values.push(expression.evaluate(row, &mut running.env(arena, outer))?);
     }
-    Ok(values)
+    Ok(())
 }
 
 /// Whether all conditions are true of a row.
@@ -187,18 +204,6 @@ fn out_of_memory() -> Error {
 
 /// Runs a SELECT.
 fn run_select(plan: &SelectPlan, outer: Outer<'_>, running: &mut Running<'_>, sink: &mut Sink<'_>) -> Result<()> {
-    let around = std::mem::replace(&mut running.inside.subqueries, plan.subqueries.clone());
-    let done = run_select_inside(plan, outer, running, sink);
-    running.inside.subqueries = around;
-    done
-}
-
-fn run_select_inside(
-    plan: &SelectPlan,
-    outer: Outer<'_>,
-    running: &mut Running<'_>,
-    sink: &mut Sink<'_>,
-) -> Result<()> {
     let arena = Bump::new();
     let row = vec![Datum::Null; plan.width];
     let is_possible = holds(&plan.constant, &row, outer, running, &arena)?;
@@ -214,20 +219,27 @@ fn run_select_inside(
     let mut distinct = plan.distinct.then(|| group::Distinct::new(&plan.items));
     let mut kept = (!plan.order.is_empty()).then(|| Kept::new(&arena, plan.order.len(), running.inside.memory_limit));
     let mut spare = Bump::new();
+    let mut spare_items = Vec::new();
     let mut show = |running: &mut Running<'_>, row: &[Datum<'_>]| -> Result<Flow> {
         spare.reset();
         if !holds(&plan.having, row, outer, running, &spare)? {
             return Ok(MORE);
         }
-        let items = evaluate_all(plan.items.iter(), row, outer, running, &spare)?;
+        let mut items = recycle(std::mem::take(&mut spare_items));
+        evaluate_into(&mut items, plan.items.iter(), row, outer, running, &spare)?;
         if let Some(distinct) = &mut distinct
             && !distinct.is_new(&items)
         {
             return Ok(MORE);
         }
-        let Some(kept) = &mut kept else { return sink(running, &items) };
+        let Some(kept) = &mut kept else {
+            let flow = sink(running, &items)?;
+            spare_items = recycle(items);
+            return Ok(flow);
+        };
         let keys = evaluate_all(plan.order.iter().map(|key| &key.value), row, outer, running, &spare)?;
         kept.add(&keys, &items).ok_or_else(out_of_memory)?;
+        spare_items = recycle(items);
         Ok(MORE)
     };
     match &plan.group {
@@ -338,9 +350,11 @@ fn virtual_rows(
     spare: &mut Spare,
     sink: &mut Sink<'_>,
 ) -> Result<Flow> {
+    let names = wanted_names(source, table, row, outer, running)?;
+    let wanted = Wanted { database: names.database.as_deref(), table: names.table.as_deref() };
     let schema = Arc::clone(running.inside.engine.schema());
     let view = View { schema: &schema, tables: running.inside.tables, zone: &running.context.zone };
-    for made in table.rows(&view, Wanted::default()) {
+    for made in table.rows(&view, wanted) {
         let values: Vec<Datum<'_>> = made.iter().map(Cell::datum).collect();
         if extended(source, row, &values, outer, running, spare, sink)?.is_break() {
             return Ok(ENOUGH);

@@ -12,7 +12,7 @@ use meseta_types::Datum;
 use super::bind::{Binder, FoundTable, Place, text_of};
 use super::inside::Running;
 use super::join::{Planner, Tree};
-use super::plan::{Access, LockingPlan, SortKey, Source, SourceKind, Subquery, TableSource};
+use super::plan::{Access, LockingPlan, SortKey, Source, SourceKind, TableSource};
 use super::run::{Flow, MORE, enter, evaluate_all, holds, rows_of_table};
 use super::scope::{Block, NamedSource, SourceColumn};
 use super::sort::sorted_by;
@@ -27,7 +27,6 @@ pub struct SelectedTable {
     source: Source,
     constant: Vec<Expr>,
     conditions: Vec<Expr>,
-    subqueries: Arc<[Arc<Subquery>]>,
 }
 
 impl SelectedTable {
@@ -68,7 +67,6 @@ impl<'a> Binder<'a, '_> {
     /// Names mean this source from here on, and those of blocks around.
     pub fn push_source(&mut self, source: NamedSource) {
         self.blocks.push(Block { sources: vec![source], ..Block::default() });
-        self.subqueries.push(Vec::new());
     }
 
     /// Names mean this source as well.
@@ -106,8 +104,7 @@ impl<'a> Binder<'a, '_> {
             locking: Some(LockingPlan { exclusive: true, wait: LockWait::Wait }),
         }));
         let source = Source { kind, first_slot: 0, width: known.columns.len(), conditions: Vec::new() };
-        let subqueries = Arc::from([]);
-        Ok(SelectedTable { table: known, source, constant: Vec::new(), conditions, subqueries })
+        Ok(SelectedTable { table: known, source, constant: Vec::new(), conditions })
     }
 
     /// ORDER BY over the table's columns.
@@ -127,11 +124,9 @@ impl<'a> Binder<'a, '_> {
         let mut planner = Planner { sources: &mut sources, tables: self.tables, used: &used };
         let planned = planner.plan(Some(Tree::Source(0)), conditions, false)?;
         let [source] = sources;
-        let subqueries = self.subqueries.pop().unwrap_or_default().into();
         Ok(SelectedTable {
             source,
             constant: planned.constant,
-            subqueries,
             ..SelectedTable { source: Source::nothing(), ..selected }
         })
     }
@@ -154,7 +149,6 @@ pub type Change<'c> = dyn FnMut(&mut Running<'_>, &TableHandle, &FoundRow, &[Dat
 
 /// Finds and locks the rows, and shows them one by one.
 pub fn rows_to_change(selected: &SelectedTable, running: &mut Running<'_>, show: &mut Change<'_>) -> Result<()> {
-    running.inside.subqueries = Arc::clone(&selected.subqueries);
     let SourceKind::Table(table) = &selected.source.kind else { return Ok(()) };
     let handle = enter(table, TableMode::Write, running)?;
     let empty = vec![Datum::Null; selected.source.width];

@@ -26,6 +26,8 @@ pub struct SessionTables<'s> {
     pub variables: &'s SessionVariables,
     /// User variables.
     pub user_variables: &'s HashMap<Box<str>, Value>,
+    /// Whether a variable's type has been asked for: it may be another next time.
+    pub has_named_variables: bool,
 }
 
 impl Tables for SessionTables<'_> {
@@ -55,7 +57,8 @@ impl Tables for SessionTables<'_> {
     }
 
     fn user_variable(&mut self, name: &str) -> Option<DataType> {
-        self.user_variables.get(name).map(type_of)
+        self.has_named_variables = true;
+        self.user_variables.get(name).map(|value| type_of(value.get()))
     }
 
     fn system_variable(&mut self, variable: &SystemVariable) -> Result<(DataType, bool)> {
@@ -64,6 +67,7 @@ impl Tables for SessionTables<'_> {
             Some(true) => ReadScope::Global,
             Some(false) => ReadScope::Session,
         };
+        self.has_named_variables = true;
         let (found, value) = self.variables.get(scope, &variable.name, &mut Warnings::new(0))?;
         let data_type = match found.definition().result_type() {
             ResultType::Signed => DataType::BIGINT,

@@ -12,13 +12,13 @@ use meseta_engine::table::OwnedValue;
 use meseta_parser::ast::{self, CreateTableSource, LoadDuplicates};
 use meseta_types::{Charset, Collation, DataType, TextSize};
 
-use super::{Done, Manipulation, Session, prepared};
+use super::plan::{PlanBody, StatementPlan};
+use super::{Done, Parameters, Session};
 use crate::error::{Error, Result};
-use crate::expression::BindFacts;
-use crate::query::{OutputColumn, bind_query, text_of};
+use crate::query::{Binder, OutputColumn, text_of};
 use crate::schema::{Column, ColumnDefault};
 use crate::statement::definition::create_table_of;
-use crate::statement::manipulation::InsertPlan;
+use crate::statement::manipulation::Changes;
 
 /// Whether a table is to get the rows of a query.
 pub(super) fn has_query(create: &ast::CreateTable<'_>) -> bool {
@@ -27,16 +27,19 @@ pub(super) fn has_query(create: &ast::CreateTable<'_>) -> bool {
 
 impl Session {
     /// Creates the table and fills it.
-    pub(super) fn create_from_query(&mut self, create: &ast::CreateTable<'_>, text: &[u8]) -> Result<Done> {
+    pub(super) fn create_from_query(
+        &mut self,
+        create: &ast::CreateTable<'_>,
+        text: &[u8],
+        parameters: Parameters<'_>,
+    ) -> Result<Done> {
         let CreateTableSource::Definition { query: Some(query), duplicates, .. } = create.source else {
             return Err(Error::not_yet("CREATE TABLE without a query here"));
         };
         self.end_transaction(true)?;
-        let types: Vec<DataType> = self.slots.iter().map(prepared::type_of).collect();
-        let facts = BindFacts { parameters: &types, first_lifted: types.len() as u32, ..self.bind_facts(text) };
-        let plan = bind_query(query, facts, &mut self.tables())?.0;
-        let columns = plan.columns.iter().map(|column| self.column_of(column)).collect::<Result<Vec<_>>>()?;
-        drop(plan);
+        let facts = self.bind_facts(text, parameters);
+        let outputs = Binder::new(facts, &mut self.tables()).query(query)?.columns;
+        let columns = outputs.iter().map(|column| self.column_of(column)).collect::<Result<Vec<_>>>()?;
         let database = match create.name.schema {
             Some(schema) => text_of(schema.text.0),
             None => self.facts.database.clone().unwrap_or_default(),
@@ -67,18 +70,13 @@ impl Session {
             row_alias: None,
             on_duplicate: &[],
         };
-        let filled = self.change(text, &|facts, tables| {
-            InsertPlan::new(&insert, facts, tables).map(Manipulation::Insert)
-        });
-        let filled = filled.and_then(|done| self.end_transaction(true).map(|()| done));
+        let filled = self.fill(&ast::Statement::Insert(&insert), text, parameters);
+        let filled = filled.and_then(|changes| self.end_transaction(true).map(|()| changes));
         match filled {
-            Ok(mut done) => {
-                if done.info.is_empty() {
-                    let warnings = self.context.warnings.count();
-                    done.info = format!("Records: {}  Duplicates: 0  Warnings: {warnings}", done.affected);
-                }
-                done.insert_id = 0;
-                Ok(done)
+            Ok(changes) => {
+                let (found, warnings) = (changes.found, self.context.warnings.count());
+                let info = format!("Records: {found}  Duplicates: {}  Warnings: {warnings}", changes.duplicates);
+                Ok(Done { affected: changes.affected, info, ..Done::default() })
             }
             Err(error) => {
                 self.end_transaction(false)?;
@@ -88,6 +86,21 @@ impl Session {
                 }
                 Err(error)
             }
+        }
+    }
+
+    fn fill(
+        &mut self,
+        insert: &ast::Statement<'_>,
+        text: &[u8],
+        parameters: Parameters<'_>,
+    ) -> Result<Changes> {
+        let facts = self.bind_facts(text, parameters);
+        let plan = StatementPlan::new(insert, facts, &mut self.tables())?;
+        let mut running = self.running(parameters.values, &plan.subqueries);
+        match &plan.body {
+            PlanBody::Insert(plan) => plan.run(&mut running),
+            _ => Ok(Changes::default()),
         }
     }
 

@@ -4,7 +4,7 @@ use bumpalo::Bump;
 use meseta_parser::ast::{Show, ShowFilter};
 use meseta_types::Datum;
 
-use super::Session;
+use super::{Parameters, Session};
 use crate::error::Result;
 use crate::query::{OutputColumn, bind_filter, holds};
 use crate::schema::information::{Cell, Rows};
@@ -25,12 +25,11 @@ impl Session {
     pub(super) fn rows_where(&mut self, mut rows: Rows, show: &Show<'_>, text: &[u8]) -> Result<Rows> {
         let Some(ShowFilter::Where(condition)) = &show.filter else { return Ok(rows) };
         let columns = output_columns(&rows);
-        let facts = self.bind_facts(text);
+        let facts = self.bind_facts(text, Parameters::default());
         let mut tables = self.tables();
         let (condition, subqueries) = bind_filter(condition, &columns, facts, &mut tables)?;
         let condition = [condition];
-        let mut running = self.running(&[]);
-        running.inside.subqueries = subqueries;
+        let mut running = self.running(&[], &subqueries);
         let mut arena = Bump::new();
         let mut kept = Vec::new();
         for row in rows.rows {

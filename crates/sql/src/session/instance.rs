@@ -10,6 +10,7 @@ use meseta_engine::{Engine, EngineOptions};
 use meseta_storage::Store;
 use parking_lot::RwLock;
 
+use super::plan_cache::PlanCache;
 use crate::error::{Error, Result};
 use crate::schema::information::VirtualTable;
 use crate::schema::{MysqlCollations, TableCache};
@@ -25,6 +26,8 @@ pub struct Instance {
     pub tables: TableCache,
     /// About how many rows tables have.
     pub row_counts: RowCounts,
+    /// Plans of statements.
+    pub plans: PlanCache,
     connections: AtomicU64,
 }
 
@@ -38,6 +41,7 @@ impl Instance {
             globals: Arc::new(Globals::new()),
             tables: TableCache::default(),
             row_counts: RowCounts::default(),
+            plans: PlanCache::default(),
             connections: AtomicU64::new(0),
         }))
     }

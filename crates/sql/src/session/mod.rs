@@ -1,9 +1,9 @@
 //! Sessions: a client's state, and its statements one after the other.
 //!
 //! ```text
-//!   text --parse--> statement --bind--> plan --run--> Answer
-//!                       |                     \__ fails: what it changed is undone
-//!                       |__ transactions, SET, USE: the session itself
+//!   text --shape--> a plan that is there ---------------------------> run --> Answer     (planned, plan_cache)
+//!    \--parse--> statement --bind--> plan: kept for the next time --/     \__ fails: what it changed is undone
+//!                   |__ transactions, SET, USE, definitions, SHOW: the session itself
 //! ```
 //!
 //! # Invariants
@@ -19,6 +19,9 @@ mod facts;
 mod filter;
 mod instance;
 mod maintenance;
+mod plan;
+mod plan_cache;
+mod planned;
 mod prepared;
 mod set;
 mod show;
@@ -29,27 +32,27 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bumpalo::Bump;
-use meseta_errors::{ER_BAD_DB_ERROR, ER_EMPTY_QUERY, ER_TABLE_DEF_CHANGED};
-use meseta_parser::{Arena, ast};
-use meseta_types::{Context, DataType, Date, Datum};
+use meseta_errors::{ER_BAD_DB_ERROR, ER_EMPTY_QUERY};
+use meseta_parser::{Normaliser, ast};
+use meseta_storage::Lsn;
+use meseta_types::{Context, Date, Datum};
 
 pub use answer::{Answer, Done, Status};
 pub use catalog::SessionTables;
 pub use facts::{Identity, Interrupts, SessionFacts, Undisturbed, clock};
 pub use instance::{Instance, RowCounts};
-pub use prepared::PreparedFacts;
+pub use plan::Parameters;
+pub use prepared::{PreparedFacts, type_of};
 
 use crate::error::{Error, Result};
 use crate::expression::random::Random;
-use crate::expression::{BindFacts, Host, Value, copy_into};
-use crate::query::{Inside, MORE, Place, Running, bind_query, run_query, text_of};
+use crate::expression::{BindFacts, Host, copy_into};
+use crate::query::{Inside, Place, Running, Subquery, text_of};
 use crate::schema::information::{Cell, Rows};
 use crate::statement::definition::{self, DefinitionContext, Expressions, Outcome};
-use crate::statement::manipulation::{Changes, DeletePlan, InsertPlan, UpdatePlan};
 use crate::variable::{SessionVariables, SqlModes};
-
-/// So often a statement is planned again whose tables change between planning and running.
-const ATTEMPTS: u32 = 5;
+use plan::Environment;
+use plan_cache::SessionPlans;
 
 /// A client's session.
 pub struct Session {
@@ -58,17 +61,20 @@ pub struct Session {
     facts: SessionFacts,
     /// Warnings of the statement before, and what conversions need.
     context: Context,
+    /// What the context was made of: the variables' version, and the minute.
+    context_of: (u64, i64),
+    /// Whether the SQL mode is strict, for statements that change data.
+    is_strict: bool,
     savepoints: Vec<(Box<str>, meseta_engine::Savepoint)>,
-    /// Values of the parameters of the statement that runs.
-    slots: Vec<Value>,
     statements: prepared::Statements,
-}
-
-/// A statement that changes rows.
-enum Manipulation {
-    Insert(InsertPlan),
-    Update(UpdatePlan),
-    Delete(DeletePlan),
+    plans: SessionPlans,
+    environment: Environment,
+    normaliser: Normaliser,
+    /// Whether the end of a commit's log may be left to whoever answers the client.
+    defers_commits: bool,
+    /// Whether a statement of the same text follows: then this one's commit is not deferred.
+    more_follows: bool,
+    pending: Option<Lsn>,
 }
 
 impl Session {
@@ -98,9 +104,16 @@ impl Session {
             engine,
             facts,
             context,
+            context_of: (u64::MAX, 0),
+            is_strict: true,
             savepoints: Vec::new(),
-            slots: Vec::new(),
             statements: prepared::Statements::default(),
+            plans: SessionPlans::default(),
+            environment: Environment::default(),
+            normaliser: Normaliser::new(),
+            defers_commits: false,
+            more_follows: false,
+            pending: None,
         };
         session.apply_settings();
         Ok(session)
@@ -139,25 +152,27 @@ impl Session {
         Ok(())
     }
 
+    /// Leaves commits that are to be flushed to the caller: after each call that executes, [`Session::take_pending`] says
+    /// what must be durable before the client hears of it.
+    pub fn defer_commits(&mut self) {
+        self.defers_commits = true;
+    }
+
+    /// The end of the log that must be durable before what was answered may leave.
+    pub fn take_pending(&mut self) -> Option<Lsn> {
+        self.pending.take()
+    }
+
     /// Executes the statements of a text, one after the other, up to the first that fails. An error here means that the
     /// client cannot be answered.
     pub fn execute(&mut self, text: &[u8], multi_statements: bool, answer: &mut dyn Answer) -> Result<()> {
         let mut start = 0;
         loop {
-            let arena = Arena::new();
-            let options = self.facts.variables.settings().parser_options(multi_statements);
             self.begin_statement();
-            let parsed = match meseta_parser::parse(&arena, text, start, options) {
-                Ok(parsed) => parsed,
-                Err(error) => return self.fail(&error.into(), answer),
-            };
-            let more = parsed.next.is_some();
-            if let Err(error) = self.statement(&parsed.statement, text, more, answer) {
-                return self.fail(&error, answer);
-            }
-            match parsed.next {
-                Some(next) => start = next,
-                None => return Ok(()),
+            match self.by_text(text, start, multi_statements, answer) {
+                Ok(Some(next)) => start = next,
+                Ok(None) => return Ok(()),
+                Err(error) => return self.fail(&error, answer),
             }
         }
     }
@@ -185,13 +200,20 @@ impl Session {
 
     /// A context for a statement: fresh warnings.
     fn renew_context(&mut self, changes_data: bool) {
-        let settings = self.facts.variables.settings();
-        let today = crate::statement::today(self.facts.statement_time, &settings.time_zone);
-        self.context = settings.context(today);
-        self.context.mode.strict &= changes_data;
+        let made_of = (self.facts.variables.version(), self.facts.statement_time.div_euclid(60_000_000));
+        if self.context_of == made_of {
+            self.context.warnings.clear();
+            self.context.row = 1;
+        } else {
+            let settings = self.facts.variables.settings();
+            let today = crate::statement::today(self.facts.statement_time, &settings.time_zone);
+            self.context = settings.context(today);
+            (self.context_of, self.is_strict) = (made_of, self.context.mode.strict);
+        }
+        self.context.mode.strict = self.is_strict && changes_data;
     }
 
-    fn bind_facts<'t>(&self, text: &'t [u8]) -> BindFacts<'t> {
+    fn bind_facts<'t>(&self, text: &'t [u8], parameters: Parameters<'t>) -> BindFacts<'t> {
         let settings = self.facts.variables.settings();
         BindFacts {
             text,
@@ -199,6 +221,9 @@ impl Session {
             mode: self.context.mode,
             collation: settings.collation_connection,
             div_precision_increment: self.context.div_precision_increment,
+            parameters: parameters.types,
+            parameters_are_ascii: parameters.are_ascii(),
+            first_lifted: parameters.types.len() as u32,
             ..BindFacts::default()
         }
     }
@@ -211,11 +236,12 @@ impl Session {
             database: self.facts.database.as_deref(),
             variables: &self.facts.variables,
             user_variables: &self.facts.user_variables,
+            has_named_variables: false,
         }
     }
 
     /// What statements run on.
-    fn running<'r>(&'r mut self, slots: &'r [Datum<'r>]) -> Running<'r> {
+    fn running<'r>(&'r mut self, slots: &'r [Datum<'r>], subqueries: &'r [Subquery]) -> Running<'r> {
         let settings = self.facts.variables.settings();
         let (memory, lock_wait) = (settings.tmp_table_size.max(256 << 20) as usize, settings.innodb_lock_wait_timeout);
         let auto_increment = (settings.auto_increment_increment, settings.auto_increment_offset);
@@ -225,7 +251,7 @@ impl Session {
                 engine: &mut self.engine,
                 facts: &mut self.facts,
                 slots,
-                subqueries: Arc::from([]),
+                subqueries,
                 memory_limit: memory,
                 lock_wait: Duration::from_secs(lock_wait),
                 auto_increment,
@@ -237,33 +263,23 @@ impl Session {
         }
     }
 
+    /// Executes a statement that has no plan.
     fn statement(
         &mut self,
         statement: &ast::Statement<'_>,
         text: &[u8],
+        parameters: Parameters<'_>,
         more: bool,
         answer: &mut dyn Answer,
     ) -> Result<()> {
         use ast::Statement as S;
         if !matches!(statement, S::Show(_)) {
-            let changes_data = matches!(statement, S::Insert(_) | S::Update(_) | S::Delete(_) | S::Load(_))
-                || crate::statement::is_definition(statement);
-            self.renew_context(changes_data);
+            self.renew_context(matches!(statement, S::Load(_)) || crate::statement::is_definition(statement));
         }
         let done = match statement {
             S::Empty => return Err(Error::new(ER_EMPTY_QUERY, &[])),
-            S::Query(query) => return self.select(query, text, more, answer),
-            S::Insert(insert) => {
-                self.change(text, &|facts, tables| InsertPlan::new(insert, facts, tables).map(Manipulation::Insert))?
-            }
-            S::Update(update) => {
-                self.change(text, &|facts, tables| UpdatePlan::new(update, facts, tables).map(Manipulation::Update))?
-            }
-            S::Delete(delete) => {
-                self.change(text, &|facts, tables| DeletePlan::new(delete, facts, tables).map(Manipulation::Delete))?
-            }
             S::Do(expressions) => {
-                self.evaluate_each(expressions, text, &mut |_, _| Ok(()))?;
+                self.evaluate_each(expressions, text, parameters, &mut |_, _| Ok(()))?;
                 self.end_statement(Ok(()))?;
                 Done::default()
             }
@@ -272,7 +288,7 @@ impl Session {
                 Done::default()
             }
             S::Set(items) => {
-                self.set(items, text)?;
+                self.set(items, text, parameters)?;
                 Done::default()
             }
             S::SetTransaction(statement) => {
@@ -304,8 +320,18 @@ impl Session {
                 let rows = self.end_statement(rows)?;
                 return self.show_rows(&rows, more, answer);
             }
-            S::Prepare { .. } | S::Execute { .. } | S::Deallocate(_) => return Err(Error::not_yet("PREPARE")),
-            S::CreateTable(create) if create_select::has_query(create) => self.create_from_query(create, text)?,
+            S::Prepare { name, source } => {
+                self.prepare_named(name, source)?;
+                Done::default()
+            }
+            S::Execute { name, using } => return self.execute_named(name, using, answer),
+            S::Deallocate(name) => {
+                self.forget_named(name)?;
+                Done::default()
+            }
+            S::CreateTable(create) if create_select::has_query(create) => {
+                self.create_from_query(create, text, parameters)?
+            }
             _ if crate::statement::is_definition(statement) => {
                 self.end_transaction(true)?;
                 match self.define(statement, text)? {
@@ -324,120 +350,9 @@ impl Session {
             }
             _ => return Err(Error::not_yet("this statement")),
         };
-        self.facts.row_count =
-            if matches!(statement, S::Insert(_) | S::Update(_) | S::Delete(_)) { done.affected as i64 } else { 0 };
+        self.facts.row_count = 0;
         self.remember_warnings();
         answer.done(&done, Status { more_results: more, ..self.status() })
-    }
-
-    // ---- rows -------------------------------------------------------------------------------------------------------
-
-    fn select(&mut self, query: &ast::Query<'_>, text: &[u8], more: bool, answer: &mut dyn Answer) -> Result<()> {
-        if query.into.is_some() {
-            return Err(Error::not_yet("SELECT ... INTO"));
-        }
-        let mut attempts = 0;
-        loop {
-            attempts += 1;
-            let facts = self.bind_facts(text);
-            let types: Vec<DataType> = self.slots.iter().map(prepared::type_of).collect();
-            let facts = BindFacts { parameters: &types, first_lifted: types.len() as u32, ..facts };
-            let slots = self.slots.clone();
-            let slots: Vec<Datum<'_>> = slots.iter().map(Value::get).collect();
-            let mut tables = self.tables();
-            let (plan, _) = bind_query(query, facts, &mut tables)?;
-            let status = Status { more_results: more, ..self.status() };
-            let (mut is_begun, mut shown) = (false, 0);
-            let mut running = self.running(&slots);
-            let done = run_query(&plan, &[], &mut running, &mut |_, row| {
-                if !is_begun {
-                    is_begun = true;
-                    answer.columns(&plan.columns, status)?;
-                }
-                shown += 1;
-                answer.row(&plan.columns, row)?;
-                Ok(MORE)
-            });
-            drop(running);
-            if let Err(error) = &done
-                && error.code == ER_TABLE_DEF_CHANGED
-                && !is_begun
-                && attempts < ATTEMPTS
-                && !self.facts.variables.state.in_transaction
-            {
-                self.engine.commit().map_err(Error::from_engine)?;
-                continue;
-            }
-            self.end_statement(done)?;
-            if !is_begun {
-                answer.columns(&plan.columns, status)?;
-            }
-            self.facts.found_rows = shown;
-            self.facts.row_count = -1;
-            self.remember_warnings();
-            return answer.end(Status { more_results: more, ..self.status() });
-        }
-    }
-
-    fn change(
-        &mut self,
-        text: &[u8],
-        bind: &dyn Fn(BindFacts<'_>, &mut SessionTables<'_>) -> Result<Manipulation>,
-    ) -> Result<Done> {
-        let mut attempts = 0;
-        loop {
-            attempts += 1;
-            let facts = self.bind_facts(text);
-            let types: Vec<DataType> = self.slots.iter().map(prepared::type_of).collect();
-            let facts = BindFacts { parameters: &types, first_lifted: types.len() as u32, ..facts };
-            let slots = self.slots.clone();
-            let slots: Vec<Datum<'_>> = slots.iter().map(Value::get).collect();
-            let mut tables = self.tables();
-            let plan = bind(facts, &mut tables)?;
-            let savepoint = self.engine.savepoint();
-            let mut running = self.running(&slots);
-            let changes = match &plan {
-                Manipulation::Insert(plan) => plan.run(&mut running),
-                Manipulation::Update(plan) => plan.run(&mut running),
-                Manipulation::Delete(plan) => plan.run(&mut running),
-            };
-            drop(running);
-            if let Err(error) = &changes {
-                if error.code == ER_TABLE_DEF_CHANGED && attempts < ATTEMPTS {
-                    self.engine.roll_back_to(savepoint).map_err(Error::from_engine)?;
-                    continue;
-                }
-                if !error.ends_transaction() {
-                    self.engine.roll_back_to(savepoint).map_err(Error::from_engine)?;
-                }
-            }
-            let changes = self.end_statement(changes)?;
-            return Ok(self.told(&plan, changes));
-        }
-    }
-
-    /// What the client is told of changes.
-    fn told(&mut self, plan: &Manipulation, changes: Changes) -> Done {
-        let warnings = self.context.warnings.count();
-        if changes.insert_id != 0 {
-            self.facts.last_insert_id = changes.insert_id;
-        }
-        let insert_id = match (changes.insert_id, self.facts.given_insert_id) {
-            (0, Some(given)) => given,
-            (0, None) => changes.last_number,
-            (generated, _) => generated,
-        };
-        let info = match plan {
-            Manipulation::Insert(_) if changes.found > 1 => {
-                format!("Records: {}  Duplicates: {}  Warnings: {warnings}", changes.found, changes.duplicates)
-            }
-            Manipulation::Update(_) => {
-                format!("Rows matched: {}  Changed: {}  Warnings: {warnings}", changes.found, changes.affected)
-            }
-            _ => String::new(),
-        };
-        let insert_id = if matches!(plan, Manipulation::Insert(_)) { insert_id } else { 0 };
-        Done { affected: changes.affected, insert_id, info }
     }
 
     /// Evaluates expressions that name no tables.
@@ -445,20 +360,16 @@ impl Session {
         &mut self,
         expressions: &[ast::Expression<'_>],
         text: &[u8],
+        parameters: Parameters<'_>,
         show: &mut dyn FnMut(usize, Datum<'_>) -> Result<()>,
     ) -> Result<()> {
         for (at, expression) in expressions.iter().enumerate() {
-            let facts = self.bind_facts(text);
-            let types: Vec<DataType> = self.slots.iter().map(prepared::type_of).collect();
-            let facts = BindFacts { parameters: &types, first_lifted: types.len() as u32, ..facts };
-            let slots = self.slots.clone();
-            let slots: Vec<Datum<'_>> = slots.iter().map(Value::get).collect();
+            let facts = self.bind_facts(text, parameters);
             let mut tables = self.tables();
             let (bound, subqueries) =
                 crate::query::bind_alone(expression, facts, &mut tables, Place::plain("field list"))?;
             let arena = Bump::new();
-            let mut running = self.running(&slots);
-            running.inside.subqueries = subqueries;
+            let mut running = self.running(parameters.values, &subqueries);
             let value = bound.evaluate(&[], &mut running.env(&arena, &[]))?;
             let value = copy_into(value, None, &arena);
             drop(running);

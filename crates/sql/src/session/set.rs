@@ -2,7 +2,7 @@
 
 use meseta_parser::ast::{self, SetItem};
 
-use super::Session;
+use super::{Parameters, Session};
 use crate::error::Result;
 use crate::expression::{Host, Value};
 use crate::query::text_of;
@@ -10,14 +10,14 @@ use crate::variable::{Assignment, Input, SetContext, check_names, check_set, che
 
 impl Session {
     /// Sets all, or none.
-    pub(super) fn set(&mut self, items: &[SetItem<'_>], text: &[u8]) -> Result<()> {
+    pub(super) fn set(&mut self, items: &[SetItem<'_>], text: &[u8], parameters: Parameters<'_>) -> Result<()> {
         let mut assignments: Vec<Assignment> = Vec::new();
         let mut users: Vec<(String, Value)> = Vec::new();
         for item in items {
             match item {
                 SetItem::User { name, value } => {
                     let mut result = Value::NULL;
-                    self.evaluate_each(std::slice::from_ref(value), text, &mut |_, value| {
+                    self.evaluate_each(std::slice::from_ref(value), text, parameters, &mut |_, value| {
                         result = Value::new(value);
                         Ok(())
                     })?;
@@ -30,7 +30,7 @@ impl Session {
                     };
                     let mut result = None;
                     if Input::of_expression(value).is_none() {
-                        self.evaluate_each(std::slice::from_ref(value), text, &mut |_, value| {
+                        self.evaluate_each(std::slice::from_ref(value), text, parameters, &mut |_, value| {
                             result = Some(Value::new(value));
                             Ok(())
                         })?;

@@ -43,11 +43,21 @@ impl Session {
                 self.transaction_ended();
             }
             _ if is_open => {}
-            _ if self.facts.variables.settings().autocommit => self.engine.commit().map_err(Error::from_engine)?,
+            _ if self.facts.variables.settings().autocommit => self.commit()?,
             // Without autocommit the first statement has begun a transaction.
             _ => self.facts.variables.state.in_transaction = true,
         }
         done
+    }
+
+    /// Commits. If the client's answer can wait for the log, this does not.
+    fn commit(&mut self) -> Result<()> {
+        if !self.defers_commits || self.more_follows {
+            return self.engine.commit().map_err(Error::from_engine);
+        }
+        let end = self.engine.commit_deferred().map_err(Error::from_engine)?;
+        self.pending = self.pending.max(end);
+        Ok(())
     }
 
     fn transaction_ended(&mut self) {
@@ -59,9 +69,9 @@ impl Session {
 
     /// Ends the open transaction, if there is one: an implicit commit.
     pub(super) fn end_transaction(&mut self, commits: bool) -> Result<()> {
-        let ended = if commits { self.engine.commit() } else { self.engine.roll_back() };
+        let ended = if commits { self.commit() } else { self.engine.roll_back().map_err(Error::from_engine) };
         self.transaction_ended();
-        ended.map_err(Error::from_engine)
+        ended
     }
 
     pub(super) fn transaction(&mut self, statement: &Transaction<'_>) -> Result<()> {
@@ -126,8 +136,9 @@ impl Session {
         Ok(())
     }
 
-    /// Rolls back what is open: the client has gone.
+    /// Rolls back what is open, and forgets what was prepared: the client has gone, or begins anew.
     pub fn close(&mut self) {
+        self.statements.clear();
         // If it cannot be, the engine rolls it back later.
         let _ = self.end_transaction(false);
     }

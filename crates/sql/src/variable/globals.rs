@@ -27,6 +27,8 @@ use meseta_errors::ER_UNKNOWN_SYSTEM_VARIABLE;
 pub struct GlobalValues {
     values: Box<[Value]>,
     settings: Settings,
+    /// Another number for other values.
+    generation: u64,
 }
 
 impl GlobalValues {
@@ -37,7 +39,7 @@ impl GlobalValues {
             let definition = variable.definition();
             settings.take(definition.name, &definition.default);
         }
-        Self { values, settings }
+        Self { values, settings, generation: 0 }
     }
 
     /// The value of a variable; of a session's variable, the one that sessions begin with.
@@ -50,7 +52,13 @@ impl GlobalValues {
         &self.settings
     }
 
+    /// Another number for other values of the same server.
+    pub fn generation(&self) -> u64 {
+        self.generation
+    }
+
     fn store(&mut self, variable: Variable, value: Value) {
+        self.generation += 1;
         self.settings.take(variable.definition().name, &value);
         self.values[usize::from(variable.0)] = value;
     }

@@ -8,6 +8,7 @@
 //! # Invariants
 //! 1. A session that has set nothing owns no values: it shares those it began with.
 
+use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -82,6 +83,8 @@ pub struct SessionVariables {
     /// In the order of variables.
     changed: Vec<(Variable, Value)>,
     settings: Settings,
+    /// How often a value was set.
+    version: u64,
     /// What changes without SET.
     pub state: SessionState,
 }
@@ -91,14 +94,15 @@ impl SessionVariables {
     pub fn new(globals: Arc<Globals>) -> Self {
         let begun = globals.values();
         let settings = begun.settings().clone();
-        Self { globals, begun, changed: Vec::new(), settings, state: SessionState::default() }
+        Self { globals, begun, changed: Vec::new(), settings, version: 0, state: SessionState::default() }
     }
 
     /// As after COM_RESET_CONNECTION and COM_CHANGE_USER: what the server has now, but the connection's number.
     pub fn reset(&mut self) {
-        let connection_id = self.state.connection_id;
+        let (connection_id, version) = (self.state.connection_id, self.version);
         *self = Self::new(Arc::clone(&self.globals));
         self.state.connection_id = connection_id;
+        self.version = version + 1;
     }
 
     /// The variables, typed.
@@ -173,7 +177,28 @@ impl SessionVariables {
         }
     }
 
+    /// Another number whenever a value has been set.
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// Hashes what distinguishes these values from those of other sessions of this server.
+    pub fn hash_values(&self, hasher: &mut impl Hasher) {
+        self.begun.generation().hash(hasher);
+        for (variable, value) in &self.changed {
+            variable.hash(hasher);
+            match value {
+                Value::Null => 0u8.hash(hasher),
+                Value::Signed(number) => (1u8, number).hash(hasher),
+                Value::Unsigned(number) => (2u8, number).hash(hasher),
+                Value::Double(number) => (3u8, number.to_bits()).hash(hasher),
+                Value::Text(text) => (4u8, text).hash(hasher),
+            }
+        }
+    }
+
     fn keep(&mut self, variable: Variable, value: Value) {
+        self.version += 1;
         self.settings.take(variable.definition().name, &value);
         match self.changed.binary_search_by_key(&variable, |(variable, _)| *variable) {
             Ok(at) => self.changed[at].1 = value,

@@ -76,10 +76,14 @@ impl Binder<'_, '_> {
             }
             (LiftedKind::Decimal, _) => DataType::decimal(65, 30),
             (LiftedKind::Float, _) => DataType::DOUBLE,
-            (LiftedKind::String, _) => typing::string_type(u64::from(span.end - span.start), self.facts.collation),
+            (LiftedKind::String | LiftedKind::WideString, _) => {
+                typing::string_type(u64::from(span.end - span.start), self.facts.collation)
+            }
         };
         let kind = ExprKind::Slot(self.facts.first_lifted + number as u32);
-        Some(Expr::new(kind, data_type, false, self.facts.collation))
+        let mut slot = Expr::new(kind, data_type, false, self.facts.collation);
+        slot.collated.ascii |= lifted.kind == LiftedKind::String;
+        Some(slot)
     }
 
     fn decimal_literal(&self, digits: &[u8]) -> Expr {
@@ -154,6 +158,7 @@ impl Binder<'_, '_> {
             found.collated =
                 Collated { collation: self.facts.collation, derivation: Derivation::Coercible, ascii: false };
         }
+        found.collated.ascii |= self.facts.parameters_are_ascii;
         found
     }
 

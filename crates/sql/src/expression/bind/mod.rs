@@ -42,6 +42,8 @@ pub struct BindFacts<'f> {
     /// Types of the parameters, slots 0 and on; `DataType::Null` where a type is not known. Parameters beyond are of
     /// unknown type.
     pub parameters: &'f [DataType],
+    /// Whether every parameter that is text is ASCII, this time and whenever the plan is used.
+    pub parameters_are_ascii: bool,
     /// The literals that are to be slots, in the order of the text; empty if literals are to be constants.
     pub lifted: &'f [Lifted],
     /// The slot of the first lifted literal: the number of parameters, as a rule.
@@ -58,6 +60,7 @@ impl Default for BindFacts<'_> {
             mode: SqlMode::DEFAULT,
             collation: Collation::Utf8mb4_0900AiCi,
             parameters: &[],
+            parameters_are_ascii: false,
             lifted: &[],
             first_lifted: 0,
             div_precision_increment: 4,

@@ -12,7 +12,7 @@ use super::column::NewColumn;
 use super::failure::{engine_failure, no_such_database};
 use super::{DefinitionContext, Outcome, foreign_key, name};
 use crate::error::{Error, Result};
-use crate::schema::{Column, ColumnDefault, Index, Table, same_name};
+use crate::schema::{Column, Index, Table, same_name};
 
 /// Columns of a table at most.
 const COLUMNS_MAX: usize = 4096;

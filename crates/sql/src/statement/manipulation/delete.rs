@@ -8,10 +8,9 @@ use meseta_parser::ast::{self, DeleteTarget};
 
 use super::{Changes, passed_over};
 use crate::error::{Error, Result};
-use crate::expression::{BindFacts, Expr};
+use crate::expression::Expr;
 use crate::query::{
-    Binder, ENOUGH, KnownTable, MORE, Place, Running, SelectedTable, SortKey, Tables, limit_count, rows_to_change,
-    sort_rows,
+    Binder, ENOUGH, KnownTable, MORE, Place, Running, SelectedTable, SortKey, limit_count, rows_to_change, sort_rows,
 };
 
 /// DELETE, bound.
@@ -25,14 +24,13 @@ pub struct DeletePlan {
 
 impl DeletePlan {
     /// Binds the statement.
-    pub fn new<'a>(delete: &'a ast::Delete<'a>, facts: BindFacts<'a>, tables: &mut dyn Tables) -> Result<Self> {
+    pub fn new<'a>(delete: &'a ast::Delete<'a>, binder: &mut Binder<'a, '_>) -> Result<Self> {
         let DeleteTarget::Single(table) = delete.target else {
             return Err(Error::not_yet("DELETE from several tables"));
         };
         if delete.with.is_some() {
             return Err(Error::not_yet("WITH in front of DELETE"));
         }
-        let mut binder = Binder::new(facts, tables);
         let selected = binder.one_table(table, delete.condition.as_ref())?;
         let order = binder.order_keys(delete.order_by)?;
         let limit = delete.limit.as_ref().map(|limit| binder.expression(limit, Place::plain("LIMIT"))).transpose()?;

@@ -23,10 +23,8 @@ use meseta_types::{Datum, SqlError};
 use super::row::{Given, RowRules, complete, default_of, engine_row, next_number, put, refuse_generated};
 use super::{Changes, columns_of, duplicate, passed_over};
 use crate::error::{Error, Result};
-use crate::expression::{BindFacts, Expr};
-use crate::query::{
-    Binder, FoundTable, KnownTable, MORE, Place, QueryPlan, Running, Tables, named_source, run_query, text_of,
-};
+use crate::expression::Expr;
+use crate::query::{Binder, FoundTable, KnownTable, MORE, Place, QueryPlan, Running, named_source, run_query, text_of};
 
 /// A value in VALUES.
 #[derive(Debug)]
@@ -66,12 +64,13 @@ pub fn column_named(table: &KnownTable, name: &ast::ColumnName<'_>) -> Result<us
 
 impl InsertPlan {
     /// Binds the statement.
-    pub fn new<'a>(insert: &'a ast::Insert<'a>, facts: BindFacts<'a>, tables: &mut dyn Tables) -> Result<Self> {
+    pub fn new<'a>(insert: &'a ast::Insert<'a>, binder: &mut Binder<'a, '_>) -> Result<Self> {
         let database = insert.table.schema.map(|schema| text_of(schema.text.0));
-        let FoundTable::Table(table) = tables.table(database.as_deref(), &text_of(insert.table.name.text.0))? else {
+        let FoundTable::Table(table) = binder.tables.table(database.as_deref(), &text_of(insert.table.name.text.0))?
+        else {
             return Err(Error::not_yet("INSERT into a table that is made up"));
         };
-        let rules = RowRules::new(&table, facts, tables)?;
+        let rules = RowRules::new(&table, binder.facts, binder.tables)?;
         let columns = match insert.columns {
             None => (0..table.columns.len()).filter(|&number| !table.columns[number].invisible).collect(),
             Some(names) => {
@@ -87,7 +86,6 @@ impl InsertPlan {
             }
         };
         let alias = insert.row_alias.map(|(alias, names)| (text_of(alias.text.0), names));
-        let mut binder = Binder::new(facts, tables);
         let rows = match insert.source {
             InsertSource::Query(query) => {
                 let plan = binder.query(query)?;

@@ -21,10 +21,9 @@ use super::insert::column_named;
 use super::row::{RowRules, complete, default_of, engine_row, now, put, refuse_generated};
 use super::{Changes, columns_of, duplicate, passed_over};
 use crate::error::{Error, Result};
-use crate::expression::{BindFacts, Expr};
+use crate::expression::Expr;
 use crate::query::{
-    Binder, ENOUGH, KnownTable, MORE, Place, Running, SelectedTable, SortKey, Tables, limit_count, rows_to_change,
-    sort_rows,
+    Binder, ENOUGH, KnownTable, MORE, Place, Running, SelectedTable, SortKey, limit_count, rows_to_change, sort_rows,
 };
 
 /// UPDATE, bound.
@@ -42,14 +41,13 @@ pub struct UpdatePlan {
 
 impl UpdatePlan {
     /// Binds the statement.
-    pub fn new<'a>(update: &'a ast::Update<'a>, facts: BindFacts<'a>, tables: &mut dyn Tables) -> Result<Self> {
+    pub fn new<'a>(update: &'a ast::Update<'a>, binder: &mut Binder<'a, '_>) -> Result<Self> {
         let [TableReference::Table(table)] = update.tables else {
             return Err(Error::not_yet("UPDATE of several tables"));
         };
         if update.with.is_some() {
             return Err(Error::not_yet("WITH in front of UPDATE"));
         }
-        let mut binder = Binder::new(facts, tables);
         let selected = binder.one_table(table, update.condition.as_ref())?;
         let known = Arc::clone(selected.table());
         let mut assignments = Vec::new();
@@ -73,7 +71,7 @@ impl UpdatePlan {
         let order = binder.order_keys(update.order_by)?;
         let limit = update.limit.as_ref().map(|limit| binder.expression(limit, Place::plain("LIMIT"))).transpose()?;
         let selected = binder.finish_one_table(selected)?;
-        let rules = RowRules::new(&known, facts, tables)?;
+        let rules = RowRules::new(&known, binder.facts, binder.tables)?;
         let index = selected.index();
         let moves = known.engine().definition.indexes[index]
             .parts

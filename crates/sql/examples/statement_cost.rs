@@ -1,0 +1,146 @@
+//! What a statement costs inside of the server, without wire and kernel: nanoseconds and allocations, prepared, by text with
+//! its plan in the cache, and by text read anew.
+//!
+//! ```text
+//! cargo run --release -p meseta-sql --example statement_cost [STATEMENTS [PART OF A NAME]]
+//! ```
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+
+use meseta_sql::Result;
+use meseta_sql::query::OutputColumn;
+use meseta_sql::session::{Answer, Done, Identity, Instance, Parameters, Session, Status, Undisturbed};
+use meseta_storage::{Store, StoreOptions};
+use meseta_types::{DataType, Datum};
+
+/// Counts allocations.
+struct Counting;
+
+static ALLOCATIONS: AtomicU64 = AtomicU64::new(0);
+
+// SAFETY: every call goes to the system's allocator as it came.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        ALLOCATIONS.fetch_add(1, Ordering::Relaxed);
+        // SAFETY: as the caller promises.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        // SAFETY: as the caller promises.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+}
+
+#[global_allocator]
+static ALLOCATOR: Counting = Counting;
+
+/// Counts rows.
+#[derive(Default)]
+struct Rows(u64);
+
+impl Answer for Rows {
+    fn columns(&mut self, _: &[OutputColumn], _: Status) -> Result<()> {
+        Ok(())
+    }
+
+    fn row(&mut self, _: &[OutputColumn], row: &[Datum<'_>]) -> Result<()> {
+        std::hint::black_box(row);
+        self.0 += 1;
+        Ok(())
+    }
+
+    fn end(&mut self, _: Status) -> Result<()> {
+        Ok(())
+    }
+
+    fn done(&mut self, done: &Done, _: Status) -> Result<()> {
+        self.0 += done.affected;
+        Ok(())
+    }
+
+    fn failed(&mut self, error: &meseta_sql::Error, _: Status) -> Result<()> {
+        panic!("{error}");
+    }
+}
+
+const ROWS: u64 = 100_000;
+
+fn run(session: &mut Session, text: &str) -> u64 {
+    let mut rows = Rows::default();
+    session.execute(text.as_bytes(), false, &mut rows).expect("the rows are only counted");
+    rows.0
+}
+
+fn measure(name: &str, statements: u64, mut statement: impl FnMut(u64) -> u64) {
+    if std::env::args().nth(2).is_some_and(|part| !name.contains(&part)) {
+        return;
+    }
+    let mut key = 1u64;
+    let mut next = || {
+        key = key.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (key >> 33) % (ROWS - 100) + 1
+    };
+    std::hint::black_box((0..statements / 10).map(|_| statement(next())).sum::<u64>());
+    let (allocations, began) = (ALLOCATIONS.load(Ordering::Relaxed), Instant::now());
+    let rows: u64 = (0..statements).map(|_| statement(next())).sum();
+    let nanoseconds = began.elapsed().as_nanos() as f64 / statements as f64;
+    let allocations = (ALLOCATIONS.load(Ordering::Relaxed) - allocations) as f64 / statements as f64;
+    let rows = rows as f64 / statements as f64;
+    println!("{name:<44} {nanoseconds:>9.0} ns {allocations:>7.1} allocations {rows:>6.1} rows");
+}
+
+fn main() {
+    let statements: u64 = std::env::args().nth(1).and_then(|count| count.parse().ok()).unwrap_or(200_000);
+    let directory = std::env::temp_dir().join(format!("meseta-statement-cost-{}", std::process::id()));
+    let options = StoreOptions { memory_bytes: 512 << 20, ..StoreOptions::default() };
+    let store = Store::open(&directory, options).expect("a new store in the temporary folder");
+    let instance = Instance::open(store).expect("a new engine");
+    let mut session = Session::new(&instance, Identity::default(), Box::new(Undisturbed)).expect("a session");
+    run(&mut session, "SET GLOBAL innodb_flush_log_at_trx_commit = 0");
+    run(&mut session, "CREATE DATABASE sbtest");
+    session.use_database("sbtest").expect("it was created");
+    run(
+        &mut session,
+        "CREATE TABLE sbtest1 (id INT NOT NULL AUTO_INCREMENT, k INT NOT NULL DEFAULT 0, c CHAR(120) NOT NULL DEFAULT '', \
+         pad CHAR(60) NOT NULL DEFAULT '', PRIMARY KEY (id), KEY k_1 (k))",
+    );
+    for from in (1..=ROWS).step_by(500) {
+        let rows = (from..from + 500)
+            .map(|id| format!("({id}, {}, '{}', '{}')", id * 7 % ROWS, "c".repeat(119), "p".repeat(59)));
+        let rows: Vec<String> = rows.collect();
+        run(&mut session, &format!("INSERT INTO sbtest1 VALUES {}", rows.join(",")));
+    }
+    for (name, text) in [
+        ("point select", "SELECT c FROM sbtest1 WHERE id=?"),
+        ("range of 100", "SELECT c FROM sbtest1 WHERE id BETWEEN ? AND ?+99"),
+        ("sum of 100", "SELECT SUM(k) FROM sbtest1 WHERE id BETWEEN ? AND ?+99"),
+        ("100 in order", "SELECT c FROM sbtest1 WHERE id BETWEEN ? AND ?+99 ORDER BY c"),
+        ("100 distinct in order", "SELECT DISTINCT c FROM sbtest1 WHERE id BETWEEN ? AND ?+99 ORDER BY c"),
+        ("update of an index", "UPDATE sbtest1 SET k=k+1 WHERE id=?"),
+        ("update of no index", "UPDATE sbtest1 SET c='abc' WHERE id=?"),
+    ] {
+        let parameters = text.matches('?').count();
+        let few = if name.contains("100") { statements / 10 } else { statements };
+        let prepared = session.prepare(text.as_bytes()).expect("it can be read");
+        let types = vec![DataType::BIGINT; parameters];
+        measure(&format!("{name}, prepared"), few, |key| {
+            let values = [Datum::Signed(key as i64); 2];
+            let parameters = Parameters { values: &values[..parameters], types: &types };
+            let mut rows = Rows::default();
+            session.execute_prepared(prepared.id, parameters, &mut rows).expect("the rows are only counted");
+            rows.0
+        });
+        measure(&format!("{name}, text"), few, |key| run(&mut session, &text.replace('?', &key.to_string())));
+        let mut salt = 0u64;
+        measure(&format!("{name}, text of a new shape"), few / 10, |key| {
+            salt += 1;
+            run(&mut session, &format!("{} /* {salt} */", text.replace('?', &key.to_string())))
+        });
+    }
+    drop(session);
+    drop(instance);
+    std::fs::remove_dir_all(&directory).expect("what was made can be removed");
+}

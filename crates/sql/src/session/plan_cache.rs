@@ -1,0 +1,203 @@
+//! Plans by the shapes of statements: parsing and planning are paid once for each shape, by whoever meets it first.
+//!
+//! ```text
+//!   text --normaliser--> shape --hash, with the session's environment--> PlanKey
+//!                                                   |
+//!     SessionPlans   this session's, no other looks at them          --- not there --->  PlanCache   all sessions', in shards
+//! ```
+//!
+//! # Invariants
+//! 1. A key says all that a plan depends on but the schema: the shape, the types of parameters, the session's variables and
+//!    database. Its 128 bits are hashed with seeds that no client knows.
+//! 2. A hit in the session's own plans writes nothing that other sessions read: not even a plan's count of holders.
+//! 3. A plan is for one version of the schema, and for [`GOOD_FOR`]: then it is made anew, with new statistics. Should the
+//!    schema change between the look and the use, entering a table says so.
+//!
+//! # Memory
+//! At most [`SHARED`] plans, and [`OWN`] references a session. What is full forgets half, whatever it is: who has many more
+//! shapes than that gains nothing from a plan cache.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::Arc;
+use std::time::Duration;
+
+use parking_lot::RwLock;
+
+use super::plan::StatementPlan;
+
+/// What a plan is found by.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct PlanKey(pub u128);
+
+/// So long a plan is used before statistics are looked at again.
+const GOOD_FOR: Duration = Duration::from_secs(20);
+
+/// Plans of all sessions.
+const SHARED: usize = 8192;
+/// Shards, each with a lock of its own.
+const SHARDS: usize = 64;
+/// Plans that a session refers to.
+const OWN: usize = 256;
+
+/// Keys are hashes already.
+#[derive(Default)]
+struct KeyHasher(u64);
+
+impl Hasher for KeyHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for chunk in bytes.chunks(8) {
+            let mut word = [0; 8];
+            word[..chunk.len()].copy_from_slice(chunk);
+            self.0 ^= u64::from_le_bytes(word);
+        }
+    }
+
+    fn write_u128(&mut self, key: u128) {
+        self.0 = key as u64;
+    }
+}
+
+type ByKey<V> = HashMap<PlanKey, V, BuildHasherDefault<KeyHasher>>;
+
+/// A plan, and until when it may be used.
+pub struct CachedPlan {
+    /// The plan.
+    pub plan: StatementPlan,
+    /// The version of the schema that it was made for.
+    schema_version: u64,
+    /// When it was made: microseconds since 1970.
+    made: i64,
+}
+
+impl CachedPlan {
+    /// A plan that was made now.
+    pub fn new(plan: StatementPlan, schema_version: u64, now: i64) -> Self {
+        Self { plan, schema_version, made: now }
+    }
+
+    /// Whether it may still be used.
+    pub fn is_fresh(&self, schema_version: u64, now: i64) -> bool {
+        let age = now.wrapping_sub(self.made);
+        self.schema_version == schema_version && (0..GOOD_FOR.as_micros() as i64).contains(&age)
+    }
+}
+
+/// The plans of all sessions.
+pub struct PlanCache {
+    shards: Box<[RwLock<ByKey<Arc<CachedPlan>>>]>,
+    seed: u64,
+}
+
+impl Default for PlanCache {
+    fn default() -> Self {
+        use std::hash::{BuildHasher, RandomState};
+        Self { shards: (0..SHARDS).map(|_| RwLock::default()).collect(), seed: RandomState::new().hash_one(0) }
+    }
+}
+
+impl PlanCache {
+    /// What shapes are hashed with.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+
+    fn shard(&self, key: PlanKey) -> &RwLock<ByKey<Arc<CachedPlan>>> {
+        &self.shards[(key.0 >> 64) as usize % SHARDS]
+    }
+
+    fn get(&self, key: PlanKey) -> Option<Arc<CachedPlan>> {
+        self.shard(key).read().get(&key).cloned()
+    }
+
+    fn insert(&self, key: PlanKey, plan: Arc<CachedPlan>) {
+        let mut shard = self.shard(key).write();
+        if shard.len() >= SHARED / SHARDS {
+            forget_half(&mut shard);
+        }
+        shard.insert(key, plan);
+    }
+}
+
+fn forget_half<V>(map: &mut ByKey<V>) {
+    let mut stays = false;
+    map.retain(|_, _| {
+        stays = !stays;
+        stays
+    });
+}
+
+/// The plans that a session has used.
+#[derive(Default)]
+pub struct SessionPlans(ByKey<Option<Arc<CachedPlan>>>);
+
+impl SessionPlans {
+    /// Takes the plan out: it is to be put back when it has run ([`SessionPlans::put_back`]).
+    pub fn take(&mut self, key: PlanKey, shared: &PlanCache, schema_version: u64, now: i64) -> Option<Arc<CachedPlan>> {
+        let own = self.0.get_mut(&key).and_then(Option::take).filter(|plan| plan.is_fresh(schema_version, now));
+        own.or_else(|| shared.get(key).filter(|plan| plan.is_fresh(schema_version, now)))
+    }
+
+    /// Puts back what was taken.
+    pub fn put_back(&mut self, key: PlanKey, plan: Arc<CachedPlan>) {
+        if let Some(place) = self.0.get_mut(&key) {
+            *place = Some(plan);
+            return;
+        }
+        if self.0.len() >= OWN {
+            forget_half(&mut self.0);
+        }
+        self.0.insert(key, Some(plan));
+    }
+
+    /// Keeps a plan that was made, for all.
+    pub fn add(&mut self, key: PlanKey, shared: &PlanCache, plan: CachedPlan) {
+        let plan = Arc::new(plan);
+        shared.insert(key, Arc::clone(&plan));
+        self.put_back(key, plan);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::query::{Body, QueryPlan};
+    use crate::session::plan::PlanBody;
+
+    fn plan(schema_version: u64, now: i64) -> CachedPlan {
+        let query = QueryPlan { body: Body::Values(Vec::new()), columns: Vec::new(), order: Vec::new(), limit: None };
+        let plan = StatementPlan { body: PlanBody::Query(query), subqueries: Vec::new(), is_personal: false };
+        CachedPlan::new(plan, schema_version, now)
+    }
+
+    #[test]
+    fn a_plan_is_found_by_all_until_the_schema_changes_or_it_is_old() {
+        let shared = PlanCache::default();
+        let (mut one, mut other) = (SessionPlans::default(), SessionPlans::default());
+        let key = PlanKey(7 << 64 | 9);
+        assert!(one.take(key, &shared, 1, 0).is_none());
+        one.add(key, &shared, plan(1, 0));
+        let found = one.take(key, &shared, 1, 5).unwrap();
+        assert!(Arc::ptr_eq(&found, &other.take(key, &shared, 1, 5).unwrap()));
+        one.put_back(key, found);
+        assert!(one.take(key, &shared, 2, 5).is_none());
+        assert!(other.take(key, &shared, 1, GOOD_FOR.as_micros() as i64).is_none());
+        assert!(other.take(key, &shared, 1, -1).is_none(), "a clock that went back");
+    }
+
+    #[test]
+    fn what_is_full_forgets_half() {
+        let shared = PlanCache::default();
+        let mut own = SessionPlans::default();
+        for number in 0..3 * SHARED as u128 {
+            own.add(PlanKey(number << 64 | number), &shared, plan(1, 0));
+        }
+        assert!(own.0.len() <= OWN);
+        let kept: usize = shared.shards.iter().map(|shard| shard.read().len()).sum();
+        assert!((SHARED / 4..=SHARED).contains(&kept), "{kept}");
+    }
+}

@@ -1,0 +1,314 @@
+//! Statements that have a plan: SELECT, INSERT, REPLACE, UPDATE, DELETE.
+//!
+//! ```text
+//!   text --normaliser--> shape, literals --plans--> plan            values of the literals: the plan's slots
+//!                              \__ none --parse, bind--> plan: kept for the next time
+//!   plan, slots --run--> rows | what was changed --> Answer
+//! ```
+//!
+//! # When things fail
+//! A plan that turns out to be for tables that have changed is made anew, unless rows have been shown. What a statement
+//! changed before it failed is undone; a deadlock's victim is rolled back whole.
+
+use meseta_errors::ER_TABLE_DEF_CHANGED;
+use meseta_parser::{Arena, Lifted, Normaliser, Options, ast};
+use meseta_types::double::parse_double;
+use meseta_types::{Collation, Datum, Decimal};
+
+use super::plan::{Parameters, PlanBody, StatementPlan, is_planned};
+use super::plan_cache::{CachedPlan, PlanKey};
+use super::{Answer, Done, Session, Status};
+use crate::error::{Error, Result};
+use crate::expression::BindFacts;
+use crate::query::{MORE, QueryPlan, Subquery, run_query};
+use crate::statement::manipulation::Changes;
+
+/// Longer texts are read without a look for their shape.
+const SHAPE_LIMIT: usize = 16 << 10;
+
+/// So often a statement is planned again whose tables change between planning and running.
+const ATTEMPTS: u32 = 5;
+
+/// What came of running a plan.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Ran {
+    /// It has been answered.
+    Answered,
+    /// Its tables are not what they were: nothing has been answered.
+    Stale,
+}
+
+/// A statement's text and what its plan is made of and kept by.
+#[derive(Clone, Copy)]
+struct Source<'s> {
+    text: &'s [u8],
+    key: Option<PlanKey>,
+    lifted: &'s [Lifted],
+    parameters: Parameters<'s>,
+}
+
+/// Whether nothing but blanks is behind a statement's end.
+fn is_last(text: &[u8], end: usize) -> bool {
+    text[end..].iter().all(|byte| *byte == b';' || byte.is_ascii_whitespace()) && text.len() <= end + 64
+}
+
+/// The values of literals that were lifted out of a text.
+fn literal_values<'v>(
+    lifted: &[Lifted],
+    text: &'v [u8],
+    arena: &'v Arena,
+    options: Options,
+    collation: Collation,
+) -> Result<Vec<Datum<'v>>> {
+    let value = |lifted: &Lifted| -> Result<Datum<'v>> {
+        Ok(match lifted.literal(text, arena, options) {
+            ast::Literal::Integer(digits) => {
+                let number = digits
+                    .iter()
+                    .fold(0i64, |sum, digit| sum.wrapping_mul(10).wrapping_add(i64::from(digit.wrapping_sub(b'0'))));
+                Datum::Signed(number)
+            }
+            ast::Literal::Decimal(digits) => Datum::Decimal(Decimal::parse(digits.0).value),
+            ast::Literal::Float(digits) => {
+                let parsed = parse_double(digits.0);
+                if parsed.overflow {
+                    let text = String::from_utf8_lossy(digits.0);
+                    return Err(Error::new(meseta_errors::ER_ILLEGAL_VALUE_FOR_TYPE, &[&"double", &text]));
+                }
+                Datum::Double(parsed.value)
+            }
+            ast::Literal::String(string) => Datum::Text(string.value.0, collation),
+            _ => Datum::Null,
+        })
+    };
+    lifted.iter().map(value).collect()
+}
+
+impl Session {
+    /// Executes the statement at `start` of a text. Returns where the next one begins.
+    pub(super) fn by_text(
+        &mut self,
+        text: &[u8],
+        start: usize,
+        multi_statements: bool,
+        answer: &mut dyn Answer,
+    ) -> Result<Option<usize>> {
+        // Lent for the statement: its shape is borrowed from it.
+        let mut normaliser = std::mem::take(&mut self.normaliser);
+        let done = self.by_shape(&mut normaliser, text, start, multi_statements, answer);
+        self.normaliser = normaliser;
+        done
+    }
+
+    fn by_shape(
+        &mut self,
+        normaliser: &mut Normaliser,
+        text: &[u8],
+        start: usize,
+        multi_statements: bool,
+        answer: &mut dyn Answer,
+    ) -> Result<Option<usize>> {
+        let settings = self.facts.variables.settings();
+        let collation = settings.collation_connection;
+        let options = Options { parameters: false, ..settings.parser_options(multi_statements) };
+        let mut source = Source { text, key: None, lifted: &[], parameters: Parameters::default() };
+        if text.len() - start <= SHAPE_LIMIT {
+            let shape = normaliser.shape(text, start, options);
+            if shape.end.is_some_and(|end| is_last(text, end)) {
+                let environment = self.environment.hash(&self.facts.variables, self.facts.database.as_deref());
+                source.key = Some(PlanKey(shape.hash(self.instance.plans.seed() ^ environment)));
+                source.lifted = shape.literals;
+            }
+        }
+        let arena = Arena::new();
+        let values = literal_values(source.lifted, text, &arena, options, collation);
+        self.more_follows = false;
+        if let (Some(key), Ok(values)) = (source.key, &values)
+            && let Some(Ran::Answered) = self.by_key(key, values, answer)?
+        {
+            return Ok(None);
+        }
+        let parsed = meseta_parser::parse(&arena, text, start, options)?;
+        self.more_follows = parsed.next.is_some();
+        if is_planned(&parsed.statement) {
+            self.planned(&parsed.statement, source, &values?, answer)?;
+        } else {
+            self.statement(&parsed.statement, text, Parameters::default(), self.more_follows, answer)?;
+        }
+        Ok(parsed.next)
+    }
+
+    /// Runs the plan of this key, if there is one.
+    fn by_key(&mut self, key: PlanKey, slots: &[Datum<'_>], answer: &mut dyn Answer) -> Result<Option<Ran>> {
+        let (version, now) = (self.engine.schema_version(), self.facts.statement_time);
+        let Some(cached) = self.plans.take(key, &self.instance.plans, version, now) else { return Ok(None) };
+        self.renew_context(cached.plan.changes_data());
+        let ran = self.run_plan(&cached.plan, slots, true, answer);
+        self.plans.put_back(key, cached);
+        ran.map(Some)
+    }
+
+    /// Executes a statement that was prepared, with these parameters; `key` is what its plan is kept by.
+    pub(super) fn prepared(
+        &mut self,
+        text: &[u8],
+        key: Option<PlanKey>,
+        parameters: Parameters<'_>,
+        answer: &mut dyn Answer,
+    ) -> Result<()> {
+        if let Some(key) = key
+            && let Some(Ran::Answered) = self.by_key(key, parameters.values, answer)?
+        {
+            return Ok(());
+        }
+        let arena = Arena::new();
+        let parsed = meseta_parser::parse(&arena, text, 0, self.facts.variables.settings().parser_options(false))?;
+        if is_planned(&parsed.statement) {
+            let source = Source { text, key, lifted: &[], parameters };
+            self.planned(&parsed.statement, source, parameters.values, answer)
+        } else {
+            self.statement(&parsed.statement, text, parameters, self.more_follows, answer)
+        }
+    }
+
+    /// Plans a statement, and runs it.
+    fn planned(
+        &mut self,
+        statement: &ast::Statement<'_>,
+        source: Source<'_>,
+        slots: &[Datum<'_>],
+        answer: &mut dyn Answer,
+    ) -> Result<()> {
+        for attempt in 1.. {
+            self.renew_context(!matches!(statement, ast::Statement::Query(_)));
+            let version = self.engine.schema_version();
+            let facts = BindFacts { lifted: source.lifted, ..self.bind_facts(source.text, source.parameters) };
+            let plan = StatementPlan::new(statement, facts, &mut self.tables())?;
+            let ran = self.run_plan(&plan, slots, attempt < ATTEMPTS, answer);
+            let is_stale = matches!(ran, Ok(Ran::Stale));
+            if let Some(key) = source.key
+                && !is_stale
+                && !plan.is_personal
+            {
+                let plan = CachedPlan::new(plan, version, self.facts.statement_time);
+                self.plans.add(key, &self.instance.plans, plan);
+            }
+            ran?;
+            if !is_stale {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn run_plan(
+        &mut self,
+        plan: &StatementPlan,
+        slots: &[Datum<'_>],
+        may_retry: bool,
+        answer: &mut dyn Answer,
+    ) -> Result<Ran> {
+        match &plan.body {
+            PlanBody::Query(query) => self.select(query, &plan.subqueries, slots, may_retry, answer),
+            body => self.change(body, &plan.subqueries, slots, may_retry, answer),
+        }
+    }
+
+    fn select(
+        &mut self,
+        query: &QueryPlan,
+        subqueries: &[Subquery],
+        slots: &[Datum<'_>],
+        may_retry: bool,
+        answer: &mut dyn Answer,
+    ) -> Result<Ran> {
+        let status = Status { more_results: self.more_follows, ..self.status() };
+        let (mut is_begun, mut shown) = (false, 0);
+        let mut running = self.running(slots, subqueries);
+        let done = run_query(query, &[], &mut running, &mut |_, row| {
+            if !is_begun {
+                is_begun = true;
+                answer.columns(&query.columns, status)?;
+            }
+            shown += 1;
+            answer.row(&query.columns, row)?;
+            Ok(MORE)
+        });
+        drop(running);
+        if let Err(error) = &done
+            && error.code == ER_TABLE_DEF_CHANGED
+            && may_retry
+            && !is_begun
+            && !self.facts.variables.state.in_transaction
+        {
+            self.engine.commit().map_err(Error::from_engine)?;
+            return Ok(Ran::Stale);
+        }
+        self.end_statement(done)?;
+        if !is_begun {
+            answer.columns(&query.columns, status)?;
+        }
+        self.facts.found_rows = shown;
+        self.facts.row_count = -1;
+        self.remember_warnings();
+        answer.end(Status { more_results: self.more_follows, ..self.status() })?;
+        Ok(Ran::Answered)
+    }
+
+    fn change(
+        &mut self,
+        body: &PlanBody,
+        subqueries: &[Subquery],
+        slots: &[Datum<'_>],
+        may_retry: bool,
+        answer: &mut dyn Answer,
+    ) -> Result<Ran> {
+        let savepoint = self.engine.savepoint();
+        let mut running = self.running(slots, subqueries);
+        let changes = match body {
+            PlanBody::Insert(plan) => plan.run(&mut running),
+            PlanBody::Update(plan) => plan.run(&mut running),
+            PlanBody::Delete(plan) => plan.run(&mut running),
+            PlanBody::Query(_) => Ok(Changes::default()),
+        };
+        drop(running);
+        if let Err(error) = &changes
+            && !error.ends_transaction()
+        {
+            self.engine.roll_back_to(savepoint).map_err(Error::from_engine)?;
+            if error.code == ER_TABLE_DEF_CHANGED && may_retry {
+                return Ok(Ran::Stale);
+            }
+        }
+        let changes = self.end_statement(changes)?;
+        let done = self.told(body, changes);
+        self.facts.row_count = done.affected as i64;
+        self.remember_warnings();
+        answer.done(&done, Status { more_results: self.more_follows, ..self.status() })?;
+        Ok(Ran::Answered)
+    }
+
+    /// What the client is told of changes.
+    fn told(&mut self, body: &PlanBody, changes: Changes) -> Done {
+        let warnings = self.context.warnings.count();
+        if changes.insert_id != 0 {
+            self.facts.last_insert_id = changes.insert_id;
+        }
+        let insert_id = match (changes.insert_id, self.facts.given_insert_id) {
+            (0, Some(given)) => given,
+            (0, None) => changes.last_number,
+            (generated, _) => generated,
+        };
+        let info = match body {
+            PlanBody::Insert(_) if changes.found > 1 => {
+                format!("Records: {}  Duplicates: {}  Warnings: {warnings}", changes.found, changes.duplicates)
+            }
+            PlanBody::Update(_) => {
+                format!("Rows matched: {}  Changed: {}  Warnings: {warnings}", changes.found, changes.affected)
+            }
+            _ => String::new(),
+        };
+        let insert_id = if matches!(body, PlanBody::Insert(_)) { insert_id } else { 0 };
+        Done { affected: changes.affected, insert_id, info }
+    }
+}
