@@ -14,7 +14,7 @@ use meseta_engine::rows::RowChange;
 use meseta_engine::{Engine, EngineOptions, Session};
 use meseta_parser::{Arena, Options, parse};
 use meseta_sim::SimDisk;
-use meseta_sql::schema::{MysqlCollations, TableCache, information::Cell};
+use meseta_sql::schema::{MysqlCollations, NameStyle, TableCache, information::Cell};
 use meseta_sql::statement::definition::{DefinitionContext, Outcome, execute};
 use meseta_storage::{Store, StoreOptions};
 use meseta_types::{Collation, Context, SqlMode, Warning};
@@ -80,6 +80,7 @@ impl Server {
             foreign_key_checks: self.foreign_key_checks,
             no_engine_substitution: self.no_engine_substitution,
             real_as_float: false,
+            names: NameStyle::USUAL,
             now: 0,
             context: &mut context,
             expressions: None,

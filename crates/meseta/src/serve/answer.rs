@@ -21,7 +21,9 @@ pub fn status_flags(status: Status) -> StatusFlags {
 }
 
 /// Writes a column's definition.
-pub fn write_column(reply: &mut Reply<'_>, column: &OutputColumn) {
+pub fn write_column(reply: &mut Reply<'_>, column: &OutputColumn, results: Option<Charset>) {
+    let own = column.data_type.collation().unwrap_or(Collation::Binary);
+    let client = results.filter(|set| *set != Charset::Binary).map_or(own, Charset::default_collation);
     let data_type = &column.data_type;
     let mut flags = data_type.column_flags();
     if !column.nullable {
@@ -37,8 +39,8 @@ pub fn write_column(reply: &mut Reply<'_>, column: &OutputColumn) {
         original_table: original_table.as_bytes(),
         name: &column.name,
         original_name: original_name.as_bytes(),
-        collation: data_type.column_charset(Collation::Utf8mb4_0900AiCi),
-        length: data_type.column_length(Charset::Utf8mb4),
+        collation: data_type.column_charset(client),
+        length: data_type.column_length(client.charset()),
         column_type: wire_type(column),
         flags: ColumnFlags(flags),
         decimals: data_type.column_decimals(),
@@ -56,8 +58,21 @@ pub struct ReplyAnswer<'a, 'r> {
     pub reply: &'a mut Reply<'r>,
     /// Rows as the binary protocol has them.
     pub is_binary: bool,
-    /// Texts of values that have none of their own.
+    /// Texts of values that have none of their own, or not in the client's character set.
     pub text: Vec<u8>,
+    /// The client's character set; `None` for each text's own.
+    pub results: Option<Charset>,
+}
+
+/// The character set that a text is to be converted to, if it is to be.
+fn conversion(from: Charset, results: Option<Charset>) -> Option<Charset> {
+    let to = results?;
+    let is_same = from == to
+        || from == Charset::Binary
+        || to == Charset::Binary
+        || from == Charset::Ascii
+        || (from == Charset::Utf8mb3 && to == Charset::Utf8mb4);
+    (!is_same).then_some(to)
 }
 
 fn gone() -> Error {
@@ -68,7 +83,8 @@ impl Answer for ReplyAnswer<'_, '_> {
     fn columns(&mut self, columns: &[OutputColumn], status: Status) -> Result<()> {
         let capabilities = self.reply.capabilities();
         write_column_count(self.reply.writer(), capabilities, columns.len(), true);
-        columns.iter().for_each(|column| write_column(self.reply, column));
+        self.results = status.results;
+        columns.iter().for_each(|column| write_column(self.reply, column, status.results));
         EofPacket { status: status_flags(status), warnings: 0 }.write_end_of_columns(self.reply.writer(), capabilities);
         Ok(())
     }
@@ -116,11 +132,17 @@ impl ReplyAnswer<'_, '_> {
         for (column, &value) in columns.iter().zip(row) {
             match value {
                 Datum::Null => out.null(),
-                Datum::Text(text, _) => out.bytes(text),
+                Datum::Text(text, collation) => match conversion(collation.charset(), self.results) {
+                    None => out.bytes(text),
+                    Some(to) => {
+                        self.text.clear();
+                        collation.charset().convert(text, to, &mut self.text);
+                        out.bytes(&self.text);
+                    }
+                },
                 Datum::Signed(number) => out.int(number),
                 value => {
-                    self.text.clear();
-                    column.data_type.append_text(value, &mut self.text);
+                    append_converted(column, value, self.results, &mut self.text);
                     out.bytes(&self.text);
                 }
             }
@@ -160,15 +182,34 @@ impl ReplyAnswer<'_, '_> {
                     out.datetime(&wire_datetime(value));
                 }
                 (ColumnType::Time, Datum::Time(time, _)) => out.time(&wire_time(time)),
-                (_, Datum::Text(text, _)) => out.bytes(text),
+                (_, Datum::Text(text, collation)) => match conversion(collation.charset(), self.results) {
+                    None => out.bytes(text),
+                    Some(to) => {
+                        self.text.clear();
+                        collation.charset().convert(text, to, &mut self.text);
+                        out.bytes(&self.text);
+                    }
+                },
                 (_, value) => {
-                    self.text.clear();
-                    column.data_type.append_text(value, &mut self.text);
+                    append_converted(column, value, self.results, &mut self.text);
                     out.bytes(&self.text);
                 }
             }
         }
         out.end();
+    }
+}
+
+/// Puts the text of a value that is none into a buffer: members of ENUM and SET are in their own character set.
+fn append_converted(column: &OutputColumn, value: Datum<'_>, results: Option<Charset>, out: &mut Vec<u8>) {
+    out.clear();
+    column.data_type.append_text(value, out);
+    if matches!(value, Datum::Member { .. })
+        && let Some(collation) = column.data_type.collation()
+        && let Some(to) = conversion(collation.charset(), results)
+    {
+        let own = std::mem::take(out);
+        collation.charset().convert(&own, to, out);
     }
 }
 

@@ -112,7 +112,7 @@ impl ClientSession {
         is_binary: bool,
         run: impl FnOnce(&mut SqlSession, &mut ReplyAnswer<'_, '_>) -> Result<()>,
     ) -> Outcome {
-        let mut answer = ReplyAnswer { reply: &mut *reply, is_binary, text: Vec::new() };
+        let mut answer = ReplyAnswer { reply: &mut *reply, is_binary, text: Vec::new(), results: None };
         let done = run(&mut self.session, &mut answer);
         self.connection.set_database(self.session.database());
         let pending = self.session.take_pending();
@@ -234,15 +234,16 @@ impl Session for ClientSession {
             with_definitions: true,
         };
         ok.write(reply.writer(), capabilities);
+        let results = self.session.status().results;
         let end = EofPacket { status: self.status(), warnings: 0 };
         if facts.parameters > 0 {
             let data_type = DataType::Varchar { length: 21_845, collation: Collation::Binary };
             let parameter = OutputColumn { name: b"?"[..].into(), origin: None, data_type, nullable: true };
-            (0..facts.parameters).for_each(|_| write_column(reply, &parameter));
+            (0..facts.parameters).for_each(|_| write_column(reply, &parameter, results));
             end.write_end_of_columns(reply.writer(), capabilities);
         }
         if !facts.columns.is_empty() {
-            facts.columns.iter().for_each(|column| write_column(reply, column));
+            facts.columns.iter().for_each(|column| write_column(reply, column, results));
             end.write_end_of_columns(reply.writer(), capabilities);
         }
         Outcome::Done

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use meseta_engine::catalog::{CatalogError, Schema};
-use meseta_errors::{ER_BAD_DB_ERROR, ER_NO_DB_ERROR, ER_NO_SUCH_TABLE};
+use meseta_errors::{ER_BAD_DB_ERROR, ER_NO_DB_ERROR, ER_NO_SUCH_TABLE, ER_UNKNOWN_TABLE};
 use meseta_types::{Collation, DataType, Warnings};
 
 use super::instance::Instance;
@@ -33,10 +33,10 @@ pub struct SessionTables<'s> {
 impl Tables for SessionTables<'_> {
     fn table(&mut self, database: Option<&str>, name: &str) -> Result<FoundTable> {
         let Some(database) = database.or(self.database) else { return Err(Error::new(ER_NO_DB_ERROR, &[])) };
-        if database.eq_ignore_ascii_case("information_schema")
-            && let Some(table) = self.instance.information_table(name)
-        {
-            return Ok(FoundTable::Virtual(table));
+        if database.eq_ignore_ascii_case("information_schema") {
+            let found = self.instance.information_table(name).map(FoundTable::Virtual);
+            let unknown = || Error::new(ER_UNKNOWN_TABLE, &[&name.to_uppercase(), &"information_schema"]);
+            return found.ok_or_else(unknown);
         }
         match self.schema.table_named(database, name) {
             Ok(engine) => {

@@ -89,12 +89,7 @@ impl Session {
         }
     }
 
-    fn fill(
-        &mut self,
-        insert: &ast::Statement<'_>,
-        text: &[u8],
-        parameters: Parameters<'_>,
-    ) -> Result<Changes> {
+    fn fill(&mut self, insert: &ast::Statement<'_>, text: &[u8], parameters: Parameters<'_>) -> Result<Changes> {
         let facts = self.bind_facts(text, parameters);
         let plan = StatementPlan::new(insert, facts, &mut self.tables())?;
         let mut running = self.running(parameters.values, &plan.subqueries);

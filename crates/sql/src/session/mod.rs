@@ -48,6 +48,7 @@ use crate::error::{Error, Result};
 use crate::expression::random::Random;
 use crate::expression::{BindFacts, Host, copy_into};
 use crate::query::{Inside, Place, Running, Subquery, text_of};
+use crate::schema::NameStyle;
 use crate::schema::information::{Cell, Rows};
 use crate::statement::definition::{self, DefinitionContext, Expressions, Outcome};
 use crate::variable::{SessionVariables, SqlModes};
@@ -128,6 +129,7 @@ impl Session {
             more_results: false,
             no_backslash_escapes: settings.parser_options(false).sql_mode.no_backslash_escapes,
             warnings: self.context.warnings.count(),
+            results: settings.character_set_results,
         }
     }
 
@@ -398,6 +400,10 @@ impl Session {
             foreign_key_checks: settings.foreign_key_checks,
             no_engine_substitution: settings.sql_mode.has(SqlModes::NO_ENGINE_SUBSTITUTION),
             real_as_float: settings.sql_mode.has(SqlModes::REAL_AS_FLOAT),
+            names: NameStyle {
+                quotes_all: settings.sql_quote_show_create,
+                is_ansi: settings.sql_mode.has(SqlModes::ANSI_QUOTES),
+            },
             account: account.rsplit_once('@').unwrap_or_default(),
             now,
             context: &mut self.context,

@@ -8,10 +8,8 @@ use crate::schema::column::{Column, ColumnDefault};
 use crate::schema::show_create::{column_type, default_value};
 use crate::schema::{Index, Table};
 
-pub(super) static TABLES: &[Simple] = &[
-    Simple { name: "COLUMNS", rows: columns },
-    Simple { name: "STATISTICS", rows: statistics },
-];
+pub(super) static TABLES: &[Simple] =
+    &[Simple { name: "COLUMNS", rows: columns }, Simple { name: "STATISTICS", rows: statistics }];
 
 /// What MySQL lets everybody do with a column.
 const PRIVILEGES: &str = "select,insert,update,references";

@@ -89,7 +89,7 @@ fn answer(what: &ShowWhat<'_>, session: &mut DefinitionContext<'_>) -> Result<Ro
                 known => known,
             };
             let known = known.ok_or_else(|| Error::new(ER_BAD_DB_ERROR, &[&name]))?;
-            let text = show_create_database(&name, known, *if_not_exists);
+            let text = show_create_database(&name, known, *if_not_exists, session.names);
             let columns = vec![
                 heading("Database", Column::text("Database", 64)),
                 heading("Create Database", Column::text("Create Database", 1024)),
@@ -343,7 +343,7 @@ fn create_table(name: &ast::ObjectName<'_>, session: &mut DefinitionContext<'_>)
     let table = shown_table(name, session)?;
     let schema = session.schema();
     let next = schema.table(table.id).map_or(0, |engine| engine.auto_increment.next());
-    let text = show_create_table(&table, &schema, next, &session.context.zone);
+    let text = show_create_table(&table, &schema, next, &session.context.zone, session.names);
     let columns =
         vec![heading("Table", Column::text("Table", 64)), heading("Create Table", Column::text("Create Table", 1024))];
     Ok(Rows { columns, rows: vec![vec![Cell::text(&table.name), Cell::text(text)]] })

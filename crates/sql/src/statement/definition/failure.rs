@@ -9,7 +9,7 @@ use meseta_errors::*;
 
 use crate::error::Error;
 use crate::schema::attributes::Damaged;
-use crate::schema::{ForeignKey, Table, TableCache, foreign_key_line, quoted_name};
+use crate::schema::{ForeignKey, NameStyle, Table, TableCache, foreign_key_line, quoted_name};
 
 /// 1146.
 pub fn no_such_table(database: &str, name: &str) -> Error {
@@ -62,14 +62,14 @@ pub fn change_failure(error: EngineError, schema: &Schema, tables: &TableCache) 
         Some(constraint_text(&table, key, schema))
     });
     // Another definition has come meanwhile: what is left is the name.
-    let text = text.unwrap_or_else(|| format!("CONSTRAINT {}", quoted_name(key)));
+    let text = text.unwrap_or_else(|| format!(" (CONSTRAINT {})", quoted_name(key)));
     Error::new(code, &[&text])
 }
 
-/// `` `test`.`child`, CONSTRAINT `name` FOREIGN KEY ... ``
+/// `` (`test`.`child`, CONSTRAINT `name` FOREIGN KEY ...)``, with a blank in front.
 pub(super) fn constraint_text(table: &Table, key: &ForeignKey, schema: &Schema) -> String {
-    let line = foreign_key_line(key, table, schema);
-    format!("{}.{}, {}", quoted_name(&table.database), quoted_name(&table.name), line.trim_start())
+    let line = foreign_key_line(key, table, schema, NameStyle::USUAL);
+    format!(" ({}.{}, {})", quoted_name(&table.database), quoted_name(&table.name), line.trim_start())
 }
 
 /// 1761: a row that was to follow its parent is in the way of another.

@@ -47,7 +47,7 @@ use meseta_types::{Collation, Context, SqlError};
 
 use crate::error::{Error, Result};
 use crate::schema::information::Rows;
-use crate::schema::{Database, Table, TableCache};
+use crate::schema::{Database, NameStyle, Table, TableCache};
 
 pub use create_table::create_table_of;
 pub use expressions::{Expressions, bind_definition, default_constant};
@@ -90,6 +90,8 @@ pub struct DefinitionContext<'s> {
     pub no_engine_substitution: bool,
     /// REAL_AS_FLOAT of `sql_mode`.
     pub real_as_float: bool,
+    /// How SHOW CREATE writes names.
+    pub names: NameStyle,
     /// Seconds since 1970.
     pub now: u64,
     /// SQL mode, time zone, warnings.
@@ -174,7 +176,10 @@ impl DefinitionContext<'_> {
 
 /// What a client is told of a definition, beside that it is done.
 pub fn told(statement: &ast::Statement<'_>, rows: u64, warnings: u64) -> String {
+    let is_for_keys =
+        |action: &ast::AlterAction<'_>| matches!(action, ast::AlterAction::EnableKeys | ast::AlterAction::DisableKeys);
     match statement {
+        ast::Statement::AlterTable(alter) if alter.actions.iter().all(is_for_keys) => String::new(),
         ast::Statement::AlterTable(_) | ast::Statement::CreateIndex(_) | ast::Statement::DropIndex(_) => {
             format!("Records: {rows}  Duplicates: 0  Warnings: {warnings}")
         }
