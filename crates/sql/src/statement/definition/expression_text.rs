@@ -92,6 +92,13 @@ impl DefinitionContext<'_> {
         text: &[u8],
         purpose: &Purpose,
     ) -> Result<Printed> {
+        if matches!(expression.kind, ExpressionKind::Row(_)) {
+            return Err(match purpose {
+                Purpose::Default(column) => Error::new(ER_DEFAULT_VAL_GENERATED_ROW_VALUE, &[column]),
+                Purpose::Generated(column) => Error::new(ER_GENERATED_COLUMN_ROW_VALUE, &[column]),
+                Purpose::Check(name) => Error::new(ER_CHECK_CONSTRAINT_ROW_VALUE, &[name]),
+            });
+        }
         let charset = self.connection_collation.charset().name();
         let mut printer = Printer { out: String::new(), columns: Vec::new(), purpose, charset, text, exclamations: 0 };
         printer.expression(expression)?;
@@ -575,8 +582,9 @@ impl Printer<'_> {
             "schema" => "database",
             other => other,
         };
-        if call.name.schema.is_some() {
-            return Err(self.forbidden_function(&quoted_name(&given)));
+        if let Some(schema) = call.name.schema {
+            let shown = format!("{}.{}", quoted_name(&name::text(schema.text)), quoted_name(&given));
+            return Err(self.forbidden_function(&shown));
         }
         self.check_function(name, call.arguments.len())?;
         match call.extra {

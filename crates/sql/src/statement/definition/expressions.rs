@@ -183,20 +183,14 @@ impl RowExpressions for Expressions<'_> {
 
 impl DefinitionContext<'_> {
     /// Binds all expressions of a table that is to be, to see that they can be. Errors: 1054, 1582 and others of binding;
-    /// 3764, 3771, 3817 of rows; 3767, 3768 of what a default may not refer to.
+    /// 3767, 3768 of what a default may not refer to.
     pub(super) fn check_expressions(&mut self, table: &Table) -> Result<()> {
         let facts = BindFacts { mode: self.context.mode, ..BindFacts::default() };
         for (at, column) in table.columns.iter().enumerate() {
             if let Some(generated) = &column.generated {
-                let bound = bind_definition(table, &generated.expression, "generated column function", facts)?;
-                if matches!(bound.kind, ExprKind::Row(_)) {
-                    return Err(Error::new(ER_GENERATED_COLUMN_ROW_VALUE, &[&column.name]));
-                }
+                bind_definition(table, &generated.expression, "generated column function", facts)?;
             } else if let ColumnDefault::Expression(text) = &column.default {
-                let bound = bind_definition(table, text, "default value expression", facts)?;
-                if matches!(bound.kind, ExprKind::Row(_)) {
-                    return Err(Error::new(ER_DEFAULT_VAL_GENERATED_ROW_VALUE, &[&column.name]));
-                }
+                bind_definition(table, text, "default value expression", facts)?;
                 check_default(table, at, text)?;
             }
         }
