@@ -2,12 +2,13 @@
 
 use meseta_protocol::column::{ColumnDefinition, ColumnType, write_column_count};
 use meseta_protocol::flags::{ColumnFlags, StatusFlags};
-use meseta_protocol::reply::{EofPacket, ErrPacket, OkPacket};
+use meseta_protocol::reply::{EofPacket, ErrPacket, OkPacket, SessionChange, SessionChanges};
 use meseta_protocol::row::{BinaryRow, TextRow};
+use meseta_protocol::send::PacketWriter;
 use meseta_protocol::value::{DateTime as WireDateTime, Time as WireTime};
 use meseta_server::Reply;
 use meseta_sql::query::OutputColumn;
-use meseta_sql::session::{Answer, Done, Status};
+use meseta_sql::session::{Answer, Done, Status, Tracked};
 use meseta_sql::{Error, Result};
 use meseta_types::{Charset, Collation, Datum};
 
@@ -22,9 +23,21 @@ pub fn status_flags(status: Status) -> StatusFlags {
 
 /// Writes a column's definition.
 pub fn write_column(reply: &mut Reply<'_>, column: &OutputColumn, results: Option<Charset>) {
-    let own = column.data_type.collation().unwrap_or(Collation::Binary);
-    let client = results.filter(|set| *set != Charset::Binary).map_or(own, Charset::default_collation);
+    with_definition(column, results, |definition| definition.write(reply.writer()));
+}
+
+/// Writes a column's definition as COM_FIELD_LIST answers: with its default.
+pub fn write_column_with_default(reply: &mut Reply<'_>, column: &OutputColumn, default: Option<&str>) {
+    let results = Some(Charset::Utf8mb4);
+    with_definition(column, results, |definition| {
+        definition.write_with_default(reply.writer(), default.map(str::as_bytes));
+    });
+}
+
+fn with_definition(column: &OutputColumn, results: Option<Charset>, write: impl FnOnce(&ColumnDefinition<'_>)) {
     let data_type = &column.data_type;
+    let own = data_type.collation().unwrap_or(Collation::Binary);
+    let client = results.filter(|set| *set != Charset::Binary).map_or(own, Charset::default_collation);
     let mut flags = data_type.column_flags();
     if !column.nullable {
         flags |= ColumnFlags::NOT_NULL.0;
@@ -45,7 +58,7 @@ pub fn write_column(reply: &mut Reply<'_>, column: &OutputColumn, results: Optio
         flags: ColumnFlags(flags),
         decimals: data_type.column_decimals(),
     };
-    definition.write(reply.writer());
+    write(&definition);
 }
 
 fn wire_type(column: &OutputColumn) -> ColumnType {
@@ -58,9 +71,11 @@ pub struct ReplyAnswer<'a, 'r> {
     pub reply: &'a mut Reply<'r>,
     /// Rows as the binary protocol has them.
     pub is_binary: bool,
-    /// Texts of values that have none of their own, or not in the client's character set.
+    /// Texts of values that have none of their own.
     pub text: Vec<u8>,
-    /// The client's character set; `None` for each text's own.
+    /// What has changed of the session's state.
+    pub changes: SessionChanges,
+    /// The character set that texts are sent in; `None` for each one's own.
     pub results: Option<Charset>,
 }
 
@@ -75,8 +90,47 @@ fn conversion(from: Charset, results: Option<Charset>) -> Option<Charset> {
     (!is_same).then_some(to)
 }
 
+/// Puts the text of a value that is none into a buffer: members of ENUM and SET are in their own character set.
+fn append_converted(column: &OutputColumn, value: Datum<'_>, results: Option<Charset>, out: &mut Vec<u8>) {
+    out.clear();
+    column.data_type.append_text(value, out);
+    if matches!(value, Datum::Member { .. })
+        && let Some(collation) = column.data_type.collation()
+        && let Some(to) = conversion(collation.charset(), results)
+    {
+        let own = std::mem::take(out);
+        collation.charset().convert(&own, to, out);
+    }
+}
+
+/// A change of a session's state, as the protocol has it.
+pub fn push_change(changes: &mut SessionChanges, change: &Tracked) {
+    changes.push(match change {
+        Tracked::Variable(name, value) => {
+            SessionChange::SystemVariable { name: name.as_bytes(), value: value.as_bytes() }
+        }
+        Tracked::Schema(name) => SessionChange::Schema(name.as_bytes()),
+        Tracked::State => SessionChange::State(true),
+        Tracked::Transaction(state) => SessionChange::TransactionState(state.as_bytes()),
+        Tracked::Characteristics(text) => SessionChange::TransactionCharacteristics(text.as_bytes()),
+    });
+}
+
+/// Writes how many columns follow.
+pub fn write_columns_count(reply: &mut Reply<'_>, count: usize) {
+    let capabilities = reply.capabilities();
+    write_column_count(reply.writer(), capabilities, count, true);
+}
+
 fn gone() -> Error {
     Error { code: meseta_errors::ER_NET_ERROR_ON_WRITE, message: "the client has gone".to_owned() }
+}
+
+impl<'a, 'r> ReplyAnswer<'a, 'r> {
+    /// Into this reply; rows as texts, or as the binary protocol has them.
+    pub fn new(reply: &'a mut Reply<'r>, is_binary: bool) -> Self {
+        Self { reply, is_binary, text: Vec::new(), changes: SessionChanges::new(), results: None }
+    }
 }
 
 impl Answer for ReplyAnswer<'_, '_> {
@@ -91,7 +145,7 @@ impl Answer for ReplyAnswer<'_, '_> {
 
     fn row(&mut self, columns: &[OutputColumn], row: &[Datum<'_>]) -> Result<()> {
         if self.is_binary {
-            self.binary_row(columns, row);
+            write_binary_row(self.reply.writer(), &mut self.text, self.results, columns, row);
         } else {
             self.text_row(columns, row);
         }
@@ -101,21 +155,27 @@ impl Answer for ReplyAnswer<'_, '_> {
     fn end(&mut self, status: Status) -> Result<()> {
         let capabilities = self.reply.capabilities();
         let warnings = status.warnings.min(u16::MAX.into()) as u16;
-        let ok = OkPacket { status: status_flags(status), warnings, ..OkPacket::default() };
+        let changes = std::mem::take(&mut self.changes);
+        let ok = OkPacket { status: status_flags(status), warnings, session: changes.bytes(), ..OkPacket::default() };
         ok.write_end_of_rows(self.reply.writer(), capabilities);
         Ok(())
     }
 
     fn done(&mut self, done: &Done, status: Status) -> Result<()> {
+        let changes = std::mem::take(&mut self.changes);
         self.reply.ok(&OkPacket {
             affected_rows: done.affected,
             last_insert_id: done.insert_id,
             status: status_flags(status),
             warnings: status.warnings.min(u16::MAX.into()) as u16,
             info: done.info.as_bytes(),
-            session: b"",
+            session: changes.bytes(),
         });
         Ok(())
+    }
+
+    fn changed(&mut self, change: &Tracked) {
+        push_change(&mut self.changes, change);
     }
 
     fn failed(&mut self, error: &Error, _: Status) -> Result<()> {
@@ -149,68 +209,62 @@ impl ReplyAnswer<'_, '_> {
         }
         out.end();
     }
-
-    fn binary_row(&mut self, columns: &[OutputColumn], row: &[Datum<'_>]) {
-        let mut out = BinaryRow::new(self.reply.writer(), columns.len());
-        for (column, &value) in columns.iter().zip(row) {
-            let column_type = wire_type(column);
-            match (column_type, value) {
-                (_, Datum::Null) => out.null(),
-                (
-                    ColumnType::Tiny
-                    | ColumnType::Short
-                    | ColumnType::Int24
-                    | ColumnType::Long
-                    | ColumnType::LongLong
-                    | ColumnType::Year,
-                    Datum::Signed(number),
-                ) => out.int(column_type, number),
-                (
-                    ColumnType::Tiny
-                    | ColumnType::Short
-                    | ColumnType::Int24
-                    | ColumnType::Long
-                    | ColumnType::LongLong
-                    | ColumnType::Year,
-                    Datum::Unsigned(number),
-                ) => out.int(column_type, number as i64),
-                (ColumnType::Float, Datum::Float(number)) => out.float(number),
-                (ColumnType::Double, Datum::Double(number)) => out.double(number),
-                (ColumnType::Double, Datum::Float(number)) => out.double(number.into()),
-                (ColumnType::Date, Datum::Date(date)) => out.datetime(&wire_datetime(date.midnight())),
-                (ColumnType::DateTime | ColumnType::Timestamp, Datum::DateTime(value, _)) => {
-                    out.datetime(&wire_datetime(value));
-                }
-                (ColumnType::Time, Datum::Time(time, _)) => out.time(&wire_time(time)),
-                (_, Datum::Text(text, collation)) => match conversion(collation.charset(), self.results) {
-                    None => out.bytes(text),
-                    Some(to) => {
-                        self.text.clear();
-                        collation.charset().convert(text, to, &mut self.text);
-                        out.bytes(&self.text);
-                    }
-                },
-                (_, value) => {
-                    append_converted(column, value, self.results, &mut self.text);
-                    out.bytes(&self.text);
-                }
-            }
-        }
-        out.end();
-    }
 }
 
-/// Puts the text of a value that is none into a buffer: members of ENUM and SET are in their own character set.
-fn append_converted(column: &OutputColumn, value: Datum<'_>, results: Option<Charset>, out: &mut Vec<u8>) {
-    out.clear();
-    column.data_type.append_text(value, out);
-    if matches!(value, Datum::Member { .. })
-        && let Some(collation) = column.data_type.collation()
-        && let Some(to) = conversion(collation.charset(), results)
-    {
-        let own = std::mem::take(out);
-        collation.charset().convert(&own, to, out);
+/// Writes a row of the binary protocol. `text` is for texts of values that have none of their own.
+pub fn write_binary_row(
+    writer: &mut PacketWriter,
+    text: &mut Vec<u8>,
+    results: Option<Charset>,
+    columns: &[OutputColumn],
+    row: &[Datum<'_>],
+) {
+    let mut out = BinaryRow::new(writer, columns.len());
+    for (column, &value) in columns.iter().zip(row) {
+        let column_type = wire_type(column);
+        match (column_type, value) {
+            (_, Datum::Null) => out.null(),
+            (
+                ColumnType::Tiny
+                | ColumnType::Short
+                | ColumnType::Int24
+                | ColumnType::Long
+                | ColumnType::LongLong
+                | ColumnType::Year,
+                Datum::Signed(number),
+            ) => out.int(column_type, number),
+            (
+                ColumnType::Tiny
+                | ColumnType::Short
+                | ColumnType::Int24
+                | ColumnType::Long
+                | ColumnType::LongLong
+                | ColumnType::Year,
+                Datum::Unsigned(number),
+            ) => out.int(column_type, number as i64),
+            (ColumnType::Float, Datum::Float(number)) => out.float(number),
+            (ColumnType::Double, Datum::Double(number)) => out.double(number),
+            (ColumnType::Double, Datum::Float(number)) => out.double(number.into()),
+            (ColumnType::Date, Datum::Date(date)) => out.datetime(&wire_datetime(date.midnight())),
+            (ColumnType::DateTime | ColumnType::Timestamp, Datum::DateTime(value, _)) => {
+                out.datetime(&wire_datetime(value));
+            }
+            (ColumnType::Time, Datum::Time(time, _)) => out.time(&wire_time(time)),
+            (_, Datum::Text(value, collation)) => match conversion(collation.charset(), results) {
+                None => out.bytes(value),
+                Some(to) => {
+                    text.clear();
+                    collation.charset().convert(value, to, text);
+                    out.bytes(text);
+                }
+            },
+            (_, value) => {
+                append_converted(column, value, results, text);
+                out.bytes(text);
+            }
+        }
     }
+    out.end();
 }
 
 fn wire_datetime(value: meseta_types::DateTime) -> WireDateTime {

@@ -12,8 +12,9 @@
 use std::sync::Arc;
 
 use meseta_errors::{
-    ER_BAD_FIELD_ERROR, ER_BAD_TABLE_ERROR, ER_DERIVED_MUST_HAVE_ALIAS, ER_INVALID_GROUP_FUNC_USE, ER_NO_TABLES_USED,
-    ER_NONUNIQ_TABLE, ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT,
+    ER_BAD_FIELD_ERROR, ER_BAD_TABLE_ERROR, ER_DERIVED_MUST_HAVE_ALIAS, ER_DUPLICATE_TABLE_LOCK,
+    ER_INVALID_GROUP_FUNC_USE, ER_NO_TABLES_USED, ER_NONUNIQ_TABLE, ER_TOO_MANY_TABLES, ER_UNRESOLVED_TABLE_LOCK,
+    ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT,
 };
 use meseta_parser::ast::{self, ExpressionKind, QueryBody, SelectItem, TableReference};
 use meseta_types::DataType;
@@ -21,7 +22,7 @@ use meseta_types::DataType;
 use super::join::{Planner, Tree};
 use super::plan::{
     Body, GroupPlan, LimitPlan, LockingPlan, Origin, OutputColumn, QueryPlan, SelectPlan, SetPlan, SortKey, Source,
-    SourceKind, Subquery, TableSource,
+    SourceKind, SourceName, Subquery, TableSource,
 };
 use super::scope::{Block, NamedSource, SourceColumn, equal, resolve, same_name, shown, slot as slot_of};
 use super::table::KnownTable;
@@ -38,10 +39,24 @@ pub enum FoundTable {
     Virtual(&'static dyn VirtualTable),
 }
 
+/// So many tables may be joined.
+const TABLES: usize = 61;
+
 /// Where tables come from.
 pub trait Tables {
     /// The table of this name. Errors: 1046 (no database), 1049, 1146.
     fn table(&mut self, database: Option<&str>, name: &str) -> Result<FoundTable>;
+
+    /// Whether the session may use a table under this name: to change it, or to lock its rows as if it did. Errors: 1099,
+    /// 1100, 1223 (LOCK TABLES), 1399, 1614 (XA), 1792.
+    fn permit(&mut self, _table: &KnownTable, _alias: &str, _changes: bool) -> Result<()> {
+        Ok(())
+    }
+
+    /// How rows are locked that a statement does not say to lock.
+    fn default_locking(&self) -> Option<LockingPlan> {
+        None
+    }
 
     /// About how many rows a table has.
     fn rows(&mut self, table: &KnownTable) -> u64;
@@ -137,6 +152,7 @@ impl<'a, 't> Binder<'a, 't> {
 
     /// Binds a query.
     pub fn query(&mut self, query: &'a ast::Query<'a>) -> Result<QueryPlan> {
+        crate::stack::check()?;
         let outside = self.common.len();
         if let Some(with) = query.with {
             if with.recursive {
@@ -179,6 +195,7 @@ impl<'a, 't> Binder<'a, 't> {
     }
 
     fn body(&mut self, body: QueryBody<'a>) -> Result<QueryPlan> {
+        crate::stack::check()?;
         match body {
             QueryBody::Select(select) => {
                 let (plan, columns) = self.select_alone(select)?;
@@ -271,6 +288,9 @@ impl<'a, 't> Binder<'a, 't> {
         sources: &mut Vec<Source>,
         locking: &[ast::Locking<'a>],
     ) -> Result<Tree> {
+        if sources.len() >= TABLES {
+            return Err(Error::new(ER_TOO_MANY_TABLES, &[&TABLES]));
+        }
         match reference {
             TableReference::Table(table) => self.table(table, sources, locking),
             TableReference::Derived(derived) => self.derived(derived, sources),
@@ -321,6 +341,7 @@ impl<'a, 't> Binder<'a, 't> {
                     })
                     .collect();
                 let plan = self.locking_for(&alias, locking);
+                self.tables.permit(&found, &alias, plan.is_some_and(|plan| plan.exclusive))?;
                 self.used.push(Arc::clone(&found));
                 let database = found.database.clone();
                 let kind = SourceKind::Table(Box::new(TableSource {
@@ -352,8 +373,25 @@ impl<'a, 't> Binder<'a, 't> {
     fn locking_for(&self, alias: &str, locking: &[ast::Locking<'a>]) -> Option<LockingPlan> {
         let found = locking.iter().find(|clause| {
             clause.tables.is_empty() || clause.tables.iter().any(|table| *table.name.text.0 == *alias.as_bytes())
-        })?;
-        Some(LockingPlan { exclusive: found.exclusive, wait: found.wait })
+        });
+        let clause = found.map(|found| LockingPlan { exclusive: found.exclusive, wait: found.wait });
+        clause.or_else(|| self.tables.default_locking())
+    }
+
+    /// Each table that FOR UPDATE OF names is there, once. Errors: 3568, 3569.
+    fn check_locking(&mut self, locking: &[ast::Locking<'a>]) -> Result<()> {
+        let mut named: Vec<&[u8]> = Vec::new();
+        for table in locking.iter().flat_map(|clause| clause.tables.iter()) {
+            let name = table.name.text.0;
+            if !self.block().sources.iter().any(|source| *source.alias.as_bytes() == *name) {
+                return Err(Error::new(ER_UNRESOLVED_TABLE_LOCK, &[&format!("`{}`", text_of(name))]));
+            }
+            if named.contains(&name) {
+                return Err(Error::new(ER_DUPLICATE_TABLE_LOCK, &[&format!("`{}`", text_of(name))]));
+            }
+            named.push(name);
+        }
+        Ok(())
     }
 
     fn common_table(
@@ -557,6 +595,7 @@ impl<'a, 't> Binder<'a, 't> {
         }
         let mut sources = Vec::new();
         let tree = self.from(select.from, &mut sources, locking)?;
+        self.check_locking(locking)?;
         let first_slot = self.block().width();
         let conditions = match &select.condition {
             None => Vec::new(),
@@ -596,16 +635,34 @@ impl<'a, 't> Binder<'a, 't> {
         }
         let width = first_slot + aggregates.len();
         let is_grouped = select.group_by.is_some() || !aggregates.is_empty();
-        let group =
-            is_grouped.then(|| GroupPlan { keys: keys.clone(), aggregates, first_slot, rollup, is_sorted: false });
+        let mut group = is_grouped.then(|| GroupPlan {
+            keys: keys.clone(),
+            aggregates,
+            first_slot,
+            rollup,
+            takes_first: false,
+            is_sorted: false,
+        });
         let used = self.block().used.clone();
         let mut planner = Planner { sources: &mut sources, tables: self.tables, used: &used };
         let keeps_order = select.options.straight_join;
         let planned = planner.plan(tree, conditions, keeps_order)?;
-        if group.is_none() && !select.options.distinct {
-            planner.use_order(&planned.join, &mut order, is_limited);
+        let is_sorted = !order.is_empty();
+        match &mut group {
+            None if !select.options.distinct => planner.use_order(&planned.join, &mut order, is_limited),
+            Some(group) if group.keys.is_empty() => planner.use_end(&planned.join, group),
+            _ => {}
         }
+        let hashes = planned.hashes;
+        let names = self.block().sources.iter().map(|source| SourceName {
+            alias: source.alias.clone(),
+            columns: source.columns.iter().map(|column| column.name.clone()).collect(),
+        });
+        let names = names.collect();
         let plan = SelectPlan {
+            is_ordered: is_sorted && order.is_empty(),
+            hashes,
+            names,
             sources,
             join: planned.join,
             constant: planned.constant,
@@ -750,6 +807,17 @@ fn wrap(plan: QueryPlan) -> Body {
     plan.body
 }
 
+/// Whether all its functions have the same value for all rows of a statement, and no variable is set.
+fn is_volatile_free(expr: &Expr) -> bool {
+    let mut stable = match &expr.kind {
+        ExprKind::Call(call) => call.function.is_stable(),
+        ExprKind::UserVariable(_) | ExprKind::SetUserVariable(..) => false,
+        _ => true,
+    };
+    expr.operands(&mut |operand| stable = stable && is_volatile_free(operand));
+    stable
+}
+
 /// `ORDER BY 2`: the number.
 fn position_of(expression: &ast::Expression<'_>) -> Option<i128> {
     match expression.kind {
@@ -863,7 +931,11 @@ impl Binder<'_, '_> {
         let named = inner.outermost_named;
         (self.blocks, self.subqueries, self.used) = (inner.blocks, inner.subqueries, inner.used);
         self.outermost_named = self.outermost_named.min(named);
-        let (plan, is_correlated) = (bound?, named < depth);
+        let plan = bound?;
+        // What may have other rows each time is run for each row, as if it looked at it.
+        let mut is_repeatable = true;
+        plan.expressions(&mut |expr| is_repeatable = is_repeatable && is_volatile_free(expr));
+        let is_correlated = named < depth || !is_repeatable;
         let columns = plan.columns.iter().map(|column| (column.data_type.clone(), column.nullable)).collect();
         self.subqueries.push(Subquery { plan, is_correlated });
         Ok(BoundSubquery { number: self.subqueries.len() as u32 - 1, is_correlated, columns })

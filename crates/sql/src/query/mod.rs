@@ -11,10 +11,14 @@
 
 mod access;
 mod bind;
+pub mod explain;
 mod filter;
 mod group;
+mod hash;
 mod inside;
 mod join;
+mod materialized;
+mod measure;
 mod plan;
 mod run;
 mod scope;
@@ -28,7 +32,8 @@ pub use access::{loaded, stored};
 pub use bind::{Binder, FoundTable, Place, Tables, bind_alone, text_of};
 pub use filter::bind_filter;
 pub use inside::{Inside, Running};
-pub use plan::{Body, Origin, OutputColumn, QueryPlan, SelectPlan, SortKey, Subquery};
+pub use measure::{Measure, Measures};
+pub use plan::{Body, LockingPlan, Origin, OutputColumn, QueryPlan, SelectPlan, SortKey, Subquery};
 pub use run::{ENOUGH, Flow, MORE, evaluate_all, holds, run_query};
 pub use selected::{SelectedTable, limit_count, named_source, rows_to_change, sort_rows};
 pub use table::KnownTable;

@@ -22,27 +22,22 @@ pub struct WantedNames {
     pub table: Option<String>,
 }
 
-/// What the conditions of a source say of its rows' names. `row` has the sources before it.
+/// What the conditions of a source say of its rows' names.
 pub fn wanted_names(
     source: &Source,
     table: &dyn VirtualTable,
-    row: &[Datum<'_>],
     outer: &[&[Datum<'_>]],
     running: &mut Running<'_>,
 ) -> Result<WantedNames> {
     let mut wanted = WantedNames::default();
     let columns = table.columns();
     let arena = Bump::new();
-    for condition in &source.conditions {
-        let Some(comparison) = condition.as_comparison() else { continue };
+    for comparison in source.conditions.iter().flat_map(|condition| condition.as_comparisons()) {
         let number = (comparison.column as usize).checked_sub(source.first_slot);
         let Some(column) = number.and_then(|number| columns.get(number)) else { continue };
         let is_of_bytes = column.data_type.collation() == Some(meseta_types::Collation::Utf8mb3Bin);
-        // What names this source's own columns has no value yet.
-        let own = source.first_slot..source.first_slot + source.width;
-        let mut is_known = true;
-        comparison.value.columns(&mut |slot| is_known &= !own.contains(&(slot as usize)));
-        if comparison.operator != ComparisonOperator::Equal || !is_of_bytes || !is_known {
+        // Rows that are kept for a whole join are not those of one row of it.
+        if comparison.operator != ComparisonOperator::Equal || !is_of_bytes || !comparison.value.is_constant() {
             continue;
         }
         let wanted = match column.name {
@@ -50,7 +45,7 @@ pub fn wanted_names(
             name if DATABASE.contains(&name) => &mut wanted.database,
             _ => continue,
         };
-        let value = comparison.value.evaluate(row, &mut running.env(&arena, outer))?;
+        let value = comparison.value.evaluate(&[], &mut running.env(&arena, outer))?;
         if let Datum::Text(text, _) = value
             && let Ok(text) = std::str::from_utf8(text)
         {

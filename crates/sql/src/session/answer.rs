@@ -2,6 +2,7 @@
 
 use meseta_types::{Charset, Datum};
 
+use super::Tracked;
 use crate::error::{Error, Result};
 use crate::query::OutputColumn;
 
@@ -46,6 +47,9 @@ pub trait Answer {
 
     /// The statement is done, and has no rows.
     fn done(&mut self, done: &Done, status: Status) -> Result<()>;
+
+    /// The session's state has changed: to be told with the end of this answer, which comes next.
+    fn changed(&mut self, _change: &Tracked) {}
 
     /// The statement failed. (What was shown of its rows before is taken back by the protocol's error.)
     fn failed(&mut self, error: &Error, status: Status) -> Result<()>;

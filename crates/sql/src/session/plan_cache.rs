@@ -170,7 +170,9 @@ mod tests {
 
     fn plan(schema_version: u64, now: i64) -> CachedPlan {
         let query = QueryPlan { body: Body::Values(Vec::new()), columns: Vec::new(), order: Vec::new(), limit: None };
-        let plan = StatementPlan { body: PlanBody::Query(query), subqueries: Vec::new(), is_personal: false };
+        let body = PlanBody::Query(query);
+        let plan =
+            StatementPlan { body, subqueries: Vec::new(), is_personal: false, counter: None, access: (false, false) };
         CachedPlan::new(plan, schema_version, now)
     }
 

@@ -70,6 +70,7 @@ impl InsertPlan {
         else {
             return Err(Error::not_yet("INSERT into a table that is made up"));
         };
+        binder.tables.permit(&table, &text_of(insert.table.name.text.0), true)?;
         let rules = RowRules::new(&table, binder.facts, binder.tables)?;
         let columns = match insert.columns {
             None => (0..table.columns.len()).filter(|&number| !table.columns[number].invisible).collect(),
@@ -158,6 +159,19 @@ impl InsertPlan {
     /// The table that gets rows.
     pub fn table(&self) -> &Arc<KnownTable> {
         &self.table
+    }
+
+    /// Whether it is REPLACE.
+    pub fn replaces(&self) -> bool {
+        self.replaces
+    }
+
+    /// The query that it has its rows from.
+    pub fn query(&self) -> Option<&QueryPlan> {
+        match &self.rows {
+            Rows::Query(query) => Some(query),
+            Rows::Given(_) => None,
+        }
     }
 
     /// Inserts the rows.
