@@ -151,6 +151,11 @@ const fn fill_slots() -> [u16; SLOT_COUNT] {
 }
 
 impl Keyword {
+    /// All words, in no particular order, and whether they are reserved.
+    pub fn all() -> impl Iterator<Item = (&'static str, bool)> {
+        WORDS.iter().map(|&(text, _, reservedness)| (text, reservedness == Reservedness::Reserved))
+    }
+
     /// The word that `bytes` spell in any case, or `None`.
     pub fn find(bytes: &[u8]) -> Keyword {
         if bytes.len() < 2 || bytes.len() > LONGEST {

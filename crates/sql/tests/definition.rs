@@ -14,8 +14,9 @@ use meseta_engine::rows::RowChange;
 use meseta_engine::{Engine, EngineOptions, Session};
 use meseta_parser::{Arena, Options, parse};
 use meseta_sim::SimDisk;
-use meseta_sql::schema::{MysqlCollations, TableCache, information::Cell};
-use meseta_sql::statement::definition::{DefinitionContext, Outcome, execute};
+use meseta_sql::expression::NoHost;
+use meseta_sql::schema::{MysqlCollations, NameStyle, TableCache, information::Cell};
+use meseta_sql::statement::definition::{DefinitionContext, Expressions, Outcome, execute};
 use meseta_storage::{Store, StoreOptions};
 use meseta_types::{Collation, Context, SqlMode, Warning};
 
@@ -70,6 +71,8 @@ impl Server {
     fn run(&mut self, statement: &str) -> (Result<Outcome, meseta_sql::Error>, Vec<Warning>) {
         let mut context = Context::new(self.mode);
         self.session.set_checks_foreign_keys(self.foreign_key_checks);
+        let mut host = NoHost;
+        let mut expressions = Expressions::new(&mut host);
         let mut definition = DefinitionContext {
             engine: &mut self.session,
             tables: &self.tables,
@@ -80,9 +83,10 @@ impl Server {
             foreign_key_checks: self.foreign_key_checks,
             no_engine_substitution: self.no_engine_substitution,
             real_as_float: false,
+            names: NameStyle::USUAL,
             now: 0,
             context: &mut context,
-            expressions: None,
+            expressions: Some(&mut expressions),
         };
         let arena = Arena::new();
         let text = statement.as_bytes();
@@ -187,7 +191,7 @@ fn definitions_are_as_in_mysql() {
     let (mut cases, mut statements) = (0, 0);
     let mut differences = BTreeSet::new();
     let mut report = String::new();
-    for name in ["alter", "foreign", "keys", "tables", "types"] {
+    for name in ["alter", "expressions", "foreign", "keys", "tables", "types"] {
         let recorded = std::fs::read_to_string(folder.join(format!("{name}.result"))).unwrap();
         for theirs in recorded.split("\n\n").filter(|case| !case.trim().is_empty()) {
             let theirs = format!("{}\n", theirs.trim_end_matches('\n'));

@@ -22,17 +22,22 @@ pub fn status_flags(status: Status) -> StatusFlags {
 }
 
 /// Writes a column's definition.
-pub fn write_column(reply: &mut Reply<'_>, column: &OutputColumn) {
-    with_definition(column, |definition| definition.write(reply.writer()));
+pub fn write_column(reply: &mut Reply<'_>, column: &OutputColumn, results: Option<Charset>) {
+    with_definition(column, results, |definition| definition.write(reply.writer()));
 }
 
 /// Writes a column's definition as COM_FIELD_LIST answers: with its default.
 pub fn write_column_with_default(reply: &mut Reply<'_>, column: &OutputColumn, default: Option<&str>) {
-    with_definition(column, |definition| definition.write_with_default(reply.writer(), default.map(str::as_bytes)));
+    let results = Some(Charset::Utf8mb4);
+    with_definition(column, results, |definition| {
+        definition.write_with_default(reply.writer(), default.map(str::as_bytes));
+    });
 }
 
-fn with_definition(column: &OutputColumn, write: impl FnOnce(&ColumnDefinition<'_>)) {
+fn with_definition(column: &OutputColumn, results: Option<Charset>, write: impl FnOnce(&ColumnDefinition<'_>)) {
     let data_type = &column.data_type;
+    let own = data_type.collation().unwrap_or(Collation::Binary);
+    let client = results.filter(|set| *set != Charset::Binary).map_or(own, Charset::default_collation);
     let mut flags = data_type.column_flags();
     if !column.nullable {
         flags |= ColumnFlags::NOT_NULL.0;
@@ -47,8 +52,8 @@ fn with_definition(column: &OutputColumn, write: impl FnOnce(&ColumnDefinition<'
         original_table: original_table.as_bytes(),
         name: &column.name,
         original_name: original_name.as_bytes(),
-        collation: data_type.column_charset(Collation::Utf8mb4_0900AiCi),
-        length: data_type.column_length(Charset::Utf8mb4),
+        collation: data_type.column_charset(client),
+        length: data_type.column_length(client.charset()),
         column_type: wire_type(column),
         flags: ColumnFlags(flags),
         decimals: data_type.column_decimals(),
@@ -70,6 +75,32 @@ pub struct ReplyAnswer<'a, 'r> {
     pub text: Vec<u8>,
     /// What has changed of the session's state.
     pub changes: SessionChanges,
+    /// The character set that texts are sent in; `None` for each one's own.
+    pub results: Option<Charset>,
+}
+
+/// The character set that a text is to be converted to, if it is to be.
+fn conversion(from: Charset, results: Option<Charset>) -> Option<Charset> {
+    let to = results?;
+    let is_same = from == to
+        || from == Charset::Binary
+        || to == Charset::Binary
+        || from == Charset::Ascii
+        || (from == Charset::Utf8mb3 && to == Charset::Utf8mb4);
+    (!is_same).then_some(to)
+}
+
+/// Puts the text of a value that is none into a buffer: members of ENUM and SET are in their own character set.
+fn append_converted(column: &OutputColumn, value: Datum<'_>, results: Option<Charset>, out: &mut Vec<u8>) {
+    out.clear();
+    column.data_type.append_text(value, out);
+    if matches!(value, Datum::Member { .. })
+        && let Some(collation) = column.data_type.collation()
+        && let Some(to) = conversion(collation.charset(), results)
+    {
+        let own = std::mem::take(out);
+        collation.charset().convert(&own, to, out);
+    }
 }
 
 /// A change of a session's state, as the protocol has it.
@@ -98,7 +129,7 @@ fn gone() -> Error {
 impl<'a, 'r> ReplyAnswer<'a, 'r> {
     /// Into this reply; rows as texts, or as the binary protocol has them.
     pub fn new(reply: &'a mut Reply<'r>, is_binary: bool) -> Self {
-        Self { reply, is_binary, text: Vec::new(), changes: SessionChanges::new() }
+        Self { reply, is_binary, text: Vec::new(), changes: SessionChanges::new(), results: None }
     }
 }
 
@@ -106,14 +137,15 @@ impl Answer for ReplyAnswer<'_, '_> {
     fn columns(&mut self, columns: &[OutputColumn], status: Status) -> Result<()> {
         let capabilities = self.reply.capabilities();
         write_column_count(self.reply.writer(), capabilities, columns.len(), true);
-        columns.iter().for_each(|column| write_column(self.reply, column));
+        self.results = status.results;
+        columns.iter().for_each(|column| write_column(self.reply, column, status.results));
         EofPacket { status: status_flags(status), warnings: 0 }.write_end_of_columns(self.reply.writer(), capabilities);
         Ok(())
     }
 
     fn row(&mut self, columns: &[OutputColumn], row: &[Datum<'_>]) -> Result<()> {
         if self.is_binary {
-            write_binary_row(self.reply.writer(), &mut self.text, columns, row);
+            write_binary_row(self.reply.writer(), &mut self.text, self.results, columns, row);
         } else {
             self.text_row(columns, row);
         }
@@ -160,11 +192,17 @@ impl ReplyAnswer<'_, '_> {
         for (column, &value) in columns.iter().zip(row) {
             match value {
                 Datum::Null => out.null(),
-                Datum::Text(text, _) => out.bytes(text),
+                Datum::Text(text, collation) => match conversion(collation.charset(), self.results) {
+                    None => out.bytes(text),
+                    Some(to) => {
+                        self.text.clear();
+                        collation.charset().convert(text, to, &mut self.text);
+                        out.bytes(&self.text);
+                    }
+                },
                 Datum::Signed(number) => out.int(number),
                 value => {
-                    self.text.clear();
-                    column.data_type.append_text(value, &mut self.text);
+                    append_converted(column, value, self.results, &mut self.text);
                     out.bytes(&self.text);
                 }
             }
@@ -174,7 +212,13 @@ impl ReplyAnswer<'_, '_> {
 }
 
 /// Writes a row of the binary protocol. `text` is for texts of values that have none of their own.
-pub fn write_binary_row(writer: &mut PacketWriter, text: &mut Vec<u8>, columns: &[OutputColumn], row: &[Datum<'_>]) {
+pub fn write_binary_row(
+    writer: &mut PacketWriter,
+    text: &mut Vec<u8>,
+    results: Option<Charset>,
+    columns: &[OutputColumn],
+    row: &[Datum<'_>],
+) {
     let mut out = BinaryRow::new(writer, columns.len());
     for (column, &value) in columns.iter().zip(row) {
         let column_type = wire_type(column);
@@ -206,10 +250,16 @@ pub fn write_binary_row(writer: &mut PacketWriter, text: &mut Vec<u8>, columns: 
                 out.datetime(&wire_datetime(value));
             }
             (ColumnType::Time, Datum::Time(time, _)) => out.time(&wire_time(time)),
-            (_, Datum::Text(text, _)) => out.bytes(text),
+            (_, Datum::Text(value, collation)) => match conversion(collation.charset(), results) {
+                None => out.bytes(value),
+                Some(to) => {
+                    text.clear();
+                    collation.charset().convert(value, to, text);
+                    out.bytes(text);
+                }
+            },
             (_, value) => {
-                text.clear();
-                column.data_type.append_text(value, text);
+                append_converted(column, value, results, text);
                 out.bytes(text);
             }
         }

@@ -338,6 +338,7 @@ impl Session for ClientSession {
         };
         self.statements.insert(facts.id, StatementState::default());
         let capabilities = reply.capabilities();
+        let results = self.session.status().results;
         let ok = PrepareOk {
             statement_id: facts.id,
             columns: facts.columns.len() as u16,
@@ -350,11 +351,11 @@ impl Session for ClientSession {
         if facts.parameters > 0 {
             let data_type = DataType::Varchar { length: 21_845, collation: Collation::Binary };
             let parameter = OutputColumn { name: b"?"[..].into(), origin: None, data_type, nullable: true };
-            (0..facts.parameters).for_each(|_| write_column(reply, &parameter));
+            (0..facts.parameters).for_each(|_| write_column(reply, &parameter, results));
             end.write_end_of_columns(reply.writer(), capabilities);
         }
         if !facts.columns.is_empty() {
-            facts.columns.iter().for_each(|column| write_column(reply, column));
+            facts.columns.iter().for_each(|column| write_column(reply, column, results));
             end.write_end_of_columns(reply.writer(), capabilities);
         }
         Outcome::Done

@@ -90,7 +90,8 @@ impl<'a, 'r> CursorAnswer<'a, 'r> {
 }
 
 impl Answer for CursorAnswer<'_, '_> {
-    fn columns(&mut self, columns: &[OutputColumn], _: Status) -> Result<()> {
+    fn columns(&mut self, columns: &[OutputColumn], status: Status) -> Result<()> {
+        self.plain.results = status.results;
         self.columns = columns.to_vec();
         Ok(())
     }
@@ -99,7 +100,7 @@ impl Answer for CursorAnswer<'_, '_> {
         if self.rows.bytes().len() > self.limit {
             return Err(Error::new(meseta_errors::ER_RECORD_FILE_FULL, &[&"cursor"]));
         }
-        write_binary_row(&mut self.rows, &mut self.text, columns, row);
+        write_binary_row(&mut self.rows, &mut self.text, self.plain.results, columns, row);
         Ok(())
     }
 
@@ -107,7 +108,7 @@ impl Answer for CursorAnswer<'_, '_> {
         let flags = status_flags(status).set(StatusFlags::CURSOR_EXISTS, true);
         let reply = &mut *self.plain.reply;
         write_columns_count(reply, self.columns.len());
-        self.columns.iter().for_each(|column| write_column(reply, column));
+        self.columns.iter().for_each(|column| write_column(reply, column, status.results));
         let capabilities = reply.capabilities();
         OkPacket { status: flags, ..OkPacket::default() }.write_end_of_rows(reply.writer(), capabilities);
         self.opened = Some(Cursor { packets: self.rows.bytes().to_vec(), at: 0, warnings: status.warnings });

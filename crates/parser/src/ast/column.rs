@@ -18,6 +18,8 @@ pub enum ColumnAttribute<'a> {
     Default(Expression<'a>),
     OnUpdate(Expression<'a>),
     AutoIncrement,
+    /// `SERIAL DEFAULT VALUE`: NOT NULL AUTO_INCREMENT UNIQUE.
+    Serial,
     PrimaryKey,
     Unique,
     Comment(Text<'a>),

@@ -112,9 +112,8 @@ impl<'a> Parser<'a> {
             K::SRID => A::SpatialReference(self.integer()?),
             K::REFERENCES => A::References(self.references()?),
             _ => {
-                // SERIAL DEFAULT VALUE: NOT NULL AUTO_INCREMENT UNIQUE.
                 self.expect_words(&[K::DEFAULT, K::VALUE])?;
-                A::AutoIncrement
+                A::Serial
             }
         }))
     }

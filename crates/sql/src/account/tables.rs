@@ -19,21 +19,25 @@ use crate::schema::information::{Cell, Simple, View, VirtualColumn as Column, Vi
 
 /// The tables of information_schema.
 pub static INFORMATION_TABLES: &[Simple] = &[
-    Simple { name: "USER_PRIVILEGES", columns: user_privileges_columns, rows: user_privileges },
-    Simple { name: "SCHEMA_PRIVILEGES", columns: schema_privileges_columns, rows: schema_privileges },
-    Simple { name: "TABLE_PRIVILEGES", columns: table_privileges_columns, rows: table_privileges },
-    Simple { name: "COLUMN_PRIVILEGES", columns: column_privileges_columns, rows: column_privileges },
-    Simple { name: "USER_ATTRIBUTES", columns: user_attributes_columns, rows: user_attributes },
-    Simple { name: "ENABLED_ROLES", columns: enabled_roles_columns, rows: enabled_roles },
-    Simple { name: "APPLICABLE_ROLES", columns: applicable_roles_columns, rows: applicable_roles },
+    Simple { name: "USER_PRIVILEGES", rows: user_privileges },
+    Simple { name: "SCHEMA_PRIVILEGES", rows: schema_privileges },
+    Simple { name: "TABLE_PRIVILEGES", rows: table_privileges },
+    Simple { name: "COLUMN_PRIVILEGES", rows: column_privileges },
+    Simple { name: "USER_ATTRIBUTES", rows: user_attributes },
+    Simple { name: "ENABLED_ROLES", rows: enabled_roles },
+    Simple { name: "APPLICABLE_ROLES", rows: applicable_roles },
 ];
 
 /// A table of the database `mysql`.
-pub struct MysqlTable(Simple);
+pub struct MysqlTable {
+    name: &'static str,
+    columns: fn() -> Vec<Column>,
+    rows: fn(&View<'_>, Wanted<'_>) -> Vec<Vec<Cell>>,
+}
 
 impl VirtualTable for MysqlTable {
     fn name(&self) -> &'static str {
-        self.0.name
+        self.name
     }
 
     fn schema(&self) -> &'static str {
@@ -41,30 +45,30 @@ impl VirtualTable for MysqlTable {
     }
 
     fn columns(&self) -> Vec<Column> {
-        (self.0.columns)()
+        (self.columns)()
     }
 
     fn rows(&self, view: &View<'_>, wanted: Wanted<'_>) -> Vec<Vec<Cell>> {
-        (self.0.rows)(view, wanted)
+        (self.rows)(view, wanted)
     }
 }
 
 /// All of them, by name.
 pub static MYSQL_TABLES: &[MysqlTable] = &[
-    MysqlTable(Simple { name: "columns_priv", columns: columns_priv_columns, rows: columns_priv }),
-    MysqlTable(Simple { name: "db", columns: db_columns, rows: db }),
-    MysqlTable(Simple { name: "default_roles", columns: default_roles_columns, rows: default_roles }),
-    MysqlTable(Simple { name: "global_grants", columns: global_grants_columns, rows: global_grants }),
-    MysqlTable(Simple { name: "procs_priv", columns: procs_priv_columns, rows: procs_priv }),
-    MysqlTable(Simple { name: "proxies_priv", columns: proxies_priv_columns, rows: proxies_priv }),
-    MysqlTable(Simple { name: "role_edges", columns: role_edges_columns, rows: role_edges }),
-    MysqlTable(Simple { name: "tables_priv", columns: tables_priv_columns, rows: tables_priv }),
-    MysqlTable(Simple { name: "user", columns: user_columns, rows: user }),
+    MysqlTable { name: "columns_priv", columns: columns_priv_columns, rows: columns_priv },
+    MysqlTable { name: "db", columns: db_columns, rows: db },
+    MysqlTable { name: "default_roles", columns: default_roles_columns, rows: default_roles },
+    MysqlTable { name: "global_grants", columns: global_grants_columns, rows: global_grants },
+    MysqlTable { name: "procs_priv", columns: procs_priv_columns, rows: procs_priv },
+    MysqlTable { name: "proxies_priv", columns: proxies_priv_columns, rows: proxies_priv },
+    MysqlTable { name: "role_edges", columns: role_edges_columns, rows: role_edges },
+    MysqlTable { name: "tables_priv", columns: tables_priv_columns, rows: tables_priv },
+    MysqlTable { name: "user", columns: user_columns, rows: user },
 ];
 
 /// The table of the database `mysql` of this name.
 pub fn mysql_table(name: &str) -> Option<&'static dyn VirtualTable> {
-    MYSQL_TABLES.iter().find(|table| table.0.name == name).map(|table| table as &dyn VirtualTable)
+    MYSQL_TABLES.iter().find(|table| table.name == name).map(|table| table as &dyn VirtualTable)
 }
 
 /// Whose session asks.
@@ -111,10 +115,6 @@ fn texts(names: &[(&'static str, u32)]) -> Vec<Column> {
 
 // ---- information_schema -------------------------------------------------------------------------------------------------
 
-fn user_privileges_columns() -> Vec<Column> {
-    texts(&[("GRANTEE", 292), ("TABLE_CATALOG", 512), ("PRIVILEGE_TYPE", 64), ("IS_GRANTABLE", 3)])
-}
-
 fn user_privileges(view: &View<'_>, _: Wanted<'_>) -> Vec<Vec<Cell>> {
     let mut rows = Vec::new();
     for account in seen(view) {
@@ -124,12 +124,6 @@ fn user_privileges(view: &View<'_>, _: Wanted<'_>) -> Vec<Vec<Cell>> {
         rows.extend(account.dynamic.iter().map(|(name, option)| row(name, *option)));
     }
     rows
-}
-
-fn schema_privileges_columns() -> Vec<Column> {
-    let mut columns = user_privileges_columns();
-    columns.insert(2, Column::text("TABLE_SCHEMA", 64));
-    columns
 }
 
 fn schema_privileges(view: &View<'_>, _: Wanted<'_>) -> Vec<Vec<Cell>> {
@@ -146,12 +140,6 @@ fn schema_privileges(view: &View<'_>, _: Wanted<'_>) -> Vec<Vec<Cell>> {
     rows
 }
 
-fn table_privileges_columns() -> Vec<Column> {
-    let mut columns = schema_privileges_columns();
-    columns.insert(3, Column::text("TABLE_NAME", 64));
-    columns
-}
-
 fn table_privileges(view: &View<'_>, _: Wanted<'_>) -> Vec<Vec<Cell>> {
     let mut rows = Vec::new();
     for account in seen(view) {
@@ -164,12 +152,6 @@ fn table_privileges(view: &View<'_>, _: Wanted<'_>) -> Vec<Vec<Cell>> {
         }
     }
     rows
-}
-
-fn column_privileges_columns() -> Vec<Column> {
-    let mut columns = table_privileges_columns();
-    columns.insert(4, Column::text("COLUMN_NAME", 64));
-    columns
 }
 
 fn column_privileges(view: &View<'_>, _: Wanted<'_>) -> Vec<Vec<Cell>> {
@@ -190,10 +172,6 @@ fn column_privileges(view: &View<'_>, _: Wanted<'_>) -> Vec<Vec<Cell>> {
     rows
 }
 
-fn user_attributes_columns() -> Vec<Column> {
-    vec![Column::text("USER", 32), Column::text("HOST", 255), Column::long_text("ATTRIBUTE").or_null()]
-}
-
 /// COMMENT and ATTRIBUTE as one JSON object.
 fn attributes(account: &Account) -> Cell {
     if account.attributes.is_empty() {
@@ -211,10 +189,6 @@ fn user_attributes(view: &View<'_>, _: Wanted<'_>) -> Vec<Vec<Cell>> {
     seen(view).into_iter().map(row).collect()
 }
 
-fn enabled_roles_columns() -> Vec<Column> {
-    texts(&[("ROLE_NAME", 255), ("ROLE_HOST", 255), ("IS_DEFAULT", 3), ("IS_MANDATORY", 3)])
-}
-
 fn is_default(session: &SessionAccount, role: &AccountId) -> bool {
     session.accounts().get(&session.account).is_some_and(|account| account.default_roles.contains(role))
 }
@@ -225,20 +199,6 @@ fn enabled_roles(view: &View<'_>, _: Wanted<'_>) -> Vec<Vec<Cell>> {
         vec![Cell::text(&role.user), Cell::text(&role.host), yes(is_default(session, role)), yes(false)]
     };
     session.roles.iter().map(row).collect()
-}
-
-fn applicable_roles_columns() -> Vec<Column> {
-    texts(&[
-        ("USER", 97),
-        ("HOST", 256),
-        ("GRANTEE", 97),
-        ("GRANTEE_HOST", 256),
-        ("ROLE_NAME", 255),
-        ("ROLE_HOST", 256),
-        ("IS_GRANTABLE", 3),
-        ("IS_DEFAULT", 3),
-        ("IS_MANDATORY", 3),
-    ])
 }
 
 fn applicable_roles(view: &View<'_>, _: Wanted<'_>) -> Vec<Vec<Cell>> {

@@ -696,10 +696,11 @@ impl<'a, 't> Binder<'a, 't> {
                     self.star(None, &mut items, &mut columns)?;
                 }
                 SelectItem::AllOf(name) => self.star(Some(name), &mut items, &mut columns)?,
-                SelectItem::Expression { expression, .. } => {
+                SelectItem::Expression { expression, alias, .. } => {
                     let place = Place { name: "field list", aggregates: Some(aggregates), first_slot, aliases: None };
                     let value = self.expression(expression, place)?;
-                    let name = item.name(self.facts.text).unwrap_or_default();
+                    let own = value.as_column().filter(|_| alias.is_none()).and_then(|slot| self.own_name_of(slot));
+                    let name = own.as_deref().or(item.name(self.facts.text)).unwrap_or_default();
                     columns.push(OutputColumn {
                         name: name.into(),
                         origin: value.as_column().and_then(|slot| self.origin_of(slot)),
@@ -711,6 +712,15 @@ impl<'a, 't> Binder<'a, 't> {
             }
         }
         Ok((items, columns))
+    }
+
+    /// The name of a column of information_schema, whose columns are called what they are called there.
+    fn own_name_of(&mut self, slot: u32) -> Option<Vec<u8>> {
+        let slot = slot as usize;
+        let source = self.block().sources.iter().rfind(|source| source.first_slot <= slot)?;
+        let is_own = source.database.eq_ignore_ascii_case("information_schema");
+        let column = source.columns.get(slot - source.first_slot).filter(|_| is_own)?;
+        Some(column.name.as_bytes().to_vec())
     }
 
     fn origin_of(&mut self, slot: u32) -> Option<Origin> {

@@ -8,9 +8,11 @@
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bumpalo::Bump;
+use meseta_engine::EngineError;
 use meseta_types::{Context, Datum};
 
 use super::hash::KeptRows;
@@ -22,6 +24,7 @@ use crate::error::{Error, Result};
 use crate::expression::random::Random;
 use crate::expression::{Comparer, Env, Host, SystemVariable, Value};
 use crate::schema::TableCache;
+use crate::statement::definition::change_failure;
 
 /// What a statement runs on.
 pub struct Inside<'r> {
@@ -86,6 +89,12 @@ impl<'r> Running<'r> {
 }
 
 impl<'r> Inside<'r> {
+    /// The engine's refusal of a change, as MySQL tells it: with the text of the foreign key.
+    pub fn refusal(&mut self, error: EngineError) -> Error {
+        let schema = Arc::clone(self.engine.schema());
+        change_failure(error, &schema, self.tables)
+    }
+
     /// Runs a query inside, and shows its rows until `show` has seen enough.
     fn run_subquery(
         &mut self,

@@ -12,6 +12,7 @@
 mod access;
 mod bind;
 pub mod explain;
+mod filter;
 mod group;
 mod hash;
 mod inside;
@@ -25,9 +26,11 @@ mod selected;
 mod set_operation;
 mod sort;
 mod table;
+mod wanted;
 
 pub use access::{loaded, stored};
 pub use bind::{Binder, FoundTable, Place, Tables, bind_alone, text_of};
+pub use filter::bind_filter;
 pub use inside::{Inside, Running};
 pub use measure::{Measure, Measures};
 pub use plan::{Body, LockingPlan, Origin, OutputColumn, QueryPlan, SelectPlan, SortKey, Subquery};

@@ -32,6 +32,7 @@ use super::hash::Built;
 use super::inside::Running;
 use super::plan::{Body, Join, LimitPlan, LockingPlan, QueryPlan, SelectPlan, Source, SourceKind, TableSource};
 use super::sort::Kept;
+use super::wanted::wanted_names;
 use super::{group, materialized, set_operation};
 use crate::error::{Error, Result};
 use crate::expression::Expr;
@@ -415,7 +416,8 @@ fn source_rows(
         }
         SourceKind::Virtual(table) => {
             let mut flow = MORE;
-            let mut make = |running: &mut Running<'_>, sink: &mut Sink<'_>| virtual_rows(*table, running, sink);
+            let mut make =
+                |running: &mut Running<'_>, sink: &mut Sink<'_>| virtual_rows(source, *table, outer, running, sink);
             let shown = materialized::show(source, outer, row, running, &mut make, &mut |running, made| {
                 flow = extended(source, row, made, outer, running, &mut spare, sink)?;
                 Ok(flow)
@@ -429,11 +431,19 @@ fn source_rows(
 }
 
 /// Rows of a table that is made up.
-fn virtual_rows(table: &dyn VirtualTable, running: &mut Running<'_>, sink: &mut Sink<'_>) -> Result<()> {
+fn virtual_rows(
+    source: &Source,
+    table: &dyn VirtualTable,
+    outer: Outer<'_>,
+    running: &mut Running<'_>,
+    sink: &mut Sink<'_>,
+) -> Result<()> {
+    let names = wanted_names(source, table, outer, running)?;
+    let wanted = Wanted { database: names.database.as_deref(), table: names.table.as_deref() };
     let schema = Arc::clone(running.inside.engine.schema());
     let session = running.inside.facts.session();
     let view = View { schema: &schema, tables: running.inside.tables, zone: &running.context.zone, session };
-    let mut rows = table.rows(&view, Wanted::default());
+    let mut rows = table.rows(&view, wanted);
     if let Some(session) = session {
         let names: Vec<_> = table.columns().iter().map(|column| column.name).collect();
         session.account.grants().keep_visible(&names, &mut rows);

@@ -7,24 +7,24 @@ use meseta_types::{Collation, DataType, Datum, Zone};
 
 use super::column::{Column, ColumnDefault, stored_to_datum};
 use super::database::Database;
-use super::literal::{append_quoted, append_quoted_name, quoted_name};
+use super::literal::{NameStyle, append_quoted};
 use super::table::{ForeignKey, ForeignKeyAction, Index, Table};
 
 /// The statement that would create a table. `schema` says what foreign keys refer to now; `auto_increment` is the number
 /// that the column that counts comes to next; `zone` is that in which a TIMESTAMP's default is shown.
-pub fn show_create_table(table: &Table, schema: &Schema, auto_increment: u64, zone: &Zone) -> String {
-    let mut out = format!("CREATE TABLE {} (\n", quoted_name(&table.name));
+pub fn show_create_table(table: &Table, schema: &Schema, auto_increment: u64, zone: &Zone, names: NameStyle) -> String {
+    let mut out = format!("CREATE TABLE {} (\n", names.quoted(&table.name));
     let mut lines: Vec<String> = Vec::new();
-    lines.extend(table.columns.iter().map(|column| column_line(column, table.options.collation, zone)));
-    lines.extend(table.indexes.iter().map(|index| index_line(index, table)));
+    lines.extend(table.columns.iter().map(|column| column_line(column, table.options.collation, zone, names)));
+    lines.extend(table.indexes.iter().map(|index| index_line(index, table, names)));
     let mut keys: Vec<&ForeignKey> = table.foreign_keys.iter().collect();
     keys.sort_by_key(|key| key.name.to_lowercase());
-    lines.extend(keys.into_iter().map(|key| foreign_key_line(key, table, schema)));
+    lines.extend(keys.into_iter().map(|key| foreign_key_line(key, table, schema, names)));
     let mut checks: Vec<_> = table.checks.iter().collect();
     checks.sort_by_key(|check| check.name.to_lowercase());
     for check in checks {
         let enforced = if check.enforced { "" } else { " /*!80016 NOT ENFORCED */" };
-        lines.push(format!("  CONSTRAINT {} CHECK ({}){enforced}", quoted_name(&check.name), check.expression));
+        lines.push(format!("  CONSTRAINT {} CHECK ({}){enforced}", names.quoted(&check.name), check.expression));
     }
     out += &lines.join(",\n");
     out += "\n) ENGINE=InnoDB";
@@ -71,9 +71,9 @@ fn append_options(table: &Table, out: &mut String) {
     }
 }
 
-fn column_line(column: &Column, table: Collation, zone: &Zone) -> String {
+fn column_line(column: &Column, table: Collation, zone: &Zone, names: NameStyle) -> String {
     let mut out = String::from("  ");
-    append_quoted_name(&column.name, &mut out);
+    out += &names.quoted(&column.name);
     let _ = write!(out, " {}", column_type(&column.data_type));
     let is_bytes = column.data_type.is_string() && column.data_type.collation() == Some(Collation::Binary);
     if let Some(own) = column.data_type.collation().filter(|_| !is_bytes) {
@@ -204,13 +204,13 @@ pub(crate) fn default_value(column: &Column, zone: &Zone) -> Option<String> {
     }
 }
 
-fn index_line(index: &Index, table: &Table) -> String {
+fn index_line(index: &Index, table: &Table, names: NameStyle) -> String {
     let mut out = String::from("  ");
     if index.is_primary() {
         out += "PRIMARY KEY ";
     } else {
         out += if index.unique { "UNIQUE KEY " } else { "KEY " };
-        append_quoted_name(&index.name, &mut out);
+        out += &names.quoted(&index.name);
         out.push(' ');
     }
     out.push('(');
@@ -219,7 +219,7 @@ fn index_line(index: &Index, table: &Table) -> String {
             out.push(',');
         }
         if let Some(column) = table.columns.get(usize::from(part.column)) {
-            append_quoted_name(&column.name, &mut out);
+            out += &names.quoted(&column.name);
         }
         if let Some(prefix) = part.prefix {
             let _ = write!(out, "({prefix})");
@@ -245,17 +245,18 @@ fn index_line(index: &Index, table: &Table) -> String {
     out
 }
 
-fn foreign_key_line(key: &ForeignKey, table: &Table, schema: &Schema) -> String {
+/// A foreign key's line of SHOW CREATE TABLE, without the comma behind it.
+pub(crate) fn foreign_key_line(key: &ForeignKey, table: &Table, schema: &Schema, names: NameStyle) -> String {
     let (database, parent, parent_columns) = key.references(schema);
     let own = key.columns.iter().filter_map(|&column| table.columns.get(usize::from(column)));
-    let own: Vec<String> = own.map(|column| quoted_name(&column.name)).collect();
-    let others: Vec<String> = parent_columns.iter().map(|name| quoted_name(name)).collect();
-    let qualifier = if database == table.database { String::new() } else { format!("{}.", quoted_name(&database)) };
+    let own: Vec<String> = own.map(|column| names.quoted(&column.name)).collect();
+    let others: Vec<String> = parent_columns.iter().map(|name| names.quoted(name)).collect();
+    let qualifier = if database == table.database { String::new() } else { format!("{}.", names.quoted(&database)) };
     let mut out = format!(
         "  CONSTRAINT {} FOREIGN KEY ({}) REFERENCES {qualifier}{} ({})",
-        quoted_name(&key.name),
+        names.quoted(&key.name),
         own.join(", "),
-        quoted_name(&parent),
+        names.quoted(&parent),
         others.join(", ")
     );
     for (event, action) in [("DELETE", key.on_delete), ("UPDATE", key.on_update)] {
@@ -267,7 +268,7 @@ fn foreign_key_line(key: &ForeignKey, table: &Table, schema: &Schema) -> String 
 }
 
 /// The statement that would create a database.
-pub fn show_create_database(name: &str, database: Database, if_not_exists: bool) -> String {
+pub fn show_create_database(name: &str, database: Database, if_not_exists: bool, names: NameStyle) -> String {
     let collation = database.collation;
     let condition = if if_not_exists { "/*!32312 IF NOT EXISTS*/ " } else { "" };
     let collate = if !collation.is_default() || collation == Collation::Utf8mb4_0900AiCi {
@@ -278,7 +279,7 @@ pub fn show_create_database(name: &str, database: Database, if_not_exists: bool)
     let read_only = if database.read_only { " /* READ ONLY=1 */" } else { "" };
     format!(
         "CREATE DATABASE {condition}{} /*!40100 DEFAULT CHARACTER SET {}{collate} */ /*!80016 DEFAULT ENCRYPTION='N' */{read_only}",
-        quoted_name(name),
+        names.quoted(name),
         collation.charset().name(),
     )
 }

@@ -1,6 +1,6 @@
 //! What a statement tells its client: the seam to whoever writes packets.
 
-use meseta_types::Datum;
+use meseta_types::{Charset, Datum};
 
 use super::Tracked;
 use crate::error::{Error, Result};
@@ -30,6 +30,8 @@ pub struct Status {
     pub no_backslash_escapes: bool,
     /// The statement's warnings.
     pub warnings: u64,
+    /// `character_set_results`: what text is sent in; `None` for what it is in.
+    pub results: Option<Charset>,
 }
 
 /// Who is answered. An error in it means that the client has gone, or must not be written to: the statement ends.

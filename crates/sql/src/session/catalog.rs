@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use meseta_engine::catalog::{CatalogError, Schema};
 use meseta_errors::{
-    ER_BAD_DB_ERROR, ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION, ER_NO_DB_ERROR, ER_NO_SUCH_TABLE, ER_XA_RBDEADLOCK,
+    ER_BAD_DB_ERROR, ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION, ER_NO_DB_ERROR, ER_NO_SUCH_TABLE, ER_UNKNOWN_TABLE,
+    ER_XA_RBDEADLOCK,
 };
 use meseta_parser::ast::LockWait;
 use meseta_types::{Collation, DataType, Warnings};
@@ -62,6 +63,9 @@ impl Tables for SessionTables<'_> {
         let Some(database) = database.or(self.database) else { return Err(Error::new(ER_NO_DB_ERROR, &[])) };
         if let Some(table) = self.instance.system_table(database, name) {
             return Ok(FoundTable::Virtual(table));
+        }
+        if database.eq_ignore_ascii_case("information_schema") {
+            return Err(Error::new(ER_UNKNOWN_TABLE, &[&name.to_uppercase(), &"information_schema"]));
         }
         if database.eq_ignore_ascii_case("performance_schema") {
             let found = crate::schema::performance::table(name).map(FoundTable::Virtual);

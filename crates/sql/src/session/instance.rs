@@ -168,6 +168,11 @@ pub struct RowCounts(RwLock<HashMap<TableId, (u64, Instant)>>);
 const GOOD_FOR: Duration = Duration::from_secs(10);
 
 impl RowCounts {
+    /// The next one who asks gets a new count.
+    pub fn forget(&self, table: TableId) {
+        self.0.write().remove(&table);
+    }
+
     /// About how many rows a table has.
     pub fn get(&self, table: &meseta_engine::table::Table) -> u64 {
         if let Some((rows, at)) = self.0.read().get(&table.id())

@@ -19,11 +19,14 @@ mod answer;
 mod catalog;
 mod connections;
 mod counters;
+mod create_select;
 mod explain;
 mod facts;
+mod filter;
 mod identifiers;
 mod instance;
 mod lock;
+mod maintenance;
 mod plan;
 mod plan_cache;
 mod planned;
@@ -64,10 +67,11 @@ pub use xa::{XaNames, XaState, Xid};
 
 use crate::error::{Error, Result};
 use crate::expression::random::Random;
-use crate::expression::{BindFacts, copy_into};
-use crate::query::{Inside, OutputColumn, Place, Running, Subquery, text_of};
+use crate::expression::{BindFacts, Host, copy_into};
+use crate::query::{Inside, Place, Running, Subquery, text_of};
+use crate::schema::NameStyle;
 use crate::schema::information::{Cell, Rows};
-use crate::statement::definition::{self, DefinitionContext, Outcome};
+use crate::statement::definition::{self, DefinitionContext, Expressions, Outcome};
 use crate::variable::{SessionVariables, SqlModes};
 use plan::Environment;
 use plan_cache::SessionPlans;
@@ -167,6 +171,7 @@ impl Session {
             more_results: false,
             no_backslash_escapes: settings.parser_options(false).sql_mode.no_backslash_escapes,
             warnings: self.context.warnings.count(),
+            results: settings.character_set_results,
         }
     }
 
@@ -410,8 +415,9 @@ impl Session {
                 self.flush(flush)?;
                 Done::default()
             }
+            S::Maintenance(given) => return self.maintain(given, more, answer),
             S::Show(show) => {
-                if self.show_own(show, more, answer)? {
+                if self.show_own(show, text, more, answer)? {
                     return self.end_statement(Ok(()));
                 }
                 if show.filter.is_none()
@@ -421,11 +427,14 @@ impl Session {
                     return self.show_rows(&rows, more, answer);
                 }
                 self.renew_context(false);
-                let rows = self.define(statement, text);
-                let Outcome::Rows(mut rows) = self.end_statement(rows)? else {
-                    return Err(Error::not_yet("this SHOW"));
-                };
-                self.keep_visible(&show.what, &mut rows);
+                let rows = self.define(statement, text).and_then(|outcome| match outcome {
+                    Outcome::Rows(mut rows) => {
+                        self.keep_visible(&show.what, &mut rows);
+                        self.rows_where(rows, show, text)
+                    }
+                    _ => Err(Error::not_yet("this SHOW")),
+                });
+                let rows = self.end_statement(rows)?;
                 return self.show_rows(&rows, more, answer);
             }
             S::Prepare { name, source } => {
@@ -438,14 +447,15 @@ impl Session {
                 Done::default()
             }
             S::Truncate(name) if self.truncates_waits(name)? => Done::default(),
+            S::CreateTable(create) if create_select::has_query(create) => {
+                self.in_definition(statement, |session| session.create_from_query(create, text, parameters))?
+            }
             _ if crate::statement::is_definition(statement) => {
                 let defined = self.in_definition(statement, |session| session.define(statement, text))?;
                 match defined {
                     Outcome::Done { rows } => {
-                        let tells = matches!(statement, S::AlterTable(_) | S::CreateIndex(_) | S::DropIndex(_));
-                        let warnings = self.context.warnings.count();
-                        let info = tells.then(|| format!("Records: {rows}  Duplicates: 0  Warnings: {warnings}"));
-                        Done { affected: rows, info: info.unwrap_or_default(), ..Done::default() }
+                        let info = definition::told(statement, rows, self.context.warnings.count());
+                        Done { affected: rows, info, ..Done::default() }
                     }
                     Outcome::DroppedDatabase(name) => {
                         if self.facts.database.as_ref() == Some(&name) {
@@ -492,36 +502,39 @@ impl Session {
 
     /// Executes a definition, or a SHOW that tells of definitions.
     fn define(&mut self, statement: &ast::Statement<'_>, text: &[u8]) -> Result<Outcome> {
+        self.with_definitions(|context| definition::execute(statement, text, context))
+    }
+
+    /// Does something with what definitions work with.
+    fn with_definitions<T>(&mut self, act: impl FnOnce(&mut DefinitionContext<'_>) -> Result<T>) -> Result<T> {
         let settings = self.facts.variables.settings().clone();
+        let (database, account) = (self.facts.database.clone(), self.facts.identity.account.clone());
+        let now = (self.facts.statement_time() / 1_000_000) as u64;
+        let mut expressions = Expressions::new(&mut self.facts);
         let mut context = DefinitionContext {
             engine: &mut self.engine,
             tables: &self.instance.tables,
-            database: self.facts.database.as_deref(),
+            database: database.as_deref(),
             server_collation: settings.collation_server,
             connection_collation: settings.collation_connection,
             foreign_key_checks: settings.foreign_key_checks,
             no_engine_substitution: settings.sql_mode.has(SqlModes::NO_ENGINE_SUBSTITUTION),
             real_as_float: settings.sql_mode.has(SqlModes::REAL_AS_FLOAT),
-            account: self.facts.identity.account.rsplit_once('@').unwrap_or_default(),
-            now: (self.facts.statement_time / 1_000_000) as u64,
+            names: NameStyle {
+                quotes_all: settings.sql_quote_show_create,
+                is_ansi: settings.sql_mode.has(SqlModes::ANSI_QUOTES),
+            },
+            account: account.rsplit_once('@').unwrap_or_default(),
+            now,
             context: &mut self.context,
-            expressions: None,
+            expressions: Some(&mut expressions),
         };
-        definition::execute(statement, text, &mut context)
+        act(&mut context)
     }
 
     /// Rows that are at hand.
     fn show_rows(&mut self, rows: &Rows, more: bool, answer: &mut dyn Answer) -> Result<()> {
-        let columns: Vec<OutputColumn> = rows
-            .columns
-            .iter()
-            .map(|(name, column)| OutputColumn {
-                name: name.as_bytes().into(),
-                origin: None,
-                data_type: column.data_type.clone(),
-                nullable: column.nullable,
-            })
-            .collect();
+        let columns = filter::output_columns(rows);
         let status = Status { more_results: more, ..self.status() };
         answer.columns(&columns, status)?;
         for row in &rows.rows {

@@ -5,8 +5,9 @@ use meseta_types::{Collation, DataType, Datum, Level};
 
 use super::ServerStatus;
 use super::{Answer, Session, Status};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::query::OutputColumn;
+use crate::schema::information::{Cell, Rows, VirtualColumn};
 use crate::variable::{show_status, show_variables};
 
 fn text_column(name: &str, length: u32) -> OutputColumn {
@@ -20,11 +21,17 @@ fn number_column(name: &str) -> OutputColumn {
 
 impl Session {
     /// Answers a SHOW of the session's own; false if it is another one.
-    pub(super) fn show_own(&mut self, show: &Show<'_>, more: bool, answer: &mut dyn Answer) -> Result<bool> {
+    pub(super) fn show_own(
+        &mut self,
+        show: &Show<'_>,
+        text: &[u8],
+        more: bool,
+        answer: &mut dyn Answer,
+    ) -> Result<bool> {
         let pattern = match &show.filter {
             None => None,
             Some(ShowFilter::Like(pattern)) => Some(pattern.0),
-            Some(ShowFilter::Where(_)) => return Err(Error::not_yet("SHOW ... WHERE")),
+            Some(ShowFilter::Where(_)) => None,
         };
         let named = |rows: Vec<(&'static str, String)>| -> Vec<[String; 2]> {
             rows.into_iter().map(|(name, value)| [name.to_owned(), value]).collect()
@@ -49,10 +56,10 @@ impl Session {
             }
             _ => return Ok(false),
         };
-        let columns = [text_column("Variable_name", 64), text_column("Value", 1024)];
-        let rows: Vec<Vec<Datum<'_>>> =
-            rows.iter().map(|row| row.iter().map(|text| Datum::text(text)).collect()).collect();
-        self.show_values(&columns, &rows, more, answer).map(|()| true)
+        let columns = vec![VirtualColumn::text("Variable_name", 64), VirtualColumn::text("Value", 1024)];
+        let rows = rows.into_iter().map(|row| row.map(Cell::Text).to_vec()).collect();
+        let rows = self.rows_where(Rows::new(columns, rows), show, text)?;
+        self.show_rows(&rows, more, answer).map(|()| true)
     }
 
     fn show_values(

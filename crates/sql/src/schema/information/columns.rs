@@ -3,45 +3,16 @@
 use meseta_types::{DataType, IntegerSize, Zone};
 
 use super::tables::CATALOG;
-use super::{Cell, Simple, View, VirtualColumn as Heading, Wanted};
+use super::{Cell, Simple, View, Wanted};
 use crate::schema::column::{Column, ColumnDefault};
 use crate::schema::show_create::{column_type, default_value};
 use crate::schema::{Index, Table};
 
-pub(super) static TABLES: &[Simple] = &[
-    Simple { name: "COLUMNS", columns: columns_columns, rows: columns },
-    Simple { name: "STATISTICS", columns: statistics_columns, rows: statistics },
-];
+pub(super) static TABLES: &[Simple] =
+    &[Simple { name: "COLUMNS", rows: columns }, Simple { name: "STATISTICS", rows: statistics }];
 
 /// What MySQL lets everybody do with a column.
 const PRIVILEGES: &str = "select,insert,update,references";
-
-fn columns_columns() -> Vec<Heading> {
-    vec![
-        Heading::text("TABLE_CATALOG", 64),
-        Heading::text("TABLE_SCHEMA", 64),
-        Heading::text("TABLE_NAME", 64),
-        Heading::text("COLUMN_NAME", 64).or_null(),
-        Heading::int("ORDINAL_POSITION"),
-        Heading::long_text("COLUMN_DEFAULT").or_null(),
-        Heading::text("IS_NULLABLE", 3),
-        Heading::long_text("DATA_TYPE").or_null(),
-        Heading::big("CHARACTER_MAXIMUM_LENGTH").or_null(),
-        Heading::big("CHARACTER_OCTET_LENGTH").or_null(),
-        Heading::big("NUMERIC_PRECISION").or_null(),
-        Heading::big("NUMERIC_SCALE").or_null(),
-        Heading::int("DATETIME_PRECISION").or_null(),
-        Heading::text("CHARACTER_SET_NAME", 64).or_null(),
-        Heading::text("COLLATION_NAME", 64).or_null(),
-        Heading::long_text("COLUMN_TYPE"),
-        Heading::text("COLUMN_KEY", 3),
-        Heading::text("EXTRA", 256).or_null(),
-        Heading::text("PRIVILEGES", 154).or_null(),
-        Heading::long_text("COLUMN_COMMENT"),
-        Heading::long_text("GENERATION_EXPRESSION"),
-        Heading::int("SRS_ID").or_null(),
-    ]
-}
 
 /// `PRI`, `UNI`, `MUL` or nothing.
 pub(super) fn column_key(table: &Table, at: usize) -> &'static str {
@@ -183,29 +154,6 @@ fn numeric(data_type: &DataType) -> (Option<u64>, Option<u64>) {
         DataType::Bit { width } => (Some((*width).into()), None),
         _ => (None, None),
     }
-}
-
-fn statistics_columns() -> Vec<Heading> {
-    vec![
-        Heading::text("TABLE_CATALOG", 64),
-        Heading::text("TABLE_SCHEMA", 64),
-        Heading::text("TABLE_NAME", 64),
-        Heading::int("NON_UNIQUE"),
-        Heading::text("INDEX_SCHEMA", 64),
-        Heading::text("INDEX_NAME", 64).or_null(),
-        Heading::int("SEQ_IN_INDEX"),
-        Heading::text("COLUMN_NAME", 64).or_null(),
-        Heading::text("COLLATION", 1).or_null(),
-        Heading::big("CARDINALITY").or_null(),
-        Heading::big("SUB_PART").or_null(),
-        Heading::text("PACKED", 0).or_null(),
-        Heading::text("NULLABLE", 3),
-        Heading::text("INDEX_TYPE", 11),
-        Heading::text("COMMENT", 8),
-        Heading::text("INDEX_COMMENT", 2048),
-        Heading::text("IS_VISIBLE", 3),
-        Heading::long_text("EXPRESSION").or_null(),
-    ]
 }
 
 fn statistics(view: &View<'_>, wanted: Wanted<'_>) -> Vec<Vec<Cell>> {

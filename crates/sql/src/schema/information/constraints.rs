@@ -1,32 +1,15 @@
 //! Constraints: KEY_COLUMN_USAGE, TABLE_CONSTRAINTS, REFERENTIAL_CONSTRAINTS, CHECK_CONSTRAINTS.
 
 use super::tables::CATALOG;
-use super::{Cell, Simple, View, VirtualColumn as Column, Wanted};
+use super::{Cell, Simple, View, Wanted};
 use crate::schema::{ForeignKey, Table};
 
 pub(super) static TABLES: &[Simple] = &[
-    Simple { name: "KEY_COLUMN_USAGE", columns: usage_columns, rows: usage },
-    Simple { name: "TABLE_CONSTRAINTS", columns: constraints_columns, rows: constraints },
-    Simple { name: "REFERENTIAL_CONSTRAINTS", columns: referential_columns, rows: referential },
-    Simple { name: "CHECK_CONSTRAINTS", columns: checks_columns, rows: checks },
+    Simple { name: "KEY_COLUMN_USAGE", rows: usage },
+    Simple { name: "TABLE_CONSTRAINTS", rows: constraints },
+    Simple { name: "REFERENTIAL_CONSTRAINTS", rows: referential },
+    Simple { name: "CHECK_CONSTRAINTS", rows: checks },
 ];
-
-fn usage_columns() -> Vec<Column> {
-    vec![
-        Column::text("CONSTRAINT_CATALOG", 64),
-        Column::text("CONSTRAINT_SCHEMA", 64),
-        Column::text("CONSTRAINT_NAME", 64).or_null(),
-        Column::text("TABLE_CATALOG", 64),
-        Column::text("TABLE_SCHEMA", 64),
-        Column::text("TABLE_NAME", 64),
-        Column::text("COLUMN_NAME", 64).or_null(),
-        Column::int("ORDINAL_POSITION"),
-        Column::int("POSITION_IN_UNIQUE_CONSTRAINT").or_null(),
-        Column::text("REFERENCED_TABLE_SCHEMA", 64).or_null(),
-        Column::text("REFERENCED_TABLE_NAME", 64).or_null(),
-        Column::text("REFERENCED_COLUMN_NAME", 64).or_null(),
-    ]
-}
 
 /// The name of a table's column.
 fn column(table: &Table, at: u16) -> Cell {
@@ -68,18 +51,6 @@ fn usage(view: &View<'_>, wanted: Wanted<'_>) -> Vec<Vec<Cell>> {
     rows
 }
 
-fn constraints_columns() -> Vec<Column> {
-    vec![
-        Column::text("CONSTRAINT_CATALOG", 64),
-        Column::text("CONSTRAINT_SCHEMA", 64),
-        Column::text("CONSTRAINT_NAME", 64).or_null(),
-        Column::text("TABLE_SCHEMA", 64),
-        Column::text("TABLE_NAME", 64),
-        Column::text("CONSTRAINT_TYPE", 11),
-        Column::text("ENFORCED", 3),
-    ]
-}
-
 fn constraints(view: &View<'_>, wanted: Wanted<'_>) -> Vec<Vec<Cell>> {
     let mut rows = Vec::new();
     for (table, _) in view.tables(|database, name| wanted.has(database, name)) {
@@ -101,22 +72,6 @@ fn constraints(view: &View<'_>, wanted: Wanted<'_>) -> Vec<Vec<Cell>> {
         table.checks.iter().for_each(|check| push(&check.name, "CHECK", check.enforced));
     }
     rows
-}
-
-fn referential_columns() -> Vec<Column> {
-    vec![
-        Column::text("CONSTRAINT_CATALOG", 64),
-        Column::text("CONSTRAINT_SCHEMA", 64),
-        Column::text("CONSTRAINT_NAME", 64).or_null(),
-        Column::text("UNIQUE_CONSTRAINT_CATALOG", 64),
-        Column::text("UNIQUE_CONSTRAINT_SCHEMA", 64),
-        Column::text("UNIQUE_CONSTRAINT_NAME", 64).or_null(),
-        Column::text("MATCH_OPTION", 7),
-        Column::text("UPDATE_RULE", 11),
-        Column::text("DELETE_RULE", 11),
-        Column::text("TABLE_NAME", 64),
-        Column::text("REFERENCED_TABLE_NAME", 64),
-    ]
 }
 
 /// The unique key of its parent that a foreign key refers to.
@@ -149,15 +104,6 @@ fn referential(view: &View<'_>, wanted: Wanted<'_>) -> Vec<Vec<Cell>> {
         }
     }
     rows
-}
-
-fn checks_columns() -> Vec<Column> {
-    vec![
-        Column::text("CONSTRAINT_CATALOG", 64),
-        Column::text("CONSTRAINT_SCHEMA", 64),
-        Column::text("CONSTRAINT_NAME", 64),
-        Column::long_text("CHECK_CLAUSE"),
-    ]
 }
 
 fn checks(view: &View<'_>, wanted: Wanted<'_>) -> Vec<Vec<Cell>> {

@@ -3,25 +3,16 @@
 use meseta_types::text::Pad;
 use meseta_types::{Charset, Collation};
 
-use super::{Cell, Simple, View, VirtualColumn as Column, Wanted, nothing};
+use super::{Cell, Simple, View, Wanted};
 
 pub(super) static TABLES: &[Simple] = &[
-    Simple { name: "CHARACTER_SETS", columns: character_sets_columns, rows: character_sets },
-    Simple { name: "COLLATIONS", columns: collations_columns, rows: collations },
-    Simple { name: "COLLATION_CHARACTER_SET_APPLICABILITY", columns: applicability_columns, rows: applicability },
-    Simple { name: "ENGINES", columns: engines_columns, rows: engines },
-    Simple { name: "KEYWORDS", columns: keywords_columns, rows: nothing },
-    Simple { name: "PLUGINS", columns: plugins_columns, rows: plugins },
+    Simple { name: "CHARACTER_SETS", rows: character_sets },
+    Simple { name: "COLLATIONS", rows: collations },
+    Simple { name: "COLLATION_CHARACTER_SET_APPLICABILITY", rows: applicability },
+    Simple { name: "ENGINES", rows: engines },
+    Simple { name: "KEYWORDS", rows: keywords },
+    Simple { name: "PLUGINS", rows: plugins },
 ];
-
-fn character_sets_columns() -> Vec<Column> {
-    vec![
-        Column::text("CHARACTER_SET_NAME", 64),
-        Column::text("DEFAULT_COLLATE_NAME", 64),
-        Column::text("DESCRIPTION", 2048),
-        Column::int("MAXLEN"),
-    ]
-}
 
 fn description(charset: Charset) -> &'static str {
     match charset {
@@ -45,18 +36,6 @@ pub(super) fn character_sets(_: &View<'_>, _: Wanted<'_>) -> Vec<Vec<Cell>> {
         ]
     };
     all.into_iter().map(row).collect()
-}
-
-fn collations_columns() -> Vec<Column> {
-    vec![
-        Column::text("COLLATION_NAME", 64),
-        Column::text("CHARACTER_SET_NAME", 64),
-        Column::big("ID"),
-        Column::text("IS_DEFAULT", 3),
-        Column::text("IS_COMPILED", 3),
-        Column::int("SORTLEN"),
-        Column::text("PAD_ATTRIBUTE", 9),
-    ]
 }
 
 fn sort_length(collation: Collation) -> u64 {
@@ -88,24 +67,9 @@ pub(super) fn collations(_: &View<'_>, _: Wanted<'_>) -> Vec<Vec<Cell>> {
     by_name().into_iter().map(row).collect()
 }
 
-fn applicability_columns() -> Vec<Column> {
-    vec![Column::text("COLLATION_NAME", 64), Column::text("CHARACTER_SET_NAME", 64)]
-}
-
 fn applicability(_: &View<'_>, _: Wanted<'_>) -> Vec<Vec<Cell>> {
     let row = |collation: Collation| vec![Cell::text(collation.name()), Cell::text(collation.charset().name())];
     by_name().into_iter().map(row).collect()
-}
-
-pub(super) fn engines_columns() -> Vec<Column> {
-    vec![
-        Column::text("ENGINE", 64),
-        Column::text("SUPPORT", 8),
-        Column::text("COMMENT", 80),
-        Column::text("TRANSACTIONS", 3).or_null(),
-        Column::text("XA", 3).or_null(),
-        Column::text("SAVEPOINTS", 3).or_null(),
-    ]
 }
 
 pub(super) fn engines(_: &View<'_>, _: Wanted<'_>) -> Vec<Vec<Cell>> {
@@ -113,25 +77,11 @@ pub(super) fn engines(_: &View<'_>, _: Wanted<'_>) -> Vec<Vec<Cell>> {
     vec![["InnoDB", "DEFAULT", comment, "YES", "YES", "YES"].map(Cell::text).to_vec()]
 }
 
-fn keywords_columns() -> Vec<Column> {
-    vec![Column::text("WORD", 128).or_null(), Column::int("RESERVED").or_null()]
-}
-
-fn plugins_columns() -> Vec<Column> {
-    let names = [
-        "PLUGIN_NAME",
-        "PLUGIN_VERSION",
-        "PLUGIN_STATUS",
-        "PLUGIN_TYPE",
-        "PLUGIN_TYPE_VERSION",
-        "PLUGIN_LIBRARY",
-        "PLUGIN_LIBRARY_VERSION",
-        "PLUGIN_AUTHOR",
-        "PLUGIN_DESCRIPTION",
-        "PLUGIN_LICENSE",
-        "LOAD_OPTION",
-    ];
-    names.into_iter().map(|name| Column::text(name, 64).or_null()).collect()
+fn keywords(_: &View<'_>, _: Wanted<'_>) -> Vec<Vec<Cell>> {
+    let mut all: Vec<(&str, bool)> = meseta_parser::Keyword::all().collect();
+    all.sort_unstable();
+    let row = |(word, is_reserved): (&str, bool)| vec![Cell::text(word), Cell::Signed(is_reserved.into())];
+    all.into_iter().map(row).collect()
 }
 
 fn plugins(_: &View<'_>, _: Wanted<'_>) -> Vec<Vec<Cell>> {

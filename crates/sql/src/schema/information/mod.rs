@@ -11,7 +11,10 @@
 
 mod columns;
 mod constraints;
+mod engine;
+mod extensions;
 mod fixed;
+mod layout;
 mod show;
 mod tables;
 
@@ -192,12 +195,10 @@ pub trait VirtualTable: Sync {
     fn rows(&self, view: &View<'_>, wanted: Wanted<'_>) -> Vec<Vec<Cell>>;
 }
 
-/// A table made of two functions.
+/// A table made by a function, with the columns that `layout` knows.
 pub struct Simple {
     /// Its name.
     pub name: &'static str,
-    /// Makes its columns.
-    pub columns: fn() -> Vec<VirtualColumn>,
     /// Makes its rows.
     pub rows: fn(&View<'_>, Wanted<'_>) -> Vec<Vec<Cell>>,
 }
@@ -208,7 +209,7 @@ impl VirtualTable for Simple {
     }
 
     fn columns(&self) -> Vec<VirtualColumn> {
-        (self.columns)()
+        layout::columns(self.name)
     }
 
     fn rows(&self, view: &View<'_>, wanted: Wanted<'_>) -> Vec<Vec<Cell>> {
@@ -223,11 +224,19 @@ fn nothing(_: &View<'_>, _: Wanted<'_>) -> Vec<Vec<Cell>> {
 
 /// All tables of information_schema.
 pub fn virtual_tables() -> impl Iterator<Item = &'static dyn VirtualTable> {
-    [tables::TABLES, columns::TABLES, constraints::TABLES, fixed::TABLES, account::INFORMATION_TABLES]
-        .into_iter()
-        .flatten()
-        .map(|table| table as &dyn VirtualTable)
-        .chain(super::performance::tables_of("information_schema"))
+    [
+        tables::TABLES,
+        columns::TABLES,
+        constraints::TABLES,
+        engine::TABLES,
+        extensions::TABLES,
+        fixed::TABLES,
+        account::INFORMATION_TABLES,
+    ]
+    .into_iter()
+    .flatten()
+    .map(|table| table as &dyn VirtualTable)
+    .chain(super::performance::tables_of("information_schema"))
 }
 
 /// The table of this name; case does not count.

@@ -13,7 +13,7 @@ use crate::schema::show_create::{column_type, default_value};
 use crate::schema::{Database, Table, show_create_database, show_create_table};
 use crate::statement::definition::DefinitionContext;
 
-/// Answers a SHOW. LIKE is answered here; WHERE is error 1235, until the executor filters.
+/// Answers a SHOW. LIKE is answered here, WHERE by the session.
 ///
 /// # Errors
 /// MySQL's: 1046, 1049, 1146; 1235 for forms that are not about definitions.
@@ -22,7 +22,8 @@ pub fn show(show: &ast::Show<'_>, session: &mut DefinitionContext<'_>) -> Result
     match show.filter {
         None => {}
         Some(ShowFilter::Like(pattern)) => filter(&mut rows, &pattern),
-        Some(ShowFilter::Where(_)) => return Err(Error::not_yet("SHOW ... WHERE")),
+        // The session's business: it has expressions.
+        Some(ShowFilter::Where(_)) => {}
     }
     if let (Some(ShowFilter::Like(pattern)), ShowWhat::Tables { .. } | ShowWhat::Databases) = (show.filter, &show.what)
         && let Some((name, _)) = rows.columns.first_mut()
@@ -87,7 +88,7 @@ fn answer(what: &ShowWhat<'_>, session: &mut DefinitionContext<'_>) -> Result<Ro
                 known => known,
             };
             let known = known.ok_or_else(|| Error::new(ER_BAD_DB_ERROR, &[&name]))?;
-            let text = show_create_database(&name, known, *if_not_exists);
+            let text = show_create_database(&name, known, *if_not_exists, session.names);
             let columns = vec![
                 heading("Database", Column::text("Database", 64)),
                 heading("Create Database", Column::text("Create Database", 1024)),
@@ -348,7 +349,7 @@ fn create_table(name: &ast::ObjectName<'_>, session: &mut DefinitionContext<'_>)
     let table = shown_table(name, session)?;
     let schema = session.schema();
     let next = schema.table(table.id).map_or(0, |engine| engine.auto_increment.next());
-    let text = show_create_table(&table, &schema, next, &session.context.zone);
+    let text = show_create_table(&table, &schema, next, &session.context.zone, session.names);
     let columns =
         vec![heading("Table", Column::text("Table", 64)), heading("Create Table", Column::text("Create Table", 1024))];
     Ok(Rows { columns, rows: vec![vec![Cell::text(&table.name), Cell::text(text)]] })

@@ -2,7 +2,7 @@
 
 use meseta_types::Collation;
 
-use super::{Cell, Simple, View, VirtualColumn as Column, Wanted, moment, nothing};
+use super::{Cell, Simple, View, Wanted, moment, nothing};
 use crate::schema::{Database, Table};
 
 /// The name of the catalog that all databases are in.
@@ -11,27 +11,27 @@ pub(super) const CATALOG: &str = "def";
 const PAGE_BYTES: u64 = 16_384;
 
 pub(super) static TABLES: &[Simple] = &[
-    Simple { name: "SCHEMATA", columns: schemata_columns, rows: schemata },
-    Simple { name: "TABLES", columns: tables_columns, rows: tables },
-    Simple { name: "VIEWS", columns: views_columns, rows: nothing },
-    Simple { name: "ROUTINES", columns: routines_columns, rows: nothing },
-    Simple { name: "PARAMETERS", columns: parameters_columns, rows: nothing },
-    Simple { name: "TRIGGERS", columns: triggers_columns, rows: nothing },
-    Simple { name: "EVENTS", columns: events_columns, rows: nothing },
-    Simple { name: "PARTITIONS", columns: partitions_columns, rows: nothing },
-    Simple { name: "FILES", columns: files_columns, rows: nothing },
+    Simple { name: "SCHEMATA", rows: schemata },
+    Simple { name: "TABLES", rows: tables },
+    Simple { name: "VIEWS", rows: nothing },
+    Simple { name: "ROUTINES", rows: nothing },
+    Simple { name: "PARAMETERS", rows: nothing },
+    Simple { name: "TRIGGERS", rows: nothing },
+    Simple { name: "EVENTS", rows: nothing },
+    Simple { name: "PARTITIONS", rows: partitions },
+    Simple { name: "FILES", rows: nothing },
+    Simple { name: "COLUMN_STATISTICS", rows: nothing },
+    Simple { name: "LIBRARIES", rows: nothing },
+    Simple { name: "ROUTINE_LIBRARIES", rows: nothing },
+    Simple { name: "TABLESPACES_EXTENSIONS", rows: nothing },
+    Simple { name: "VIEW_ROUTINE_USAGE", rows: nothing },
+    Simple { name: "VIEW_TABLE_USAGE", rows: nothing },
+    Simple { name: "JSON_DUALITY_VIEWS", rows: nothing },
+    Simple { name: "JSON_DUALITY_VIEW_COLUMNS", rows: nothing },
+    Simple { name: "JSON_DUALITY_VIEW_LINKS", rows: nothing },
+    Simple { name: "JSON_DUALITY_VIEW_TABLES", rows: nothing },
+    Simple { name: "ST_GEOMETRY_COLUMNS", rows: nothing },
 ];
-
-fn schemata_columns() -> Vec<Column> {
-    vec![
-        Column::text("CATALOG_NAME", 64),
-        Column::text("SCHEMA_NAME", 64),
-        Column::text("DEFAULT_CHARACTER_SET_NAME", 64),
-        Column::text("DEFAULT_COLLATION_NAME", 64),
-        Column::text("SQL_PATH", 0).or_null(),
-        Column::text("DEFAULT_ENCRYPTION", 3),
-    ]
-}
 
 fn schemata(view: &View<'_>, wanted: Wanted<'_>) -> Vec<Vec<Cell>> {
     let own = [
@@ -60,32 +60,6 @@ fn schemata(view: &View<'_>, wanted: Wanted<'_>) -> Vec<Vec<Cell>> {
         .collect()
 }
 
-fn tables_columns() -> Vec<Column> {
-    vec![
-        Column::text("TABLE_CATALOG", 64),
-        Column::text("TABLE_SCHEMA", 64),
-        Column::text("TABLE_NAME", 64),
-        Column::text("TABLE_TYPE", 11),
-        Column::text("ENGINE", 64).or_null(),
-        Column::int("VERSION").or_null(),
-        Column::text("ROW_FORMAT", 10).or_null(),
-        Column::big("TABLE_ROWS").or_null(),
-        Column::big("AVG_ROW_LENGTH").or_null(),
-        Column::big("DATA_LENGTH").or_null(),
-        Column::big("MAX_DATA_LENGTH").or_null(),
-        Column::big("INDEX_LENGTH").or_null(),
-        Column::big("DATA_FREE").or_null(),
-        Column::big("AUTO_INCREMENT").or_null(),
-        Column::datetime("CREATE_TIME"),
-        Column::datetime("UPDATE_TIME").or_null(),
-        Column::datetime("CHECK_TIME").or_null(),
-        Column::text("TABLE_COLLATION", 64).or_null(),
-        Column::big("CHECKSUM").or_null(),
-        Column::text("CREATE_OPTIONS", 256).or_null(),
-        Column::long_text("TABLE_COMMENT").or_null(),
-    ]
-}
-
 fn tables(view: &View<'_>, wanted: Wanted<'_>) -> Vec<Vec<Cell>> {
     let mut rows = Vec::new();
     for (table, engine) in view.tables(|database, name| wanted.has(database, name)) {
@@ -110,6 +84,23 @@ fn tables(view: &View<'_>, wanted: Wanted<'_>) -> Vec<Vec<Cell>> {
         row.extend(std::iter::repeat_n(Cell::Null, 8));
         row
     }));
+    rows
+}
+
+/// A table that is not in parts is one row without names of parts.
+fn partitions(view: &View<'_>, wanted: Wanted<'_>) -> Vec<Vec<Cell>> {
+    let mut rows = Vec::new();
+    for (table, engine) in view.tables(|database, name| wanted.has(database, name)) {
+        let mut row = [CATALOG, &table.database, &table.name].map(Cell::text).to_vec();
+        row.extend(std::iter::repeat_n(Cell::Null, 10));
+        // TABLE_ROWS to DATA_FREE, CREATE_TIME.
+        let status = status(&table, &engine, view);
+        row.extend(status[3..9].iter().cloned());
+        row.push(status[10].clone());
+        row.extend(std::iter::repeat_n(Cell::Null, 3));
+        row.extend([Cell::text(""), Cell::text(""), Cell::Null]);
+        rows.push(row);
+    }
     rows
 }
 
@@ -180,209 +171,4 @@ fn create_options(table: &Table) -> String {
         out.extend(value.map(|value| format!("{name}={}", u8::from(value))));
     }
     out.join(" ")
-}
-
-fn texts(names: &[&'static str]) -> Vec<Column> {
-    names.iter().map(|name| Column::text(name, 64).or_null()).collect()
-}
-
-fn views_columns() -> Vec<Column> {
-    texts(&[
-        "TABLE_CATALOG",
-        "TABLE_SCHEMA",
-        "TABLE_NAME",
-        "VIEW_DEFINITION",
-        "CHECK_OPTION",
-        "IS_UPDATABLE",
-        "DEFINER",
-        "SECURITY_TYPE",
-        "CHARACTER_SET_CLIENT",
-        "COLLATION_CONNECTION",
-    ])
-}
-
-fn routines_columns() -> Vec<Column> {
-    texts(&[
-        "SPECIFIC_NAME",
-        "ROUTINE_CATALOG",
-        "ROUTINE_SCHEMA",
-        "ROUTINE_NAME",
-        "ROUTINE_TYPE",
-        "DATA_TYPE",
-        "CHARACTER_MAXIMUM_LENGTH",
-        "CHARACTER_OCTET_LENGTH",
-        "NUMERIC_PRECISION",
-        "NUMERIC_SCALE",
-        "DATETIME_PRECISION",
-        "CHARACTER_SET_NAME",
-        "COLLATION_NAME",
-        "DTD_IDENTIFIER",
-        "ROUTINE_BODY",
-        "ROUTINE_DEFINITION",
-        "EXTERNAL_NAME",
-        "EXTERNAL_LANGUAGE",
-        "PARAMETER_STYLE",
-        "IS_DETERMINISTIC",
-        "SQL_DATA_ACCESS",
-        "SQL_PATH",
-        "SECURITY_TYPE",
-        "CREATED",
-        "LAST_ALTERED",
-        "SQL_MODE",
-        "ROUTINE_COMMENT",
-        "DEFINER",
-        "CHARACTER_SET_CLIENT",
-        "COLLATION_CONNECTION",
-        "DATABASE_COLLATION",
-    ])
-}
-
-fn parameters_columns() -> Vec<Column> {
-    texts(&[
-        "SPECIFIC_CATALOG",
-        "SPECIFIC_SCHEMA",
-        "SPECIFIC_NAME",
-        "ORDINAL_POSITION",
-        "PARAMETER_MODE",
-        "PARAMETER_NAME",
-        "DATA_TYPE",
-        "CHARACTER_MAXIMUM_LENGTH",
-        "CHARACTER_OCTET_LENGTH",
-        "NUMERIC_PRECISION",
-        "NUMERIC_SCALE",
-        "DATETIME_PRECISION",
-        "CHARACTER_SET_NAME",
-        "COLLATION_NAME",
-        "DTD_IDENTIFIER",
-        "ROUTINE_TYPE",
-    ])
-}
-
-fn triggers_columns() -> Vec<Column> {
-    texts(&[
-        "TRIGGER_CATALOG",
-        "TRIGGER_SCHEMA",
-        "TRIGGER_NAME",
-        "EVENT_MANIPULATION",
-        "EVENT_OBJECT_CATALOG",
-        "EVENT_OBJECT_SCHEMA",
-        "EVENT_OBJECT_TABLE",
-        "ACTION_ORDER",
-        "ACTION_CONDITION",
-        "ACTION_STATEMENT",
-        "ACTION_ORIENTATION",
-        "ACTION_TIMING",
-        "ACTION_REFERENCE_OLD_TABLE",
-        "ACTION_REFERENCE_NEW_TABLE",
-        "ACTION_REFERENCE_OLD_ROW",
-        "ACTION_REFERENCE_NEW_ROW",
-        "CREATED",
-        "SQL_MODE",
-        "DEFINER",
-        "CHARACTER_SET_CLIENT",
-        "COLLATION_CONNECTION",
-        "DATABASE_COLLATION",
-    ])
-}
-
-fn events_columns() -> Vec<Column> {
-    texts(&[
-        "EVENT_CATALOG",
-        "EVENT_SCHEMA",
-        "EVENT_NAME",
-        "DEFINER",
-        "TIME_ZONE",
-        "EVENT_BODY",
-        "EVENT_DEFINITION",
-        "EVENT_TYPE",
-        "EXECUTE_AT",
-        "INTERVAL_VALUE",
-        "INTERVAL_FIELD",
-        "SQL_MODE",
-        "STARTS",
-        "ENDS",
-        "STATUS",
-        "ON_COMPLETION",
-        "CREATED",
-        "LAST_ALTERED",
-        "LAST_EXECUTED",
-        "EVENT_COMMENT",
-        "ORIGINATOR",
-        "CHARACTER_SET_CLIENT",
-        "COLLATION_CONNECTION",
-        "DATABASE_COLLATION",
-    ])
-}
-
-fn partitions_columns() -> Vec<Column> {
-    texts(&[
-        "TABLE_CATALOG",
-        "TABLE_SCHEMA",
-        "TABLE_NAME",
-        "PARTITION_NAME",
-        "SUBPARTITION_NAME",
-        "PARTITION_ORDINAL_POSITION",
-        "SUBPARTITION_ORDINAL_POSITION",
-        "PARTITION_METHOD",
-        "SUBPARTITION_METHOD",
-        "PARTITION_EXPRESSION",
-        "SUBPARTITION_EXPRESSION",
-        "PARTITION_DESCRIPTION",
-        "TABLE_ROWS",
-        "AVG_ROW_LENGTH",
-        "DATA_LENGTH",
-        "MAX_DATA_LENGTH",
-        "INDEX_LENGTH",
-        "DATA_FREE",
-        "CREATE_TIME",
-        "UPDATE_TIME",
-        "CHECK_TIME",
-        "CHECKSUM",
-        "PARTITION_COMMENT",
-        "NODEGROUP",
-        "TABLESPACE_NAME",
-    ])
-}
-
-fn files_columns() -> Vec<Column> {
-    texts(&[
-        "FILE_ID",
-        "FILE_NAME",
-        "FILE_TYPE",
-        "TABLESPACE_NAME",
-        "TABLE_CATALOG",
-        "TABLE_SCHEMA",
-        "TABLE_NAME",
-        "LOGFILE_GROUP_NAME",
-        "LOGFILE_GROUP_NUMBER",
-        "ENGINE",
-        "FULLTEXT_KEYS",
-        "DELETED_ROWS",
-        "UPDATE_COUNT",
-        "FREE_EXTENTS",
-        "TOTAL_EXTENTS",
-        "EXTENT_SIZE",
-        "INITIAL_SIZE",
-        "MAXIMUM_SIZE",
-        "AUTOEXTEND_SIZE",
-        "CREATION_TIME",
-        "LAST_UPDATE_TIME",
-        "LAST_ACCESS_TIME",
-        "RECOVER_TIME",
-        "TRANSACTION_COUNTER",
-        "VERSION",
-        "ROW_FORMAT",
-        "TABLE_ROWS",
-        "AVG_ROW_LENGTH",
-        "DATA_LENGTH",
-        "MAX_DATA_LENGTH",
-        "INDEX_LENGTH",
-        "DATA_FREE",
-        "CREATE_TIME",
-        "UPDATE_TIME",
-        "CHECK_TIME",
-        "CHECKSUM",
-        "STATUS",
-        "EXTRA",
-    ])
 }

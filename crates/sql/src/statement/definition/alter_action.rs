@@ -318,6 +318,13 @@ impl DefinitionContext<'_> {
                 return Err(Error::new(ER_DEPENDENT_BY_GENERATED_COLUMN, &[used]));
             }
         }
+        for column in &draft.table.columns {
+            if let ColumnDefault::Expression(text) = &column.default
+                && let Some(used) = names_in(text).iter().find(|used| is_gone(used))
+            {
+                return Err(Error::new(ER_DEPENDENT_BY_DEFAULT_GENERATED_VALUE, &[used, &old.name]));
+            }
+        }
         let mut kept = Vec::new();
         for check in std::mem::take(&mut draft.table.checks) {
             let used = names_in(&check.expression);

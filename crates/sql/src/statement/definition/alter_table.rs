@@ -17,7 +17,7 @@ use meseta_parser::ast::{self, AlterAction};
 use meseta_types::DataType;
 
 use super::alter_action::Draft;
-use super::failure::{EngineFailure, engine_failure};
+use super::failure::{EngineFailure, constraint_text, engine_failure};
 use super::foreign_key::are_compatible;
 use super::rename::rename;
 use super::rows::{Converter, added_value, entry_text};
@@ -34,6 +34,8 @@ impl DefinitionContext<'_> {
         let mut draft = self.draft(&old, alter.actions, text)?;
         self.rename_draft(&mut draft, alter.actions)?;
         self.check_references(&old, &draft)?;
+        self.check_stored_status(&old, &draft)?;
+        self.check_expressions(&draft.table)?;
         for action in alter.actions {
             match action {
                 AlterAction::EnableKeys | AlterAction::DisableKeys => self.note(ER_ILLEGAL_HA, &[&old.name]),
@@ -47,12 +49,26 @@ impl DefinitionContext<'_> {
                 _ => {}
             }
         }
-        let rows = self.carry_out(&old, &engine, &mut draft)?;
+        let is_engine = |action: &AlterAction<'_>| {
+            matches!(action, AlterAction::Force | AlterAction::Option(ast::TableOption::Engine(_)))
+        };
+        let rows = match alter.actions.iter().any(is_engine) && alter.actions.iter().all(is_engine) {
+            // The rows as they are, written anew: MySQL does not count them.
+            true => self.rebuild(&old, &mut draft).map(|_| 0)?,
+            false => self.carry_out(&old, &engine, &mut draft)?,
+        };
         let rows = if is_copied(&old, &draft) { rows } else { 0 };
         if let Some(next) = draft.given.auto_increment {
             self.set_next_number(old.id, next)?;
         }
         Ok(Outcome::Done { rows })
+    }
+
+    /// Writes a table's rows anew, as they are.
+    pub(super) fn rebuild_table(&mut self, name: &ast::ObjectName<'_>) -> Result<()> {
+        let (old, _) = self.table(name)?;
+        let mut draft = self.draft(&old, &[], b"")?;
+        self.rebuild(&old, &mut draft).map(|_| ())
     }
 
     /// RENAME among the actions. Errors: 1049, 1050.
@@ -64,6 +80,19 @@ impl DefinitionContext<'_> {
             if (&database, &to) != (&draft.table.database, &draft.table.name) {
                 self.check_new_table(&database, &to)?;
                 rename(&mut draft.table, &database, &to);
+            }
+        }
+        Ok(())
+    }
+
+    /// A column is virtual for ever, or never. Error 3106.
+    fn check_stored_status(&self, old: &Table, draft: &Draft) -> Result<()> {
+        let is_virtual = |column: &crate::schema::Column| column.generated.as_ref().is_some_and(|of| !of.stored);
+        for (column, source) in draft.table.columns.iter().zip(&draft.sources) {
+            if let Some(before) = source.map(|at| &old.columns[usize::from(at)])
+                && is_virtual(before) != is_virtual(column)
+            {
+                return Err(Error::new(ER_UNSUPPORTED_ACTION_ON_GENERATED_COLUMN, &[&"Changing the STORED status"]));
             }
         }
         Ok(())
@@ -277,6 +306,12 @@ impl DefinitionContext<'_> {
                     .map_or_else(String::new, |known| entry_text(table, known, &last, &self.context.zone));
                 Err(Error::new(ER_DUP_ENTRY, &[&entry, &format!("{}.{index}", table.name)]))
             }
+            Err(EngineFailure::Engine(EngineError::NoParent { key, .. })) => {
+                let found = draft.table.foreign_keys.iter().find(|known| known.name == key);
+                let schema = self.schema();
+                let text = found.map_or(key.clone(), |found| constraint_text(&draft.table, found, &schema));
+                Err(Error::new(ER_NO_REFERENCED_ROW_2, &[&text]))
+            }
             Err(failure) => Err(failure.into()),
         }
     }
@@ -313,7 +348,14 @@ fn is_copied(old: &Table, draft: &Draft) -> bool {
             let before = &old.columns[usize::from(*source)].data_type;
             *before != column.data_type && !is_wider(before, &column.data_type)
         }
-        None => column.generated.as_ref().is_some_and(|generated| generated.stored),
+        None => {
+            column.generated.as_ref().is_some_and(|generated| generated.stored)
+                || matches!(column.default, ColumnDefault::Expression(_))
+        }
     });
-    changes_type || (old.has_primary_key && !table.has_primary_key) || !draft.new_checks.is_empty()
+    let is_computed_anew = table.columns.iter().zip(&draft.sources).any(|(column, source)| {
+        let before = source.and_then(|source| old.columns[usize::from(source)].generated.as_ref());
+        before.is_some_and(|before| column.generated.as_ref() != Some(before))
+    });
+    changes_type || is_computed_anew || (old.has_primary_key && !table.has_primary_key) || !draft.new_checks.is_empty()
 }

@@ -87,6 +87,10 @@ impl DefinitionContext<'_> {
                     column.on_update_now = true;
                 }
                 ColumnAttribute::AutoIncrement => column.auto_increment = true,
+                ColumnAttribute::Serial => {
+                    (column.auto_increment, column.nullable) = (true, false);
+                    made.unique = true;
+                }
                 ColumnAttribute::PrimaryKey => made.primary = true,
                 ColumnAttribute::Unique => made.unique = true,
                 ColumnAttribute::Comment(given) => {
@@ -98,7 +102,7 @@ impl DefinitionContext<'_> {
                 ColumnAttribute::ColumnFormat(format) => column.column_format = without_default(*format),
                 ColumnAttribute::Storage(medium) => column.storage_medium = without_default(*medium),
                 ColumnAttribute::Generated { expression, stored, .. } => {
-                    let printed = self.print_expression(expression, text, &Purpose::Generated)?;
+                    let printed = self.print_expression(expression, text, &Purpose::Generated(name.clone()))?;
                     made.column.generated = Some(Generated { expression: printed.text, stored: *stored });
                     made.uses = printed.columns;
                 }

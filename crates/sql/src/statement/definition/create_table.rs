@@ -12,7 +12,7 @@ use super::column::NewColumn;
 use super::failure::{engine_failure, no_such_database};
 use super::{DefinitionContext, Outcome, foreign_key, name};
 use crate::error::{Error, Result};
-use crate::schema::{Column, ColumnDefault, Index, Table, same_name};
+use crate::schema::{Column, Index, Table, same_name};
 
 /// Columns of a table at most.
 const COLUMNS_MAX: usize = 4096;
@@ -27,15 +27,12 @@ enum Key<'a> {
     Foreign(foreign_key::Given<'a>),
 }
 
-/// A column of the query behind CREATE TABLE ... AS: its name, type, and whether it may be NULL.
-pub type QueryColumn = (String, DataType, bool);
-
 /// CREATE TABLE, and the seam of CREATE TABLE ... AS: creates the table of the statement with the columns of its query
 /// behind its own. The caller plans the query, calls this, and then inserts the rows.
 pub fn create_table_of(
     create: &ast::CreateTable<'_>,
     text: &[u8],
-    query: &[QueryColumn],
+    query: &[Column],
     session: &mut DefinitionContext<'_>,
 ) -> Result<Outcome> {
     session.create_table(create, text, query)
@@ -46,7 +43,7 @@ impl DefinitionContext<'_> {
         &mut self,
         create: &ast::CreateTable<'_>,
         text: &[u8],
-        query: &[QueryColumn],
+        query: &[Column],
     ) -> Result<Outcome> {
         if create.temporary {
             return Err(Error::not_yet("TEMPORARY tables"));
@@ -95,6 +92,7 @@ impl DefinitionContext<'_> {
                     return Ok(Outcome::DONE);
                 }
                 self.finish_table(&mut table, bound, text)?;
+                self.check_expressions(&table)?;
                 table
             }
         };
@@ -178,7 +176,7 @@ impl DefinitionContext<'_> {
         &mut self,
         table: &mut Table,
         elements: &[TableElement<'a>],
-        query: &[QueryColumn],
+        query: &[Column],
         text: &[u8],
     ) -> Result<Elements<'a>> {
         let mut bound = Elements::default();
@@ -198,16 +196,13 @@ impl DefinitionContext<'_> {
                 TableElement::Constraint(TableConstraint::Check(check)) => bound.checks.push((None, *check)),
             }
         }
-        for (name, data_type, nullable) in query {
-            if bound.columns.iter().any(|made| same_name(&made.column.name, name)) {
-                continue;
-            }
-            let mut column = Column::new(name, data_type.clone());
-            column.nullable = *nullable;
-            if !nullable {
-                column.default = ColumnDefault::None;
-            }
-            bound.columns.push(NewColumn::plain(column));
+        for column in query {
+            // One that was written keeps its type, and has its place among the query's.
+            let made = match bound.columns.iter().position(|made| same_name(&made.column.name, &column.name)) {
+                Some(at) => bound.columns.remove(at),
+                None => NewColumn::plain(column.clone()),
+            };
+            bound.columns.push(made);
         }
         Ok(bound)
     }

@@ -59,7 +59,7 @@ impl DefinitionContext<'_> {
                 return Err(Error::new(ER_NO_SUCH_DB, &[&database_name]));
             }
             self.engine.alter_database(&database_name, &database.attributes()).map_err(engine_failure)?;
-            return Ok(Outcome::DONE);
+            return Ok(Outcome::Done { rows: 1 });
         }
         if known.is_some() {
             let error = Error::new(ER_DB_CREATE_EXISTS, &[&database_name]);

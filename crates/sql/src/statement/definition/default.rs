@@ -15,7 +15,7 @@ impl DefinitionContext<'_> {
     /// Sets a column's default to what is behind DEFAULT. Errors: 1067, 1101.
     pub(super) fn set_default(&mut self, column: &mut Column, value: &ast::Expression<'_>, text: &[u8]) -> Result<()> {
         if is_in_parentheses(value, text) {
-            let printed = self.print_expression(value, text, &Purpose::Default)?;
+            let printed = self.print_expression(value, text, &Purpose::Default(column.name.clone()))?;
             column.default = ColumnDefault::Expression(printed.text);
             return Ok(());
         }

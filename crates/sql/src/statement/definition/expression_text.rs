@@ -13,14 +13,54 @@ use meseta_parser::ast::{
 
 use super::{DefinitionContext, name};
 use crate::error::{Error, Result};
-use crate::schema::{append_quoted, append_quoted_name};
+use crate::schema::{append_quoted, append_quoted_name, quoted_name};
+
+/// Functions that may not stand in any definition.
+const NEVER: [&str; 17] = [
+    "benchmark",
+    "found_rows",
+    "get_lock",
+    "icu_version",
+    "is_free_lock",
+    "is_used_lock",
+    "json_merge",
+    "last_insert_id",
+    "load_file",
+    "name_const",
+    "release_all_locks",
+    "release_lock",
+    "row_count",
+    "sleep",
+    "source_pos_wait",
+    "updatexml",
+    "version",
+];
+/// Functions that may stand in a default alone: they do not have one value for ever.
+const CHANGING: [&str; 16] = [
+    "connection_id",
+    "curdate",
+    "current_role",
+    "current_user",
+    "curtime",
+    "database",
+    "etag",
+    "now",
+    "rand",
+    "roles_graphml",
+    "user",
+    "utc_date",
+    "utc_time",
+    "utc_timestamp",
+    "uuid",
+    "uuid_short",
+];
 
 /// Where an expression stands: which errors it can cause.
 pub enum Purpose {
-    /// DEFAULT (...).
-    Default,
-    /// GENERATED ALWAYS AS (...).
-    Generated,
+    /// DEFAULT (...), by its column's name.
+    Default(String),
+    /// GENERATED ALWAYS AS (...), by its column's name.
+    Generated(String),
     /// CHECK (...), by its name.
     Check(String),
 }
@@ -52,6 +92,13 @@ impl DefinitionContext<'_> {
         text: &[u8],
         purpose: &Purpose,
     ) -> Result<Printed> {
+        if matches!(expression.kind, ExpressionKind::Row(_)) {
+            return Err(match purpose {
+                Purpose::Default(column) => Error::new(ER_DEFAULT_VAL_GENERATED_ROW_VALUE, &[column]),
+                Purpose::Generated(column) => Error::new(ER_GENERATED_COLUMN_ROW_VALUE, &[column]),
+                Purpose::Check(name) => Error::new(ER_CHECK_CONSTRAINT_ROW_VALUE, &[name]),
+            });
+        }
         let charset = self.connection_collation.charset().name();
         let mut printer = Printer { out: String::new(), columns: Vec::new(), purpose, charset, text, exclamations: 0 };
         printer.expression(expression)?;
@@ -133,17 +180,58 @@ fn opposite<'a>(condition: &ast::Expression<'a>) -> Option<ast::Expression<'a>> 
 impl Printer<'_> {
     fn not_allowed(&self, what: &str) -> Error {
         match self.purpose {
-            Purpose::Default => Error::not_yet(&format!("{what} in a default")),
-            Purpose::Generated => Error::not_yet(&format!("{what} in a generated column")),
+            Purpose::Default(_) => Error::not_yet(&format!("{what} in a default")),
+            Purpose::Generated(_) => Error::not_yet(&format!("{what} in a generated column")),
             Purpose::Check(_) => Error::not_yet(&format!("{what} in a check constraint")),
         }
     }
 
+    /// A query, or something else that may not stand there.
+    fn forbidden(&self) -> Error {
+        match self.purpose {
+            Purpose::Default(column) => Error::new(ER_DEFAULT_VAL_GENERATED_FUNCTION_IS_NOT_ALLOWED, &[column]),
+            Purpose::Generated(column) => Error::new(ER_GENERATED_COLUMN_FUNCTION_IS_NOT_ALLOWED, &[column]),
+            Purpose::Check(name) => Error::new(ER_CHECK_CONSTRAINT_FUNCTION_IS_NOT_ALLOWED, &[name]),
+        }
+    }
+
+    fn forbidden_function(&self, function: &str) -> Error {
+        match self.purpose {
+            Purpose::Default(column) => {
+                Error::new(ER_DEFAULT_VAL_GENERATED_NAMED_FUNCTION_IS_NOT_ALLOWED, &[column, &function])
+            }
+            Purpose::Generated(column) => {
+                Error::new(ER_GENERATED_COLUMN_NAMED_FUNCTION_IS_NOT_ALLOWED, &[column, &function])
+            }
+            Purpose::Check(name) => Error::new(ER_CHECK_CONSTRAINT_NAMED_FUNCTION_IS_NOT_ALLOWED, &[name, &function]),
+        }
+    }
+
+    /// Error if this function may not stand there: one whose value changes, or that does something.
+    fn check_function(&self, name: &str, arguments: usize) -> Result<()> {
+        let is_default = matches!(self.purpose, Purpose::Default(_));
+        if NEVER.contains(&name) || (!is_default && CHANGING.contains(&name)) {
+            let shown = if matches!(name, "version" | "icu_version") { format!("{name}()") } else { name.to_owned() };
+            return Err(self.forbidden_function(&shown));
+        }
+        let is_generated = matches!(self.purpose, Purpose::Generated(_));
+        if (name == "unix_timestamp" && arguments == 0 && !is_default)
+            || (is_generated && matches!(name, "sysdate" | "random_bytes"))
+        {
+            return Err(self.forbidden_function(name));
+        }
+        if crate::expression::function::find(name).is_none() && !crate::expression::function::is_missing(name) {
+            return Err(self.forbidden_function(&quoted_name(name)));
+        }
+        Ok(())
+    }
+
     fn variable(&self) -> Error {
         match self.purpose {
-            // Which column is known to the caller, who has its name in the statement; MySQL names it.
-            Purpose::Default => Error::new(ER_DEFAULT_VAL_GENERATED_VARIABLES, &[&""]),
-            Purpose::Generated => Error::new(ER_GENERATED_COLUMN_VARIABLES, &[&""]),
+            // MySQL says so of generated columns, too.
+            Purpose::Default(column) | Purpose::Generated(column) => {
+                Error::new(ER_DEFAULT_VAL_GENERATED_VARIABLES, &[column])
+            }
             Purpose::Check(name) => Error::new(ER_CHECK_CONSTRAINT_VARIABLES, &[name]),
         }
     }
@@ -383,15 +471,15 @@ impl Printer<'_> {
             ExpressionKind::InQuery { .. }
             | ExpressionKind::Quantified(_)
             | ExpressionKind::Subquery(_)
-            | ExpressionKind::Exists(_) => return Err(self.not_allowed("a subquery")),
+            | ExpressionKind::Exists(_) => return Err(self.forbidden()),
             ExpressionKind::Aggregate(_) | ExpressionKind::Window(_) => {
                 return Err(Error::new(ER_INVALID_GROUP_FUNC_USE, &[]));
             }
+            ExpressionKind::ValuesOf(_) => return Err(self.forbidden_function("values")),
             // Rare: kept as it was written.
             ExpressionKind::Match(_)
             | ExpressionKind::JsonValue(_)
             | ExpressionKind::Default
-            | ExpressionKind::ValuesOf(_)
             | ExpressionKind::Odbc { .. } => {
                 self.out += &String::from_utf8_lossy(expression.span.of(self.text));
             }
@@ -494,6 +582,11 @@ impl Printer<'_> {
             "schema" => "database",
             other => other,
         };
+        if let Some(schema) = call.name.schema {
+            let shown = format!("{}.{}", quoted_name(&name::text(schema.text)), quoted_name(&given));
+            return Err(self.forbidden_function(&shown));
+        }
+        self.check_function(name, call.arguments.len())?;
         match call.extra {
             CallExtra::None | CallExtra::NoParentheses => {
                 if name == "mod"

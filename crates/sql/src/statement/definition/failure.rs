@@ -3,12 +3,13 @@
 use std::fmt::Display;
 
 use meseta_engine::EngineError;
-use meseta_engine::catalog::CatalogError;
-use meseta_engine::lock::LockError;
+use meseta_engine::catalog::{CatalogError, Schema};
+use meseta_engine::ids::TableId;
 use meseta_errors::*;
 
 use crate::error::Error;
 use crate::schema::attributes::Damaged;
+use crate::schema::{ForeignKey, NameStyle, Table, TableCache, foreign_key_line, quoted_name};
 
 /// 1146.
 pub fn no_such_table(database: &str, name: &str) -> Error {
@@ -43,15 +44,40 @@ pub fn engine_failure(error: EngineError) -> Error {
             CatalogError::Duplicate(name) => Error::new(ER_DUP_ENTRY, &[&"", &name]),
             error @ (CatalogError::Referenced { .. } | CatalogError::Damaged { .. }) => other(&error),
         },
-        EngineError::Lock(LockError::Deadlock) | EngineError::RolledBack => Error::new(ER_LOCK_DEADLOCK, &[]),
-        EngineError::Lock(_) => Error::new(ER_LOCK_WAIT_TIMEOUT, &[]),
-        EngineError::TableChanged => Error::new(ER_TABLE_DEF_CHANGED, &[]),
-        EngineError::NoParent { key, .. } => {
-            Error::new(ER_NO_REFERENCED_ROW_2, &[&format!("CONSTRAINT `{}`", key.replace('`', "``"))])
-        }
-        EngineError::HasChildren { .. } => Error::new(ER_ROW_IS_REFERENCED, &[]),
-        error => other(&error),
+        error => Error::from_engine(error),
     }
+}
+
+/// An error of the engine while rows change, in MySQL's words: those of foreign keys name the constraint.
+pub fn change_failure(error: EngineError, schema: &Schema, tables: &TableCache) -> Error {
+    let (code, child, key) = match &error {
+        EngineError::NoParent { table, key } => (ER_NO_REFERENCED_ROW_2, *table, key),
+        EngineError::HasChildren { table, key } => (ER_ROW_IS_REFERENCED_2, *table, key),
+        EngineError::CascadeConflict { table, index } => return cascade_conflict(*table, *index, schema),
+        _ => return engine_failure(error),
+    };
+    let found = schema.table(child).and_then(|engine| tables.get(engine).ok());
+    let text = found.and_then(|table| {
+        let key = table.foreign_keys.iter().find(|known| known.name == *key)?;
+        Some(constraint_text(&table, key, schema))
+    });
+    // Another definition has come meanwhile: what is left is the name.
+    let text = text.unwrap_or_else(|| format!(" (CONSTRAINT {})", quoted_name(key)));
+    Error::new(code, &[&text])
+}
+
+/// `` (`test`.`child`, CONSTRAINT `name` FOREIGN KEY ...)``, with a blank in front.
+pub(super) fn constraint_text(table: &Table, key: &ForeignKey, schema: &Schema) -> String {
+    let line = foreign_key_line(key, table, schema, NameStyle::USUAL);
+    format!(" ({}.{}, {})", quoted_name(&table.database), quoted_name(&table.name), line.trim_start())
+}
+
+/// 1761: a row that was to follow its parent is in the way of another.
+fn cascade_conflict(table: TableId, index: usize, schema: &Schema) -> Error {
+    let Some(table) = schema.table(table) else { return Error::new(ER_TABLE_DEF_CHANGED, &[]) };
+    let index = table.definition.indexes.get(index).map_or("", |index| index.name.as_str());
+    let name = &table.definition.name;
+    Error::new(ER_FOREIGN_DUPLICATE_KEY_WITH_CHILD_INFO, &[name, &"", name, &index])
 }
 
 impl From<EngineFailure> for Error {

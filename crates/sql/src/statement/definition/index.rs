@@ -54,8 +54,12 @@ impl DefinitionContext<'_> {
         }
         let mut bytes = 0;
         for part in given.parts {
-            let KeyPart::Column { name: column, length, descending } = part else {
-                return Err(Error::not_yet("functional key parts"));
+            let (column, length, descending) = match part {
+                KeyPart::Column { name, length, descending } => (name, length, descending),
+                KeyPart::Expression { expression, .. } if matches!(expression.kind, ast::ExpressionKind::Column(_)) => {
+                    return Err(Error::new(ER_FUNCTIONAL_INDEX_ON_FIELD, &[]));
+                }
+                KeyPart::Expression { .. } => return Err(Error::not_yet("functional key parts")),
             };
             let column_name = name::text(column.text);
             let Some(at) = table.column(&column_name) else {

@@ -27,6 +27,7 @@ mod database;
 mod default;
 mod drop;
 mod expression_text;
+mod expressions;
 mod failure;
 mod foreign_key;
 mod index;
@@ -46,10 +47,11 @@ use meseta_types::{Collation, Context, SqlError};
 
 use crate::error::{Error, Result};
 use crate::schema::information::Rows;
-use crate::schema::{Database, Table, TableCache};
+use crate::schema::{Database, NameStyle, Table, TableCache};
 
 pub use create_table::create_table_of;
-pub use failure::engine_failure;
+pub use expressions::{Expressions, bind_definition, default_constant};
+pub use failure::{change_failure, engine_failure};
 
 /// Computes expressions of a table's columns while its rows are written anew: the seam to `expression`.
 pub trait RowExpressions {
@@ -88,6 +90,8 @@ pub struct DefinitionContext<'s> {
     pub no_engine_substitution: bool,
     /// REAL_AS_FLOAT of `sql_mode`.
     pub real_as_float: bool,
+    /// How SHOW CREATE writes names.
+    pub names: NameStyle,
     /// Seconds since 1970.
     pub now: u64,
     /// SQL mode, time zone, warnings.
@@ -168,6 +172,24 @@ impl DefinitionContext<'_> {
         let schema = self.schema();
         Database::read(&schema.databases.get(name)?.attributes).ok()
     }
+}
+
+/// What a client is told of a definition, beside that it is done.
+pub fn told(statement: &ast::Statement<'_>, rows: u64, warnings: u64) -> String {
+    let is_for_keys =
+        |action: &ast::AlterAction<'_>| matches!(action, ast::AlterAction::EnableKeys | ast::AlterAction::DisableKeys);
+    match statement {
+        ast::Statement::AlterTable(alter) if alter.actions.iter().all(is_for_keys) => String::new(),
+        ast::Statement::AlterTable(_) | ast::Statement::CreateIndex(_) | ast::Statement::DropIndex(_) => {
+            format!("Records: {rows}  Duplicates: 0  Warnings: {warnings}")
+        }
+        _ => String::new(),
+    }
+}
+
+/// Writes a table's rows anew, as they are: OPTIMIZE TABLE. Errors: 1046, 1146, those of the engine.
+pub fn rebuild_as_it_is(name: &ast::ObjectName<'_>, session: &mut DefinitionContext<'_>) -> Result<()> {
+    session.rebuild_table(name)
 }
 
 /// Executes a definition, or a SHOW about one. `text` is the statement's text, which `statement` was parsed from.

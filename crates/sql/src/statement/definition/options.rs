@@ -17,6 +17,8 @@ const ENGINES: [&str; 9] = ["InnoDB", "MyISAM", "MEMORY", "HEAP", "CSV", "ARCHIV
 pub struct Given {
     /// AUTO_INCREMENT.
     pub auto_increment: Option<u64>,
+    /// Another engine was named: options that only it has mean nothing.
+    is_substituted: bool,
     character_set: Option<Charset>,
     collation: Option<Collation>,
 }
@@ -78,7 +80,7 @@ impl DefinitionContext<'_> {
         table: &str,
     ) -> Result<()> {
         match option {
-            TableOption::Engine(engine) => self.engine(&name::text(*engine), table)?,
+            TableOption::Engine(engine) => given.is_substituted = self.engine(&name::text(*engine), table)?,
             TableOption::AutoIncrement(next) => given.auto_increment = Some(number(*next)),
             TableOption::AverageRowLength(length) => options.average_row_length = number(*length),
             TableOption::CharacterSet(set) => {
@@ -111,6 +113,7 @@ impl DefinitionContext<'_> {
                 match format.as_str() {
                     "DEFAULT" => options.row_format.clear(),
                     "DYNAMIC" | "COMPACT" | "COMPRESSED" | "REDUNDANT" => options.row_format = format,
+                    "FIXED" | "PAGED" if given.is_substituted => options.row_format.clear(),
                     _ => {
                         self.warn_text(ER_ILLEGAL_HA_CREATE_OPTION, "InnoDB: invalid ROW_FORMAT specifier.");
                         return Err(Error::new(ER_ILLEGAL_HA, &[&table]));
@@ -143,19 +146,21 @@ impl DefinitionContext<'_> {
         Ok(())
     }
 
-    fn engine(&mut self, engine: &str, table: &str) -> Result<()> {
+    /// Looks at the engine that was named. Returns whether this one is in its place.
+    fn engine(&mut self, engine: &str, table: &str) -> Result<bool> {
         if let Some(known) = ENGINES.iter().find(|known| known.eq_ignore_ascii_case(engine)) {
-            if *known != "InnoDB" {
+            let is_other = *known != "InnoDB";
+            if is_other {
                 self.warn(ER_WARN_USING_OTHER_HANDLER, &[&"InnoDB", &table]);
             }
-            return Ok(());
+            return Ok(is_other);
         }
         if self.no_engine_substitution {
             return Err(Error::new(ER_UNKNOWN_STORAGE_ENGINE, &[&engine]));
         }
         self.warn(ER_UNKNOWN_STORAGE_ENGINE, &[&engine]);
         self.warn(ER_WARN_USING_OTHER_HANDLER, &[&"InnoDB", &table]);
-        Ok(())
+        Ok(true)
     }
 
     fn warn_text(&mut self, code: ErrorCode, message: &str) {

@@ -6,7 +6,7 @@ use meseta_engine::catalog::TableHandle;
 use meseta_engine::rows::{FoundRow, RowChange};
 use meseta_parser::ast::{self, DeleteTarget};
 
-use super::Changes;
+use super::{Changes, passed_over};
 use crate::error::{Error, Result};
 use crate::expression::Expr;
 use crate::query::{
@@ -19,6 +19,7 @@ pub struct DeletePlan {
     selected: SelectedTable,
     order: Vec<SortKey>,
     limit: Option<Expr>,
+    ignores: bool,
 }
 
 impl DeletePlan {
@@ -33,7 +34,7 @@ impl DeletePlan {
         let selected = binder.one_table(table, delete.condition.as_ref())?;
         let order = binder.order_keys(delete.order_by)?;
         let limit = delete.limit.as_ref().map(|limit| binder.expression(limit, Place::plain("LIMIT"))).transpose()?;
-        Ok(Self { selected: binder.finish_one_table(selected)?, order, limit })
+        Ok(Self { selected: binder.finish_one_table(selected)?, order, limit, ignores: delete.ignore })
     }
 
     /// Its rows: for EXPLAIN.
@@ -59,8 +60,16 @@ impl DeletePlan {
             return Ok(changes);
         }
         let mut delete = |running: &mut Running<'_>, handle: &TableHandle, found: &FoundRow| -> Result<()> {
-            if running.inside.engine.delete_row(handle, found).map_err(Error::from_engine)? == RowChange::Done {
-                changes.affected += 1;
+            let before = self.ignores.then(|| running.inside.engine.savepoint());
+            let deleted = running.inside.engine.delete_row(handle, found);
+            match (deleted.map_err(|error| running.inside.refusal(error)), before) {
+                (Ok(RowChange::Done), _) => changes.affected += 1,
+                (Ok(_), _) => {}
+                (Err(error), Some(before)) => {
+                    passed_over(error, running)?;
+                    running.inside.engine.roll_back_to(before).map_err(Error::from_engine)?;
+                }
+                (Err(error), None) => return Err(error),
             }
             changes.found += 1;
             Ok(())

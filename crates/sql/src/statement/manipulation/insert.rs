@@ -21,7 +21,7 @@ use meseta_parser::ast::{self, ExpressionKind, InsertSource};
 use meseta_types::{Datum, SqlError};
 
 use super::row::{Given, RowRules, complete, default_of, engine_row, next_number, put, refuse_generated};
-use super::{Changes, columns_of, duplicate};
+use super::{Changes, columns_of, duplicate, passed_over};
 use crate::error::{Error, Result};
 use crate::expression::Expr;
 use crate::query::{Binder, FoundTable, KnownTable, MORE, Place, QueryPlan, Running, named_source, run_query, text_of};
@@ -274,8 +274,16 @@ impl InsertPlan {
         if let Some(column) = self.counting {
             self.count(column, &mut row, running, changes)?;
         }
-        complete(&self.table, &self.rules, &mut row, running, arena)?;
-        self.write(&row, handle, running, changes, arena)
+        let before = self.ignores.then(|| running.inside.engine.savepoint());
+        let written = complete(&self.table, &self.rules, &mut row, running, arena)
+            .and_then(|()| self.write(&row, handle, running, changes, arena));
+        match (written, before) {
+            (Err(error), Some(before)) => {
+                passed_over(error, running)?;
+                running.inside.engine.roll_back_to(before).map_err(Error::from_engine)
+            }
+            (written, _) => written,
+        }
     }
 
     /// NULL and 0 in the counting column become its next number.
@@ -320,7 +328,11 @@ impl InsertPlan {
         let values = engine_row(&self.table, row, running, arena);
         let mode = if self.replaces || !self.on_duplicate.is_empty() { Mode::Exclusive } else { Mode::Shared };
         loop {
-            let inserted = running.inside.engine.insert_row(handle, &values, mode).map_err(Error::from_engine)?;
+            let inserted = running
+                .inside
+                .engine
+                .insert_row(handle, &values, mode)
+                .map_err(|error| running.inside.refusal(error))?;
             let conflict = match inserted {
                 RowChange::Done => {
                     changes.affected += 1;
@@ -358,7 +370,8 @@ impl InsertPlan {
         if !cursor.next(running.inside.engine).map_err(Error::from_engine)? {
             return Ok(false);
         }
-        let deleted = running.inside.engine.delete_row(handle, cursor.row()).map_err(Error::from_engine)?;
+        let deleted =
+            running.inside.engine.delete_row(handle, cursor.row()).map_err(|error| running.inside.refusal(error))?;
         Ok(deleted == RowChange::Done)
     }
 
@@ -394,7 +407,12 @@ impl InsertPlan {
         }
         complete(&self.table, &self.rules, &mut both, running, arena)?;
         let values = engine_row(&self.table, &both, running, arena);
-        match running.inside.engine.update_row(handle, found, &values, Mode::Shared).map_err(Error::from_engine)? {
+        match running
+            .inside
+            .engine
+            .update_row(handle, found, &values, Mode::Shared)
+            .map_err(|error| running.inside.refusal(error))?
+        {
             RowChange::Done => {
                 changes.affected += 2;
                 Ok(true)

@@ -13,8 +13,8 @@ pub use update::UpdatePlan;
 use bumpalo::Bump;
 use meseta_engine::row::Value;
 use meseta_engine::rows::{Conflict, FoundRow};
-use meseta_errors::ER_DUP_ENTRY;
-use meseta_types::Datum;
+use meseta_errors::{ER_CHECK_CONSTRAINT_VIOLATED, ER_DUP_ENTRY, ER_NO_REFERENCED_ROW_2, ER_ROW_IS_REFERENCED_2};
+use meseta_types::{Datum, SqlError};
 
 use crate::error::{Error, Result};
 use crate::query::{KnownTable, Running, loaded};
@@ -49,6 +49,17 @@ fn duplicate(table: &KnownTable, row: &[Datum<'_>], conflict: &Conflict) -> Erro
     }
     let entry = String::from_utf8_lossy(&entry).into_owned();
     Error::new(ER_DUP_ENTRY, &[&entry, &format!("{}.{}", table.name, definition.name)])
+}
+
+/// With IGNORE, a row that breaks a CHECK or a foreign key is passed over with a warning; other errors stay.
+fn passed_over(error: Error, running: &mut Running<'_>) -> Result<()> {
+    let is_forgiven =
+        matches!(error.code, ER_CHECK_CONSTRAINT_VIOLATED | ER_NO_REFERENCED_ROW_2 | ER_ROW_IS_REFERENCED_2);
+    if !is_forgiven {
+        return Err(error);
+    }
+    running.context.warnings.warn(SqlError::new(error.code.0, error.message));
+    Ok(())
 }
 
 /// A row's columns, as the engine found it: copied into an arena.

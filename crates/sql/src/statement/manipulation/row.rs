@@ -12,13 +12,13 @@ use meseta_errors::{
     ER_AUTOINC_READ_FAILED, ER_BAD_NULL_ERROR, ER_CHECK_CONSTRAINT_VIOLATED, ER_NO_DEFAULT_FOR_FIELD,
     ER_NON_DEFAULT_VALUE_FOR_GENERATED_COLUMN,
 };
-use meseta_parser::ast;
 use meseta_types::{DataType, Datum, SqlError, assign};
 
 use crate::error::{Error, Result};
 use crate::expression::{BindFacts, Expr};
-use crate::query::{Binder, KnownTable, Place, Running, Tables, named_source, stored};
+use crate::query::{KnownTable, Running, Tables, stored};
 use crate::schema::ColumnDefault;
+use crate::statement::definition::bind_definition;
 
 /// What a table's columns are if nothing is given, and what must hold of its rows: bound once for a plan.
 #[derive(Debug)]
@@ -33,8 +33,8 @@ pub struct RowRules {
 
 impl RowRules {
     /// Binds a table's expressions.
-    pub fn new(table: &KnownTable, facts: BindFacts<'_>, tables: &mut dyn Tables) -> Result<Self> {
-        let mut bind = |text: &str| bind_text(table, text, facts, tables);
+    pub fn new(table: &KnownTable, facts: BindFacts<'_>, _: &mut dyn Tables) -> Result<Self> {
+        let bind = |text: &str| bind_definition(table, text, "expression", facts);
         let mut rules = Self { defaults: Vec::new(), generated: Vec::new(), checks: Vec::new() };
         for (number, column) in table.columns.iter().enumerate() {
             rules.defaults.push(match &column.default {
@@ -50,23 +50,6 @@ impl RowRules {
         }
         Ok(rules)
     }
-}
-
-/// Binds an expression of a table's definition: its columns are slots 0 and on.
-fn bind_text(table: &KnownTable, text: &str, facts: BindFacts<'_>, tables: &mut dyn Tables) -> Result<Expr> {
-    let text = format!("SELECT {text}");
-    let arena = meseta_parser::Arena::new();
-    let parsed = meseta_parser::parse(&arena, text.as_bytes(), 0, meseta_parser::Options::default())?;
-    let ast::Statement::Query(ast::Query { body: ast::QueryBody::Select(select), .. }) = parsed.statement else {
-        return Err(Error::not_yet("this expression in a definition"));
-    };
-    let Some(ast::SelectItem::Expression { expression, .. }) = select.items.first() else {
-        return Err(Error::not_yet("this expression in a definition"));
-    };
-    let facts = BindFacts { text: text.as_bytes(), lifted: &[], parameters: &[], ..facts };
-    let mut binder = Binder::new(facts, tables);
-    binder.push_source(named_source(table, &table.name, 0));
-    binder.expression(expression, Place::plain("field list"))
 }
 
 /// What is given for a column.

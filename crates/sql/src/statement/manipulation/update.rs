@@ -19,7 +19,7 @@ use meseta_types::{Datum, SqlError};
 
 use super::insert::column_named;
 use super::row::{RowRules, complete, default_of, engine_row, now, put, refuse_generated};
-use super::{Changes, columns_of, duplicate};
+use super::{Changes, columns_of, duplicate, passed_over};
 use crate::error::{Error, Result};
 use crate::expression::Expr;
 use crate::query::{
@@ -54,6 +54,10 @@ impl UpdatePlan {
         for assignment in update.assignments.iter() {
             let number = column_named(&known, &assignment.column)?;
             if known.columns[number].generated.is_some() {
+                // DEFAULT is what it has anyway.
+                if matches!(assignment.value.kind, ExpressionKind::Default) {
+                    continue;
+                }
                 return Err(refuse_generated(&known, number));
             }
             assignments.push((
@@ -142,9 +146,20 @@ impl UpdatePlan {
         if !touch(table, &before, &mut row, running)? {
             return Ok(());
         }
-        complete(table, &self.rules, &mut row, running, arena)?;
+        if let Err(error) = complete(table, &self.rules, &mut row, running, arena) {
+            return if self.ignores { passed_over(error, running) } else { Err(error) };
+        }
         let values = engine_row(table, &row, running, arena);
-        match running.inside.engine.update_row(handle, found, &values, Mode::Shared).map_err(Error::from_engine)? {
+        let before = self.ignores.then(|| running.inside.engine.savepoint());
+        let updated = running.inside.engine.update_row(handle, found, &values, Mode::Shared);
+        let updated = match (updated.map_err(|error| running.inside.refusal(error)), before) {
+            (Err(error), Some(before)) => {
+                passed_over(error, running)?;
+                return running.inside.engine.roll_back_to(before).map_err(Error::from_engine);
+            }
+            (updated, _) => updated?,
+        };
+        match updated {
             RowChange::Done => changes.affected += 1,
             RowChange::Stale => {}
             RowChange::Conflict(conflict) => {

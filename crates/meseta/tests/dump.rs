@@ -1,0 +1,179 @@
+//! mariadb-dump of a database with every type, restored by the mariadb client: as MySQL's dump of the same tables, and both
+//! databases are equal. `dump/record` made `dump/dump.sql`, on a MySQL 9.7 server.
+//!
+//! The client's programs have to be installed (Debian's mariadb-client; `tools/setup` does it).
+
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+
+struct Serving {
+    process: Child,
+    port: String,
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+impl Serving {
+    fn start(directory: &Path) -> Self {
+        let mut process = Command::new(env!("CARGO_BIN_EXE_meseta"))
+            .args(["serve", "--no-defaults", "--port=0", "--innodb-buffer-pool-size=64M", "--datadir"])
+            .arg(directory)
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the program starts");
+        let mut lines = BufReader::new(process.stderr.take().expect("it was piped")).lines();
+        let mut told = String::new();
+        let port = loop {
+            let line = lines.next().unwrap_or_else(|| panic!("it ended: {told}")).expect("text");
+            if let Some((_, rest)) = line.split_once("listening on ")
+                && let Some(port) = rest.split([' ', ':']).nth(1)
+            {
+                break port.to_owned();
+            }
+            told += &line;
+        };
+        // What it says later is read, so that it never waits for a reader.
+        std::thread::spawn(move || lines.for_each(drop));
+        Serving { process, port }
+    }
+
+    /// Runs one of the client's programs; what it printed.
+    fn run(&self, program: &str, arguments: &[&str], input: &[u8]) -> Vec<u8> {
+        let mut process = Command::new(program)
+            .args(["--no-defaults", "--default-character-set=utf8mb4", "-h", "127.0.0.1", "-u", "root", "-P"])
+            .arg(&self.port)
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap_or_else(|error| panic!("{program} is needed (Debian's mariadb-client; see tools/setup): {error}"));
+        process.stdin.take().expect("it was piped").write_all(input).expect("it reads");
+        let output = process.wait_with_output().expect("it ends");
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{program} {arguments:?}: {told}");
+        output.stdout
+    }
+
+    fn execute(&self, database: &str, text: impl AsRef<[u8]>) -> String {
+        let shown = self.run("mariadb", &["--batch", "--skip-column-names", database], text.as_ref());
+        String::from_utf8(shown).expect("UTF-8")
+    }
+
+    /// A dump. Binary columns are in it as they are, so it is no text in any character set.
+    fn dump(&self, database: &str, options: &[&str]) -> Vec<u8> {
+        let usual = ["--skip-comments", "--skip-lock-tables", "--skip-add-locks", "--order-by-primary"];
+        self.run("mariadb-dump", &[&usual[..], options, &[database]].concat(), b"")
+    }
+}
+
+/// The statements of a dump, without those that set the session up: they change with the client's version.
+fn body(dump: &[u8]) -> Vec<String> {
+    let is_setup = |line: &str| line.is_empty() || line.starts_with("/*!40") && line.contains("SET ");
+    let lines = dump.split(|byte| *byte == b'\n').map(|line| line.escape_ascii().to_string());
+    lines.filter(|line| !is_setup(line) && !line.starts_with("/*M!")).collect()
+}
+
+/// A dump with other words in it.
+fn replaced(dump: &[u8], from: &str, to: &str) -> Vec<u8> {
+    let (mut out, mut rest) = (Vec::new(), dump);
+    while let Some(at) = rest.windows(from.len()).position(|window| window == from.as_bytes()) {
+        out.extend_from_slice(&rest[..at]);
+        out.extend_from_slice(to.as_bytes());
+        rest = &rest[at + from.len()..];
+    }
+    out.extend_from_slice(rest);
+    out
+}
+
+#[track_caller]
+fn assert_same(ours: &[String], theirs: &[String]) {
+    for (ours, theirs) in ours.iter().zip(theirs) {
+        assert_eq!(ours, theirs);
+    }
+    assert_eq!(ours.len(), theirs.len());
+}
+
+#[test]
+fn a_dump_is_as_mysqls_and_restores_to_the_same() {
+    let directory = tempfile::tempdir().unwrap();
+    let serving = Serving::start(directory.path());
+    serving.execute("information_schema", "create database one; create database two; create database three");
+    serving.execute("one", include_str!("dump/source.sql"));
+    let first = serving.dump("one", &[]);
+    assert_same(&body(&first), &body(include_bytes!("dump/dump.sql")));
+
+    serving.execute("two", &first);
+    assert_eq!(serving.dump("two", &[]), first);
+    // Another way to write the same: columns named, bytes in hexadecimal, a statement for each row.
+    let options = ["--complete-insert", "--hex-blob", "--skip-extended-insert", "--routines", "--triggers", "--events"];
+    let other = serving.dump("two", &options);
+    serving.execute("three", &other);
+    assert_eq!(serving.dump("three", &[]), first);
+
+    let names = serving.execute("one", "show tables");
+    let names: Vec<String> = names.lines().map(|name| format!("`{}`", name.replace('`', "``"))).collect();
+    let checksums = |database: &str| {
+        let shown = serving.execute(database, &format!("checksum table {}", names.join(", ")));
+        shown.replace(&format!("{database}."), "")
+    };
+    assert_eq!(checksums("one"), checksums("two"));
+    assert_eq!(checksums("one"), checksums("three"));
+    // Old files name tables' engines, and options that mean nothing here.
+    let old = replaced(&first, "ENGINE=InnoDB", "ENGINE=MyISAM ROW_FORMAT=FIXED PACK_KEYS=1");
+    let old = replaced(&old, "utf8mb3", "utf8");
+    serving.execute("three", &old);
+    assert_eq!(checksums("one"), checksums("three"));
+}
+
+/// What mysqldump 8 and 9 ask, one statement after the other.
+#[test]
+fn mysqldumps_questions_are_answered() {
+    let directory = tempfile::tempdir().unwrap();
+    let serving = Serving::start(directory.path());
+    let asked = "
+        create database d; use d; create table t (id int primary key, v varchar(10)); insert into t values (1, 'a');
+        /*!40100 SET @@SQL_MODE='' */;
+        /*!40103 SET TIME_ZONE='+00:00' */;
+        /*!80000 SET SESSION information_schema_stats_expiry=0 */;
+        SET SESSION NET_READ_TIMEOUT= 86400, SESSION NET_WRITE_TIMEOUT= 86400;
+        SHOW VARIABLES LIKE 'gtid\\_mode';
+        SELECT LOGFILE_GROUP_NAME, FILE_NAME, TOTAL_EXTENTS, INITIAL_SIZE, ENGINE, EXTRA FROM INFORMATION_SCHEMA.FILES
+            WHERE FILE_TYPE = 'UNDO LOG' AND FILE_NAME IS NOT NULL AND LOGFILE_GROUP_NAME IS NOT NULL
+            AND LOGFILE_GROUP_NAME IN (SELECT DISTINCT LOGFILE_GROUP_NAME FROM INFORMATION_SCHEMA.FILES
+            WHERE FILE_TYPE = 'DATAFILE' AND TABLESPACE_NAME IN (SELECT DISTINCT TABLESPACE_NAME
+            FROM INFORMATION_SCHEMA.PARTITIONS WHERE TABLE_SCHEMA IN ('d')))
+            GROUP BY LOGFILE_GROUP_NAME, FILE_NAME, ENGINE, TOTAL_EXTENTS, INITIAL_SIZE, EXTRA ORDER BY LOGFILE_GROUP_NAME;
+        SELECT DISTINCT TABLESPACE_NAME, FILE_NAME, LOGFILE_GROUP_NAME, EXTENT_SIZE, INITIAL_SIZE, ENGINE
+            FROM INFORMATION_SCHEMA.FILES WHERE FILE_TYPE = 'DATAFILE' AND TABLESPACE_NAME IN
+            (SELECT DISTINCT TABLESPACE_NAME FROM INFORMATION_SCHEMA.PARTITIONS WHERE TABLE_SCHEMA IN ('d'))
+            ORDER BY TABLESPACE_NAME, LOGFILE_GROUP_NAME;
+        SHOW VARIABLES LIKE 'ndbinfo\\_version';
+        SHOW CREATE DATABASE IF NOT EXISTS `d`;
+        SELECT @@collation_database;
+        SET SQL_QUOTE_SHOW_CREATE=1;
+        SET SESSION character_set_results = 'binary';
+        SHOW CREATE TABLE `t`;
+        SET SESSION character_set_results = 'utf8mb4';
+        SHOW TABLE STATUS LIKE 't';
+        SHOW FIELDS FROM `t`;
+        SELECT /*!40001 SQL_NO_CACHE */ * FROM `t`;
+        SELECT /*!40001 SQL_NO_CACHE */ `id`, `v` FROM `t`;
+        SHOW TRIGGERS LIKE 't';
+        SELECT COLUMN_NAME, JSON_EXTRACT(HISTOGRAM, '$.\"number-of-buckets-specified\"')
+            FROM information_schema.COLUMN_STATISTICS WHERE SCHEMA_NAME = 'd' AND TABLE_NAME = 't';
+        SELECT engine FROM INFORMATION_SCHEMA.TABLES WHERE table_schema = DATABASE() AND table_name = 't';
+        SHOW EVENTS; SHOW FUNCTION STATUS WHERE Db = 'd'; SHOW PROCEDURE STATUS WHERE Db = 'd';
+        ALTER TABLE `t` DISABLE KEYS; ALTER TABLE `t` ENABLE KEYS;
+        START TRANSACTION /*!40100 WITH CONSISTENT SNAPSHOT */; SAVEPOINT sp; SELECT * FROM t; ROLLBACK TO SAVEPOINT sp;
+        RELEASE SAVEPOINT sp; COMMIT";
+    let answers = serving.execute("information_schema", asked);
+    assert!(answers.contains("1\ta"), "{answers}");
+    assert!(answers.contains("CREATE DATABASE /*!32312 IF NOT EXISTS*/ `d`"), "{answers}");
+}
