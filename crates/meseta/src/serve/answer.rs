@@ -1,13 +1,15 @@
 //! What statements answer, as packets: rows of text for COM_QUERY, of binary values for prepared statements.
 
 use meseta_protocol::column::{ColumnDefinition, ColumnType, write_column_count};
-use meseta_protocol::flags::{ColumnFlags, StatusFlags};
+use meseta_protocol::flags::{Capabilities, ColumnFlags, StatusFlags};
 use meseta_protocol::reply::{EofPacket, ErrPacket, OkPacket};
 use meseta_protocol::row::{BinaryRow, TextRow};
 use meseta_protocol::value::{DateTime as WireDateTime, Time as WireTime};
 use meseta_server::Reply;
+use meseta_server::connection::reply::LocalFile;
 use meseta_sql::query::OutputColumn;
 use meseta_sql::session::{Answer, Done, Status};
+use meseta_sql::statement::manipulation::PieceSource;
 use meseta_sql::{Error, Result};
 use meseta_types::{Charset, Collation, Datum};
 
@@ -22,11 +24,6 @@ pub fn status_flags(status: Status) -> StatusFlags {
 
 /// Writes a column's definition.
 pub fn write_column(reply: &mut Reply<'_>, column: &OutputColumn) {
-    let data_type = &column.data_type;
-    let mut flags = data_type.column_flags();
-    if !column.nullable {
-        flags |= ColumnFlags::NOT_NULL.0;
-    }
     let (schema, table, original_table, original_name) = match &column.origin {
         Some(origin) => (&*origin.database, &*origin.alias, &*origin.table, &*origin.name),
         None => ("", "", "", ""),
@@ -37,11 +34,11 @@ pub fn write_column(reply: &mut Reply<'_>, column: &OutputColumn) {
         original_table: original_table.as_bytes(),
         name: &column.name,
         original_name: original_name.as_bytes(),
-        collation: data_type.column_charset(Collation::Utf8mb4_0900AiCi),
-        length: data_type.column_length(Charset::Utf8mb4),
+        collation: column.collation_number(Collation::Utf8mb4_0900AiCi),
+        length: column.length(Charset::Utf8mb4),
         column_type: wire_type(column),
-        flags: ColumnFlags(flags),
-        decimals: data_type.column_decimals(),
+        flags: ColumnFlags(column.flags()),
+        decimals: column.decimals(),
     };
     definition.write(reply.writer());
 }
@@ -62,6 +59,15 @@ pub struct ReplyAnswer<'a, 'r> {
 
 fn gone() -> Error {
     Error { code: meseta_errors::ER_NET_ERROR_ON_WRITE, message: "the client has gone".to_owned() }
+}
+
+/// A file that the client sends.
+struct ClientFile<'a>(LocalFile<'a>);
+
+impl PieceSource for ClientFile<'_> {
+    fn next_piece(&mut self) -> Result<Option<&[u8]>> {
+        self.0.next_piece().map_err(|_| gone())
+    }
 }
 
 impl Answer for ReplyAnswer<'_, '_> {
@@ -100,6 +106,14 @@ impl Answer for ReplyAnswer<'_, '_> {
             session: b"",
         });
         Ok(())
+    }
+
+    fn local_file(&mut self, name: &[u8]) -> Result<Box<dyn PieceSource + '_>> {
+        if !self.reply.capabilities().has(Capabilities::LOCAL_FILES) {
+            return Err(Error::new(meseta_errors::ER_CLIENT_LOCAL_FILES_DISABLED, &[]));
+        }
+        let file = self.reply.request_file(name).map_err(|_| gone())?;
+        Ok(Box::new(ClientFile(file)))
     }
 
     fn failed(&mut self, error: &Error, _: Status) -> Result<()> {

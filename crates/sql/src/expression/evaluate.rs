@@ -199,7 +199,7 @@ impl Expr {
     }
 
     /// A value of a branch as one of the type of the whole: CASE, IF, COALESCE and the like.
-    pub(super) fn conform<'v>(&'v self, value: Datum<'v>, env: &mut Env<'v, '_>) -> Result<Datum<'v>> {
+    pub(crate) fn conform<'v>(&'v self, value: Datum<'v>, env: &mut Env<'v, '_>) -> Result<Datum<'v>> {
         use meseta_types::DataType as T;
         Ok(match (&self.data_type, value) {
             (_, Datum::Null) | (T::Null, _) => value,

@@ -8,9 +8,11 @@
 use std::time::Duration;
 
 use bumpalo::Bump;
+use meseta_engine::rows::FoundRow;
 use meseta_types::{Context, Datum};
 
 use super::plan::Subquery;
+use super::recursive::WorkingRows;
 use super::run::{ENOUGH, MORE, Outer, Spare, run_query};
 use crate::error::{Error, Result};
 use crate::expression::random::Random;
@@ -37,6 +39,10 @@ pub struct Inside<'r> {
     pub no_auto_value_on_zero: bool,
     /// Tables as they have been read.
     pub tables: &'r TableCache,
+    /// The rows that came last of recursive tables, by their numbers.
+    pub working: Vec<WorkingRows>,
+    /// Rows at hand of tables that are changed, as the engine has them.
+    pub found: Vec<Option<FoundRow>>,
 }
 
 /// A statement that runs.
@@ -80,6 +86,8 @@ impl Host for Inside<'_> {
             auto_increment: self.auto_increment,
             no_auto_value_on_zero: self.no_auto_value_on_zero,
             tables: self.tables,
+            working: self.working.clone(),
+            found: Vec::new(),
         };
         let mut running = Running { inside, context, spares: Vec::new() };
         let outer: Outer<'_> = rows;

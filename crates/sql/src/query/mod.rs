@@ -11,10 +11,16 @@
 
 mod access;
 mod bind;
+mod columns;
+mod from;
+mod full_group;
 mod group;
 mod inside;
 mod join;
+mod joined;
 mod plan;
+mod recursive;
+mod rollup;
 mod run;
 mod scope;
 mod selected;
@@ -25,7 +31,9 @@ mod table;
 pub use access::{loaded, stored};
 pub use bind::{Binder, FoundTable, Place, Tables, bind_alone, text_of};
 pub use inside::{Inside, Running};
+pub use joined::JoinPlan;
 pub use plan::{Body, Origin, OutputColumn, QueryPlan, SelectPlan, SortKey, Subquery};
-pub use run::{ENOUGH, Flow, MORE, evaluate_all, holds, run_query};
+pub use run::{ENOUGH, Flow, MORE, enter_table, evaluate_all, holds, run_query};
+pub use scope::shown as shown_name;
 pub use selected::{SelectedTable, limit_count, named_source, rows_to_change, sort_rows};
 pub use table::KnownTable;

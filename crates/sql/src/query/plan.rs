@@ -17,6 +17,7 @@ use std::sync::Arc;
 use meseta_engine::Direction;
 use meseta_types::DataType;
 
+use super::scope::{Block, slot};
 use super::table::KnownTable;
 use crate::expression::aggregate::AggregateCall;
 use crate::expression::{Comparer, Expr};
@@ -48,6 +49,16 @@ pub struct Origin {
     pub column: usize,
     /// The column's name in the table.
     pub name: Box<str>,
+    /// What a client is told of it beside its type: keys, defaults.
+    pub flags: u16,
+}
+
+impl Origin {
+    /// That of a value which was computed and kept.
+    pub fn nowhere() -> Self {
+        let nothing = || Box::from("");
+        Self { database: nothing(), alias: nothing(), table: nothing(), column: 0, name: nothing(), flags: 0 }
+    }
 }
 
 /// A query.
@@ -63,6 +74,20 @@ pub struct QueryPlan {
     pub limit: Option<LimitPlan>,
 }
 
+impl QueryPlan {
+    /// Has a SELECT show all slots of its sources behind its columns. False if it is another query.
+    pub fn show_slots(&mut self, block: &Block) -> bool {
+        let Body::Select(select) = &mut self.body else { return false };
+        for source in &block.sources {
+            for (at, column) in source.columns.iter().enumerate() {
+                let number = (source.first_slot + at) as u32;
+                select.items.push(slot(number, column.data_type.clone(), true));
+            }
+        }
+        true
+    }
+}
+
 /// What makes a query's rows.
 #[derive(Debug)]
 pub enum Body {
@@ -72,6 +97,8 @@ pub enum Body {
     Values(Vec<Vec<Expr>>),
     /// UNION and its like.
     SetOperation(Box<SetPlan>),
+    /// A table of WITH RECURSIVE that reads itself.
+    Recursive(Box<RecursivePlan>),
 }
 
 /// UNION, INTERSECT, EXCEPT.
@@ -83,8 +110,27 @@ pub struct SetPlan {
     pub all: bool,
     /// Both sides, with as many columns.
     pub sides: [QueryPlan; 2],
-    /// The types in which they meet.
-    pub types: Vec<DataType>,
+    /// The columns in which they meet: slots of a row, in their types.
+    pub columns: Vec<Expr>,
+}
+
+/// The recursive part of WITH RECURSIVE.
+#[derive(Debug)]
+pub struct RecursivePlan {
+    /// Its name.
+    pub name: Box<str>,
+    /// The rows to begin with.
+    pub seeds: Vec<QueryPlan>,
+    /// What is made of the rows that came last.
+    pub steps: Vec<QueryPlan>,
+    /// By which number the steps read those rows.
+    pub working: usize,
+    /// Whether rows that are there already count again.
+    pub all: bool,
+    /// The columns: slots of a row, in the types of the rows to begin with.
+    pub columns: Vec<Expr>,
+    /// LIMIT: with so many rows it ends.
+    pub limit: Option<LimitPlan>,
 }
 
 /// LIMIT.
@@ -147,9 +193,19 @@ pub struct GroupPlan {
     /// The slot of the first aggregate.
     pub first_slot: usize,
     /// WITH ROLLUP.
-    pub rollup: bool,
+    pub rollup: Option<RollupPlan>,
     /// Whether rows come with equal keys one behind the other.
     pub is_sorted: bool,
+}
+
+/// WITH ROLLUP: the groups of the first keys alone, too. Expressions over groups see keys in slots of their own, NULL in the
+/// rows of all their values.
+#[derive(Debug)]
+pub struct RollupPlan {
+    /// The slot of the first key's value.
+    pub first_key: usize,
+    /// GROUPING(..): the numbers of the keys asked for, and the slot of the answer.
+    pub groupings: Vec<(Vec<usize>, usize)>,
 }
 
 /// How sources are joined.
@@ -190,6 +246,8 @@ pub struct Source {
     pub width: usize,
     /// What must hold of a row so far.
     pub conditions: Vec<Expr>,
+    /// If its rows are to be changed: where the row at hand is kept, as the engine has it.
+    pub keeps_row: Option<usize>,
 }
 
 impl Source {
@@ -197,7 +255,7 @@ impl Source {
     pub fn nothing() -> Self {
         let plan = QueryPlan { body: Body::Values(Vec::new()), columns: Vec::new(), order: Vec::new(), limit: None };
         let kind = SourceKind::Derived { plan: Box::new(plan), is_lateral: false };
-        Self { kind, first_slot: 0, width: 0, conditions: Vec::new() }
+        Self { kind, first_slot: 0, width: 0, conditions: Vec::new(), keeps_row: None }
     }
 }
 
@@ -214,6 +272,8 @@ pub enum SourceKind {
     },
     /// Made up: information_schema.
     Virtual(&'static dyn VirtualTable),
+    /// The rows that came last, of the recursive table with this number.
+    Working(usize),
 }
 
 impl std::fmt::Debug for SourceKind {
@@ -222,6 +282,7 @@ impl std::fmt::Debug for SourceKind {
             SourceKind::Table(table) => table.fmt(f),
             SourceKind::Derived { plan, .. } => plan.fmt(f),
             SourceKind::Virtual(table) => f.write_str(table.name()),
+            SourceKind::Working(number) => write!(f, "working {number}"),
         }
     }
 }

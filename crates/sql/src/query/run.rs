@@ -29,7 +29,8 @@ use super::access::{Bounds, bounds, loaded};
 use super::inside::Running;
 use super::plan::{Body, Join, LimitPlan, LockingPlan, QueryPlan, SelectPlan, Source, SourceKind, TableSource};
 use super::sort::Kept;
-use super::{group, set_operation};
+use super::table::KnownTable;
+use super::{group, recursive, set_operation};
 use crate::error::{Error, Result};
 use crate::expression::Expr;
 use crate::schema::information::{Cell, View, VirtualTable, Wanted};
@@ -99,6 +100,7 @@ fn run_body(plan: &QueryPlan, outer: Outer<'_>, running: &mut Running<'_>, sink:
     match &plan.body {
         Body::Select(select) => run_select(select, outer, running, sink),
         Body::SetOperation(set) => set_operation::run(set, outer, running, sink),
+        Body::Recursive(recursive) => recursive::run(recursive, outer, running, sink),
         Body::Values(rows) => {
             let mut arena = Bump::new();
             for row in rows {
@@ -133,7 +135,8 @@ impl Limited {
     }
 }
 
-fn limit_of(limit: &LimitPlan, outer: Outer<'_>, running: &mut Running<'_>) -> Result<(u64, u64)> {
+/// How many rows are passed over, and how many are shown.
+pub fn limit_of(limit: &LimitPlan, outer: Outer<'_>, running: &mut Running<'_>) -> Result<(u64, u64)> {
     let arena = Bump::new();
     let mut number = |expr: &Expr| -> Result<u64> {
         let value = expr.evaluate(&[], &mut running.env(&arena, outer))?;
@@ -333,6 +336,7 @@ fn source_rows(
             shown.map(|()| flow)
         }
         SourceKind::Virtual(table) => virtual_rows(source, *table, outer, row, running, &mut spare, sink),
+        SourceKind::Working(number) => working_rows(source, *number, outer, row, running, &mut spare, sink),
     };
     spare.arena.reset();
     running.spares.push(spare);
@@ -353,6 +357,26 @@ fn virtual_rows(
     let view = View { schema: &schema, tables: running.inside.tables, zone: &running.context.zone };
     for made in table.rows(&view, Wanted::default()) {
         let values: Vec<Datum<'_>> = made.iter().map(Cell::datum).collect();
+        if extended(source, row, &values, outer, running, spare, sink)?.is_break() {
+            return Ok(ENOUGH);
+        }
+    }
+    Ok(MORE)
+}
+
+/// The rows that came last of a recursive table.
+fn working_rows(
+    source: &Source,
+    number: usize,
+    outer: Outer<'_>,
+    row: &[Datum<'_>],
+    running: &mut Running<'_>,
+    spare: &mut Spare,
+    sink: &mut Sink<'_>,
+) -> Result<Flow> {
+    let rows = running.inside.working.get(number).cloned().unwrap_or_default();
+    for made in rows.iter() {
+        let values: Vec<Datum<'_>> = made.iter().map(crate::expression::Value::get).collect();
         if extended(source, row, &values, outer, running, spare, sink)?.is_break() {
             return Ok(ENOUGH);
         }
@@ -384,7 +408,12 @@ fn extended(
 
 /// Enters a table for this statement. Error: it has changed since the statement was planned.
 pub fn enter(table: &TableSource, mode: TableMode, running: &mut Running<'_>) -> Result<TableHandle> {
-    let engine_table = table.table.engine();
+    enter_table(&table.table, mode, running)
+}
+
+/// Enters a table that a statement changes.
+pub fn enter_table(table: &KnownTable, mode: TableMode, running: &mut Running<'_>) -> Result<TableHandle> {
+    let engine_table = table.engine();
     let handle = running.inside.engine.use_table(engine_table.id(), mode).map_err(Error::from_engine)?;
     match handle {
         Some(handle) if handle.is(engine_table) => Ok(handle),
@@ -416,6 +445,12 @@ fn table_rows(
 ) -> Result<Flow> {
     let handle = enter(table, TableMode::Read, running)?;
     let locking = table.locking.map(|plan| locking_of(plan, running));
+    if let Some(kept) = source.keeps_row {
+        let flow = kept_rows(source, table, &handle, kept, outer, row, running, spare, sink);
+        // An outer join has none behind the last.
+        running.inside.found[kept] = None;
+        return flow;
+    }
     for bounds in bounds(table, row, outer, running)? {
         let is_clustered = table.access.index == 0;
         let flow = match (bounds, locking) {
@@ -443,6 +478,40 @@ fn table_rows(
                 cursor_rows(source, table, cursor, outer, row, running, spare, |running, _, row| sink(running, row))?
             }
         };
+        if flow.is_break() {
+            return Ok(flow);
+        }
+    }
+    Ok(MORE)
+}
+
+/// Rows that are to be changed: each is kept while it is shown.
+#[allow(clippy::too_many_arguments)]
+fn kept_rows(
+    source: &Source,
+    table: &TableSource,
+    handle: &TableHandle,
+    kept: usize,
+    outer: Outer<'_>,
+    row: &[Datum<'_>],
+    running: &mut Running<'_>,
+    spare: &mut Spare,
+    sink: &mut Sink<'_>,
+) -> Result<Flow> {
+    let plan = table.locking.unwrap_or(LockingPlan { exclusive: true, wait: LockWait::Wait });
+    let locking = locking_of(plan, running);
+    for bounds in bounds(table, row, outer, running)? {
+        let cursor = match &bounds {
+            Bounds::Empty => continue,
+            Bounds::Point(key) => RowCursor::locking_at(handle, table.access.index, key, locking),
+            Bounds::Range(range) => {
+                RowCursor::locking(handle, table.access.index, range, table.access.direction, locking)
+            }
+        };
+        let flow = cursor_rows(source, table, cursor, outer, row, running, spare, |running, found, row| {
+            running.inside.found[kept] = Some(found.clone());
+            sink(running, row)
+        })?;
         if flow.is_break() {
             return Ok(flow);
         }

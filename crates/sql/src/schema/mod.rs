@@ -30,7 +30,7 @@ pub use collations::MysqlCollations;
 pub use column::{Column, ColumnDefault, Generated, engine_column, stored_to_datum};
 pub use database::Database;
 pub use literal::{append_quoted, append_quoted_name, quoted_name};
-pub(crate) use show_create::text_of;
+pub(crate) use show_create::{foreign_key_line, text_of};
 pub use show_create::{show_create_database, show_create_table};
 pub(crate) use table::same_name;
 pub use table::{Check, ForeignKey, ForeignKeyAction, Index, IndexPart, Table, TableOptions};

@@ -245,7 +245,8 @@ fn index_line(index: &Index, table: &Table) -> String {
     out
 }
 
-fn foreign_key_line(key: &ForeignKey, table: &Table, schema: &Schema) -> String {
+/// A foreign key as SHOW CREATE TABLE and errors print it.
+pub(crate) fn foreign_key_line(key: &ForeignKey, table: &Table, schema: &Schema) -> String {
     let (database, parent, parent_columns) = key.references(schema);
     let own = key.columns.iter().filter_map(|&column| table.columns.get(usize::from(column)));
     let own: Vec<String> = own.map(|column| quoted_name(&column.name)).collect();

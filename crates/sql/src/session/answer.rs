@@ -1,9 +1,11 @@
 //! What a statement tells its client: the seam to whoever writes packets.
 
+use meseta_errors::ER_CLIENT_LOCAL_FILES_DISABLED;
 use meseta_types::Datum;
 
 use crate::error::{Error, Result};
 use crate::query::OutputColumn;
+use crate::statement::manipulation::PieceSource;
 
 /// What a statement that has no rows came to.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -44,6 +46,11 @@ pub trait Answer {
 
     /// The statement is done, and has no rows.
     fn done(&mut self, done: &Done, status: Status) -> Result<()>;
+
+    /// A file that the client sends: LOAD DATA LOCAL. Error 3948: it sends none.
+    fn local_file(&mut self, _name: &[u8]) -> Result<Box<dyn PieceSource + '_>> {
+        Err(Error::new(ER_CLIENT_LOCAL_FILES_DISABLED, &[]))
+    }
 
     /// The statement failed. (What was shown of its rows before is taken back by the protocol's error.)
     fn failed(&mut self, error: &Error, status: Status) -> Result<()>;

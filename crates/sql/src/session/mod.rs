@@ -16,6 +16,8 @@ mod answer;
 mod catalog;
 mod facts;
 mod instance;
+mod into;
+mod load;
 mod plan;
 mod plan_cache;
 mod planned;
@@ -221,6 +223,7 @@ impl Session {
             parameters: parameters.types,
             parameters_are_ascii: parameters.are_ascii(),
             first_lifted: parameters.types.len() as u32,
+            only_full_group_by: settings.sql_mode.has(SqlModes::ONLY_FULL_GROUP_BY),
             ..BindFacts::default()
         }
     }
@@ -254,6 +257,8 @@ impl Session {
                 auto_increment,
                 no_auto_value_on_zero,
                 tables: &self.instance.tables,
+                working: Vec::new(),
+                found: Vec::new(),
             },
             context: &mut self.context,
             spares: Vec::new(),
@@ -280,6 +285,11 @@ impl Session {
                 self.end_statement(Ok(()))?;
                 Done::default()
             }
+            S::Query(ast::Query { into: Some(into), .. }) => {
+                let S::Query(query) = statement else { return Err(Error::not_yet("this statement")) };
+                self.select_into(query, into, text, parameters)?
+            }
+            S::Load(load) => self.load(load, text, parameters, answer)?,
             S::Use(name) => {
                 self.use_database(&text_of(name.text.0))?;
                 Done::default()

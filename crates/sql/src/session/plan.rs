@@ -2,14 +2,14 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use meseta_parser::ast::Statement;
+use meseta_parser::ast::{self, Statement};
 use meseta_types::{DataType, Datum};
 
 use super::SessionTables;
 use crate::error::Result;
 use crate::expression::BindFacts;
 use crate::query::{Binder, QueryPlan, Subquery};
-use crate::statement::manipulation::{DeletePlan, InsertPlan, UpdatePlan};
+use crate::statement::manipulation::{DeletePlan, InsertPlan, SeveralPlan, UpdatePlan};
 use crate::variable::SessionVariables;
 
 /// What a statement does.
@@ -23,6 +23,43 @@ pub enum PlanBody {
     Update(UpdatePlan),
     /// DELETE.
     Delete(DeletePlan),
+    /// UPDATE or DELETE of several tables.
+    Several(SeveralPlan),
+}
+
+impl PlanBody {
+    /// Whether rows go.
+    pub fn deletes(&self) -> bool {
+        match self {
+            PlanBody::Delete(_) => true,
+            PlanBody::Several(several) => several.deletes(),
+            _ => false,
+        }
+    }
+}
+
+fn plan_update<'a>(update: &'a ast::Update<'a>, binder: &mut Binder<'a, '_>) -> Result<PlanBody> {
+    let is_one = matches!(update.tables, [ast::TableReference::Table(_)]);
+    if is_one {
+        let plan = UpdatePlan::new(update, binder)?;
+        if !binder.reads_changed || !update.order_by.is_empty() || update.limit.is_some() {
+            return Ok(PlanBody::Update(plan));
+        }
+        // It reads what it changes: all is read first.
+        binder.begin_again();
+    }
+    SeveralPlan::update(update, binder).map(PlanBody::Several)
+}
+
+fn plan_delete<'a>(delete: &'a ast::Delete<'a>, binder: &mut Binder<'a, '_>) -> Result<PlanBody> {
+    if let ast::DeleteTarget::Single(_) = delete.target {
+        let plan = DeletePlan::new(delete, binder)?;
+        if !binder.reads_changed || !delete.order_by.is_empty() || delete.limit.is_some() {
+            return Ok(PlanBody::Delete(plan));
+        }
+        binder.begin_again();
+    }
+    SeveralPlan::delete(delete, binder).map(PlanBody::Several)
 }
 
 /// A statement's plan: what many executions, of many sessions, share.
@@ -38,7 +75,11 @@ pub struct StatementPlan {
 
 /// Whether a statement has a plan.
 pub fn is_planned(statement: &Statement<'_>) -> bool {
-    matches!(statement, Statement::Query(_) | Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_))
+    match statement {
+        Statement::Query(query) => query.into.is_none(),
+        Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_) => true,
+        _ => false,
+    }
 }
 
 impl StatementPlan {
@@ -52,12 +93,13 @@ impl StatementPlan {
         let body = match statement {
             Statement::Query(query) => PlanBody::Query(binder.query(query)?),
             Statement::Insert(insert) => PlanBody::Insert(InsertPlan::new(insert, &mut binder)?),
-            Statement::Update(update) => PlanBody::Update(UpdatePlan::new(update, &mut binder)?),
-            Statement::Delete(delete) => PlanBody::Delete(DeletePlan::new(delete, &mut binder)?),
+            Statement::Update(update) => plan_update(update, &mut binder)?,
+            Statement::Delete(delete) => plan_delete(delete, &mut binder)?,
             _ => return Err(crate::Error::not_yet("this statement")),
         };
         let subqueries = std::mem::take(&mut binder.subqueries);
-        Ok(StatementPlan { body, subqueries, is_personal: tables.has_named_variables })
+        let is_personal = binder.depends_on_literals;
+        Ok(StatementPlan { body, subqueries, is_personal: is_personal || tables.has_named_variables })
     }
 
     /// Whether bad values are errors in it, where the SQL mode is strict.

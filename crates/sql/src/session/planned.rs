@@ -128,7 +128,13 @@ impl Session {
         {
             return Ok(None);
         }
-        let parsed = meseta_parser::parse(&arena, text, start, options)?;
+        let parsed = match meseta_parser::parse(&arena, text, start, options) {
+            Ok(parsed) => parsed,
+            Err(error) => {
+                self.renew_context(false);
+                return Err(error.into());
+            }
+        };
         self.more_follows = parsed.next.is_some();
         if is_planned(&parsed.statement) {
             self.planned(&parsed.statement, source, &values?, answer)?;
@@ -269,6 +275,7 @@ impl Session {
             PlanBody::Insert(plan) => plan.run(&mut running),
             PlanBody::Update(plan) => plan.run(&mut running),
             PlanBody::Delete(plan) => plan.run(&mut running),
+            PlanBody::Several(plan) => plan.run(&mut running),
             PlanBody::Query(_) => Ok(Changes::default()),
         };
         drop(running);
@@ -300,15 +307,18 @@ impl Session {
             (generated, _) => generated,
         };
         let info = match body {
-            PlanBody::Insert(_) if changes.found > 1 => {
+            PlanBody::Insert(_) if changes.tells_records => {
                 format!("Records: {}  Duplicates: {}  Warnings: {warnings}", changes.found, changes.duplicates)
             }
-            PlanBody::Update(_) => {
+            PlanBody::Update(_) | PlanBody::Several(_) if !body.deletes() => {
                 format!("Rows matched: {}  Changed: {}  Warnings: {warnings}", changes.found, changes.affected)
             }
             _ => String::new(),
         };
-        let insert_id = if matches!(body, PlanBody::Insert(_)) { insert_id } else { 0 };
+        let insert_id = match body {
+            PlanBody::Insert(_) => insert_id,
+            _ => self.facts.given_insert_id.unwrap_or(0),
+        };
         Done { affected: changes.affected, insert_id, info }
     }
 }

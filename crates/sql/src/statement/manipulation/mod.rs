@@ -1,20 +1,31 @@
 //! Statements that change rows.
 
 mod delete;
+mod fields;
 mod insert;
+mod load;
 mod row;
+mod several;
 mod update;
 
 pub use delete::DeletePlan;
+pub use fields::{Format, PieceSource, append_field};
 pub use insert::InsertPlan;
+pub use load::LoadPlan;
 pub use row::RowRules;
+pub use several::SeveralPlan;
 pub use update::UpdatePlan;
 
+use std::sync::Arc;
+
 use bumpalo::Bump;
+use meseta_engine::EngineError;
 use meseta_engine::row::Value;
 use meseta_engine::rows::{Conflict, FoundRow};
-use meseta_errors::ER_DUP_ENTRY;
-use meseta_types::Datum;
+use meseta_errors::{
+    ER_BAD_NULL_ERROR, ER_CHECK_CONSTRAINT_VIOLATED, ER_DUP_ENTRY, ER_NO_REFERENCED_ROW_2, ER_ROW_IS_REFERENCED_2,
+};
+use meseta_types::{Datum, SqlError};
 
 use crate::error::{Error, Result};
 use crate::query::{KnownTable, Running, loaded};
@@ -28,10 +39,64 @@ pub struct Changes {
     pub affected: u64,
     /// Rows that were in the way.
     pub duplicates: u64,
+    /// Rows that were removed for others.
+    pub removed: u64,
     /// The first number that was generated; 0 if none was.
     pub insert_id: u64,
     /// The last number that was given to a counting column or generated.
     pub last_number: u64,
+    /// Whether a client is told how many rows were given: of several, or of a query.
+    pub tells_records: bool,
+}
+
+/// IGNORE: while it lasts, bad values are warnings.
+struct Lenient {
+    was_strict: bool,
+}
+
+impl Lenient {
+    fn new(ignores: bool, running: &mut Running<'_>) -> Self {
+        let was_strict = running.context.mode.strict;
+        running.context.mode.strict &= !ignores;
+        Self { was_strict }
+    }
+
+    fn end(self, running: &mut Running<'_>) {
+        running.context.mode.strict = self.was_strict;
+        running.context.row = 1;
+    }
+}
+
+/// With IGNORE what a row violates is a warning, and the row stays as it is.
+fn warn_or_fail(error: Error, ignores: bool, running: &mut Running<'_>) -> Result<()> {
+    let is_ignorable =
+        [ER_DUP_ENTRY, ER_BAD_NULL_ERROR, ER_ROW_IS_REFERENCED_2, ER_NO_REFERENCED_ROW_2, ER_CHECK_CONSTRAINT_VIOLATED];
+    if !ignores || !is_ignorable.contains(&error.code) {
+        return Err(error);
+    }
+    running.context.warnings.warn(SqlError::new(error.code.0, error.message));
+    Ok(())
+}
+
+/// The engine's error, those of foreign keys told in full.
+fn failure(error: EngineError, running: &mut Running<'_>) -> Error {
+    let (code, table, key) = match &error {
+        EngineError::NoParent { table, key } => (ER_NO_REFERENCED_ROW_2, *table, key),
+        EngineError::HasChildren { table, key } => (ER_ROW_IS_REFERENCED_2, *table, key),
+        _ => return Error::from_engine(error),
+    };
+    let schema = Arc::clone(running.inside.engine.schema());
+    let described = schema.table(table).and_then(|engine| {
+        let table = running.inside.tables.get(engine).ok()?;
+        let key = table.foreign_keys.iter().find(|other| other.name.eq_ignore_ascii_case(key))?;
+        let line = crate::schema::foreign_key_line(key, &table, &schema);
+        let (database, name) = (crate::schema::quoted_name(&table.database), crate::schema::quoted_name(&table.name));
+        Some(format!(" ({database}.{name}, {})", line.trim_start()))
+    });
+    match described {
+        Some(text) => Error::new(code, &[&text]),
+        None => Error::from_engine(error),
+    }
 }
 
 /// Error 1062 for a row that another is in the way of.

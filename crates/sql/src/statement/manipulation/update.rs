@@ -17,9 +17,8 @@ use meseta_engine::rows::{FoundRow, RowChange};
 use meseta_parser::ast::{self, ExpressionKind, TableReference};
 use meseta_types::{Datum, SqlError};
 
-use super::insert::column_named;
 use super::row::{RowRules, complete, default_of, engine_row, now, put, refuse_generated};
-use super::{Changes, columns_of, duplicate};
+use super::{Changes, Lenient, columns_of, duplicate, failure, warn_or_fail};
 use crate::error::{Error, Result};
 use crate::expression::Expr;
 use crate::query::{
@@ -45,15 +44,15 @@ impl UpdatePlan {
         let [TableReference::Table(table)] = update.tables else {
             return Err(Error::not_yet("UPDATE of several tables"));
         };
-        if update.with.is_some() {
-            return Err(Error::not_yet("WITH in front of UPDATE"));
+        if let Some(with) = update.with {
+            binder.with(with)?;
         }
-        let selected = binder.one_table(table, update.condition.as_ref())?;
+        let selected = binder.one_table(table, update.condition.as_ref(), "UPDATE")?;
         let known = Arc::clone(selected.table());
         let mut assignments = Vec::new();
         for assignment in update.assignments.iter() {
-            let number = column_named(&known, &assignment.column)?;
-            if known.columns[number].generated.is_some() {
+            let (_, number) = binder.column_of_source(&assignment.column)?;
+            if known.columns[number].generated.is_some() && !matches!(assignment.value.kind, ExpressionKind::Default) {
                 return Err(refuse_generated(&known, number));
             }
             assignments.push((
@@ -84,6 +83,13 @@ impl UpdatePlan {
 
     /// Changes the rows.
     pub fn run(&self, running: &mut Running<'_>) -> Result<Changes> {
+        let lenient = Lenient::new(self.ignores, running);
+        let done = self.run_inside(running);
+        lenient.end(running);
+        done
+    }
+
+    fn run_inside(&self, running: &mut Running<'_>) -> Result<Changes> {
         let limit = limit_count(self.limit.as_ref(), running)?;
         let mut changes = Changes::default();
         if limit == 0 {
@@ -132,12 +138,16 @@ impl UpdatePlan {
         if !touch(table, &before, &mut row, running)? {
             return Ok(());
         }
-        complete(table, &self.rules, &mut row, running, arena)?;
+        if let Err(error) = complete(table, &self.rules, &mut row, running, arena) {
+            return warn_or_fail(error, self.ignores, running);
+        }
         let values = engine_row(table, &row, running, arena);
-        match running.inside.engine.update_row(handle, found, &values, Mode::Shared).map_err(Error::from_engine)? {
-            RowChange::Done => changes.affected += 1,
-            RowChange::Stale => {}
-            RowChange::Conflict(conflict) => {
+        let updated = running.inside.engine.update_row(handle, found, &values, Mode::Shared);
+        match updated.map_err(|error| failure(error, running)) {
+            Ok(RowChange::Done) => changes.affected += 1,
+            Ok(RowChange::Stale) => {}
+            Err(error) => warn_or_fail(error, self.ignores, running)?,
+            Ok(RowChange::Conflict(conflict)) => {
                 let error = duplicate(table, &row, &conflict);
                 if !self.ignores {
                     return Err(error);
