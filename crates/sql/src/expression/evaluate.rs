@@ -489,6 +489,11 @@ impl InSubquery {
     fn holds<'v>(&'v self, row: &'v [Datum<'v>], env: &mut Env<'v, '_>) -> Result<Option<bool>> {
         let operand = self.operand.row_values(row, env)?;
         let (mut found, mut unknown) = (false, false);
+        if self.is_one_row {
+            let other = self.query.row(row, env)?;
+            let equal = rows_equal(&operand, &other, &self.comparers, env.context)?;
+            return Ok(equal.map(|equal| equal != self.negated));
+        }
         self.query.run(row, env, &mut |values, context| {
             match rows_equal(&operand, values, &self.comparers, context)? {
                 Some(true) => found = true,

@@ -14,18 +14,21 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use meseta_engine::ids::TableId;
+use meseta_errors::{ER_WARN_DEPRECATED_SYNTAX, ER_WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT};
 use meseta_errors::{
-    ER_AGGREGATE_ORDER_NON_AGG_QUERY, ER_BAD_FIELD_ERROR, ER_BAD_TABLE_ERROR, ER_INVALID_GROUP_FUNC_USE,
+    ER_AGGREGATE_ORDER_NON_AGG_QUERY, ER_BAD_FIELD_ERROR, ER_BAD_TABLE_ERROR, ER_DUPLICATE_TABLE_LOCK,
+    ER_INVALID_GROUP_FUNC_USE, ER_MISPLACED_INTO,
     ER_NO_DEFAULT_FOR_FIELD, ER_NO_TABLES_USED, ER_NONUNIQ_TABLE, ER_TABLENAME_NOT_ALLOWED_HERE,
     ER_UNRESOLVED_TABLE_LOCK, ER_WRONG_GROUP_FIELD, ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT,
 };
 use meseta_parser::ast::{self, ExpressionKind, QueryBody, SelectItem};
-use meseta_types::DataType;
+use meseta_types::{DataType, SqlError};
 
 use super::full_group::{Checked, Likeness, Named};
 use super::join::Planner;
 use super::plan::{
-    Body, GroupPlan, LimitPlan, Origin, OutputColumn, QueryPlan, SelectPlan, SetPlan, SortKey, Subquery,
+    Body, GroupPlan, LimitPlan, Origin, OutputColumn, QueryPlan, SelectPlan, SetPlan, SortKey, Source, SourceKind,
+    Subquery,
 };
 use super::rollup;
 use super::scope::{Block, NamedSource, SourceColumn, resolve, same_name, shown, slot as slot_of};
@@ -114,12 +117,49 @@ pub struct Binder<'a, 't> {
     pub(super) subqueries_around: usize,
     /// A table that is changed is read, in a derived table.
     pub reads_changed: bool,
-    /// VALUES() has been met.
-    pub has_values_function: bool,
+    /// What has been met that is deprecated.
+    pub deprecated: Vec<Deprecated>,
     /// What names mean in the next SELECT is to be kept: ON DUPLICATE KEY UPDATE may name its columns.
     pub wants_block: bool,
     /// What has been kept.
     pub kept_block: Option<Block>,
+}
+
+/// What is accepted still, with a warning.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs)] // The names say it.
+pub enum Deprecated {
+    CalcFoundRows,
+    FoundRows,
+    NoCache,
+    Assignment,
+    Values,
+    ValuesInDuplicate,
+}
+
+impl Deprecated {
+    /// The warning.
+    pub fn warning(self) -> SqlError {
+        let gone = "is deprecated and will be removed in a future release.";
+        let replaced = |text: String| SqlError::new(ER_WARN_DEPRECATED_SYNTAX.0, text);
+        let alone = |what: &str| SqlError::new(ER_WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT.0, format!("'{what}' {gone}"));
+        match self {
+            Self::CalcFoundRows => {
+                replaced(format!("SQL_CALC_FOUND_ROWS {gone} Consider using two separate queries instead."))
+            }
+            Self::FoundRows => replaced(format!("FOUND_ROWS() {gone} Consider using COUNT(*) instead.")),
+            Self::NoCache => alone("SQL_NO_CACHE"),
+            Self::Assignment => replaced(format!(
+                "Setting user variables within expressions {gone} Consider alternatives: 'SET variable=expression, \
+                 ...', or 'SELECT expression(s) INTO variables(s)'."
+            )),
+            Self::Values => alone("VALUES function"),
+            Self::ValuesInDuplicate => replaced(format!(
+                "'VALUES function' {gone} Please use an alias (INSERT INTO ... VALUES (...) AS alias) and replace \
+                 VALUES(col) in the ON DUPLICATE KEY UPDATE clause with alias.col instead"
+            )),
+        }
+    }
 }
 
 /// Where an expression stands: what may be in it.
@@ -172,7 +212,7 @@ impl<'a, 't> Binder<'a, 't> {
             derived_around: 0,
             subqueries_around: 0,
             reads_changed: false,
-            has_values_function: false,
+            deprecated: Vec::new(),
             wants_block: false,
             kept_block: None,
             workings: Rc::default(),
@@ -190,7 +230,9 @@ impl<'a, 't> Binder<'a, 't> {
     /// Binds an expression in the innermost block.
     pub fn expression(&mut self, expression: &'a ast::Expression<'a>, place: Place<'_>) -> Result<Expr> {
         let facts = self.facts;
-        bind(expression, &mut Standing { binder: self, place }, &facts)
+        let bound = bind(expression, &mut Standing { binder: self, place }, &facts)?;
+        self.note_deprecated(&bound);
+        Ok(bound)
     }
 
     /// Binds a query.
@@ -240,7 +282,9 @@ impl<'a, 't> Binder<'a, 't> {
         let Some(limit) = &query.limit else { return Ok(None) };
         let count = self.expression(&limit.count, Place::plain("LIMIT"))?;
         let offset = limit.offset.as_ref().map(|offset| self.expression(offset, Place::plain("LIMIT"))).transpose()?;
-        Ok(Some(LimitPlan { count, offset }))
+        let counts_all =
+            matches!(query.body, QueryBody::Select(select) if select.options.sql_calc_found_rows);
+        Ok(Some(LimitPlan { count, offset, counts_all }))
     }
 
     pub(super) fn body(&mut self, body: QueryBody<'a>) -> Result<QueryPlan> {
@@ -290,6 +334,7 @@ impl<'a, 't> Binder<'a, 't> {
                 _ => super::set_operation::columns(&columns, &row, ast::SetOperator::Union)?,
             };
         }
+        columns.iter_mut().for_each(|column| column.origin = None);
         for row in &mut bound {
             row.iter_mut().zip(&columns).for_each(|(value, column)| value.conform_to(&column.data_type));
         }
@@ -320,7 +365,7 @@ impl<'a, 't> Binder<'a, 't> {
         for item in query.order_by.iter() {
             if let ExpressionKind::Column(ast::ColumnName { table: Some(table), .. }) = item.expression.kind {
                 let place = "global ORDER clause";
-                return Err(Error::new(ER_TABLENAME_NOT_ALLOWED_HERE, &[&text_of(table.text.0), &"SELECTs", &place]));
+                return Err(Error::new(ER_TABLENAME_NOT_ALLOWED_HERE, &[&text_of(table.text.0), &place]));
             }
             let value = match position_of(&item.expression) {
                 Some(number) => slots[in_list(number, columns.len(), "order clause")?].clone(),
@@ -363,6 +408,7 @@ impl<'a, 't> Binder<'a, 't> {
             items,
             distinct: false,
             order: Vec::new(),
+            late_items: false,
         };
         Ok(QueryPlan { body: Body::Select(Box::new(plan)), columns, order: Vec::new(), limit: None })
     }
@@ -402,6 +448,12 @@ impl<'a, 't> Binder<'a, 't> {
         locking: &'a [ast::Locking<'a>],
         is_limited: bool,
     ) -> Result<(SelectPlan, Vec<OutputColumn>)> {
+        if select.options.sql_calc_found_rows {
+            self.deprecated.push(Deprecated::CalcFoundRows);
+        }
+        if select.options.sql_no_cache {
+            self.deprecated.push(Deprecated::NoCache);
+        }
         if !select.windows.is_empty() || select.qualify.is_some() {
             return Err(Error::not_yet("window functions"));
         }
@@ -489,8 +541,24 @@ impl<'a, 't> Binder<'a, 't> {
         }
         self.depends_on_literals |= likeness.used_literals.get();
         // What was kept in between is told without the marks of what is computed.
-        if group.as_ref().is_some_and(|group| !group.keys.is_empty()) || select.options.distinct {
-            columns = columns.into_iter().map(OutputColumn::kept).collect();
+        let is_kept = group.as_ref().is_some_and(|group| {
+            let streams = group.aggregates.iter().any(|call| call.distinct || call.makes_list());
+            !group.keys.is_empty() && !streams && (!rollup || !order.is_empty()) && !self.is_indexed(&group.keys, &sources)
+        });
+        if is_kept || (select.options.distinct && group.is_none()) {
+            let is_key = |item: &Expr| group.as_ref().is_some_and(|group| group.keys.iter().any(|key| likeness.same(key, item)));
+            let kept = columns.into_iter().zip(&items).map(|(column, item)| column.kept(is_key(item)));
+            columns = kept.collect();
+        } else if let Some(group) = &group
+            && let Some(rollup) = &group.rollup
+        {
+            // A key that may be NULL for all its values is computed.
+            let keys = rollup.first_key..rollup.first_key + group.keys.len();
+            for (column, item) in columns.iter_mut().zip(&items) {
+                if item.as_column().is_some_and(|slot| keys.contains(&(slot as usize))) {
+                    column.origin = None;
+                }
+            }
         }
         if wants_block && group.is_none() && !select.options.distinct {
             let all = 0..first_slot as u32;
@@ -511,20 +579,39 @@ impl<'a, 't> Binder<'a, 't> {
             width,
             group,
             having,
-            items,
             distinct: select.options.distinct,
+            late_items: !select.options.distinct && !order.is_empty() && items.iter().any(assigns),
             order,
+            items,
         };
         Ok((plan, columns))
     }
 
-    /// Error 3568: FOR UPDATE OF names a table that is not there.
+    /// Whether rows come in the order of an index by the first key, and need not be kept to be grouped.
+    fn is_indexed(&self, keys: &[Expr], sources: &[Source]) -> bool {
+        let Some(slot) = keys.first().and_then(Expr::as_column) else { return false };
+        let slot = slot as usize;
+        let found = sources.iter().rfind(|source| source.first_slot <= slot);
+        let Some(Source { kind: SourceKind::Table(table), first_slot, .. }) = found else { return false };
+        let is_first = |index: &crate::schema::Index| {
+            index.parts.first().is_some_and(|part| usize::from(part.column) == slot - first_slot)
+        };
+        table.table.indexes.iter().any(is_first)
+    }
+
+    /// Errors: 3568 (FOR UPDATE OF names a table that is not there), 3569 (one twice).
     fn check_locked(&mut self, locking: &[ast::Locking<'a>]) -> Result<()> {
+        let mut met: Vec<&[u8]> = Vec::new();
         for table in locking.iter().flat_map(|clause| clause.tables.iter()) {
             let name = table.name.text.0;
+            let shown = crate::schema::quoted_name(&text_of(name));
             if !self.block().sources.iter().any(|source| source.alias.as_bytes() == name) {
-                return Err(Error::new(ER_UNRESOLVED_TABLE_LOCK, &[&text_of(name)]));
+                return Err(Error::new(ER_UNRESOLVED_TABLE_LOCK, &[&shown]));
             }
+            if met.contains(&name) {
+                return Err(Error::new(ER_DUPLICATE_TABLE_LOCK, &[&shown]));
+            }
+            met.push(name);
         }
         Ok(())
     }
@@ -566,6 +653,7 @@ impl<'a, 't> Binder<'a, 't> {
                         named.by_item.push((items.len(), inside));
                     }
                     let name = item.name(self.facts.text).unwrap_or_default();
+                    self.check_name(item);
                     columns.push(OutputColumn {
                         name: name.into(),
                         origin: value.as_column().and_then(|slot| self.origin_of(slot)),
@@ -577,6 +665,23 @@ impl<'a, 't> Binder<'a, 't> {
             }
         }
         Ok((items, columns))
+    }
+
+    /// A name that has values of literals in it is for this statement alone.
+    fn check_name(&mut self, item: &SelectItem<'a>) {
+        let SelectItem::Expression { alias: None, span, .. } = item else { return };
+        let is_inside = |lifted: &meseta_parser::Lifted| span.start <= lifted.span.start && lifted.span.end <= span.end;
+        self.depends_on_literals |= self.facts.lifted.iter().any(is_inside);
+    }
+
+    /// Notes what is deprecated in an expression.
+    fn note_deprecated(&mut self, expr: &Expr) {
+        match &expr.kind {
+            ExprKind::SetUserVariable(..) => self.deprecated.push(Deprecated::Assignment),
+            ExprKind::Call(call) if call.function.name == "found_rows" => self.deprecated.push(Deprecated::FoundRows),
+            _ => {}
+        }
+        expr.operands(&mut |operand| self.note_deprecated(operand));
     }
 
     fn origin_of(&mut self, slot: u32) -> Option<Origin> {
@@ -675,9 +780,19 @@ impl<'a, 't> Binder<'a, 't> {
     }
 }
 
-/// A set operation or VALUES under an ORDER BY or LIMIT of its own.
+/// Whether an expression sets variables.
+fn assigns(expr: &Expr) -> bool {
+    let mut found = matches!(expr.kind, ExprKind::SetUserVariable(..));
+    expr.operands(&mut |operand| found = found || assigns(operand));
+    found
+}
+
+/// A query under an ORDER BY or LIMIT around it.
 fn wrap(plan: QueryPlan) -> Body {
-    plan.body
+    match plan.limit.is_some() || !plan.order.is_empty() {
+        true => Body::Nested(Box::new(plan)),
+        false => plan.body,
+    }
 }
 
 /// `ORDER BY 2`: the number.
@@ -806,7 +921,10 @@ impl<'a> Scope for Standing<'_, 'a, '_, '_> {
     }
 
     fn inserted_value(&mut self, column: &ast::ColumnName<'_>) -> Result<Expr> {
-        self.binder.has_values_function = true;
+        self.binder.deprecated.push(match self.binder.inserted_from {
+            Some(_) => Deprecated::ValuesInDuplicate,
+            None => Deprecated::Values,
+        });
         let (_, found) = resolve(&mut self.binder.blocks, column, self.place.name)?;
         let Some(first) = self.binder.inserted_from else {
             let collation = found.data_type.collation().unwrap_or(self.binder.facts.collation);
@@ -822,6 +940,9 @@ impl<'a> Scope for Standing<'_, 'a, '_, '_> {
 impl Binder<'_, '_> {
     /// Binds a query inside of an expression.
     fn subquery_of(&mut self, query: &ast::Query<'_>) -> Result<BoundSubquery> {
+        if query.into.is_some() {
+            return Err(Error::new(ER_MISPLACED_INTO, &[]));
+        }
         let facts = self.facts;
         let mut inner = Binder {
             facts,
@@ -837,7 +958,7 @@ impl Binder<'_, '_> {
             derived_around: self.derived_around,
             subqueries_around: self.subqueries_around + 1,
             reads_changed: self.reads_changed,
-            has_values_function: self.has_values_function,
+            deprecated: std::mem::take(&mut self.deprecated),
             wants_block: false,
             kept_block: None,
             workings: Rc::clone(&self.workings),
@@ -847,7 +968,7 @@ impl Binder<'_, '_> {
         let named = inner.outermost_named;
         self.depends_on_literals = inner.depends_on_literals;
         self.reads_changed = inner.reads_changed;
-        self.has_values_function = inner.has_values_function;
+        self.deprecated = inner.deprecated;
         self.changed = inner.changed;
         (self.blocks, self.subqueries, self.used) = (inner.blocks, inner.subqueries, inner.used);
         self.outermost_named = self.outermost_named.min(named);

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use meseta_errors::{
     ER_BAD_FIELD_ERROR, ER_CTE_RECURSIVE_REQUIRES_NONRECURSIVE_FIRST, ER_DERIVED_MUST_HAVE_ALIAS, ER_DUP_FIELDNAME,
-    ER_KEY_DOES_NOT_EXITS, ER_NON_UNIQ_ERROR, ER_NONUNIQ_TABLE, ER_UPDATE_TABLE_USED, ER_VIEW_WRONG_LIST,
+    ER_KEY_DOES_NOT_EXITS, ER_MISPLACED_INTO, ER_NON_UNIQ_ERROR, ER_NONUNIQ_TABLE, ER_UPDATE_TABLE_USED, ER_VIEW_WRONG_LIST,
     ER_WRONG_USAGE,
 };
 use meseta_parser::ast::{self, IndexHintAction, TableReference};
@@ -169,7 +169,11 @@ impl<'a> Binder<'a, '_> {
                         name: text_of(&column.name).into(),
                         data_type: column.data_type.clone(),
                         nullable: true,
-                        origin: Some(Origin { alias: alias.as_str().into(), ..Origin::nowhere() }),
+                        origin: Some(Origin {
+                            alias: alias.as_str().into(),
+                            name: text_of(&column.name).into(),
+                            ..Origin::nowhere()
+                        }),
                         is_hidden: false,
                     })
                     .collect();
@@ -177,13 +181,17 @@ impl<'a> Binder<'a, '_> {
             }
             Recursion::None => {}
         }
-        // It sees what was there when it was defined: the tables of WITH before it, and the blocks around.
-        let inner_blocks = self.blocks.split_off(depth.min(self.blocks.len()));
+        // It sees what was there when it was defined: the tables of WITH before it, and the blocks around. Those inside are
+        // there, as rows around it will be, but nothing in them can be named.
+        let inside = depth.min(self.blocks.len());
+        let hidden: Vec<_> = self.blocks[inside..].iter_mut().map(|block| std::mem::take(&mut block.sources)).collect();
         let inner_common = self.common.split_off(if is_recursive { at + 1 } else { at });
         self.derived_around += 1;
         let plan = if is_recursive { self.recursive_table(at) } else { self.query(definition.query) };
         self.derived_around -= 1;
-        self.blocks.extend(inner_blocks);
+        for (block, sources) in self.blocks[inside..].iter_mut().zip(hidden) {
+            block.sources = sources;
+        }
         self.common.extend(inner_common);
         self.add_derived(plan?, definition.columns, alias, false, sources)
     }
@@ -196,6 +204,9 @@ impl<'a> Binder<'a, '_> {
     }
 
     fn derived_inside(&mut self, derived: &'a ast::Derived<'a>, sources: &mut Vec<Source>) -> Result<Joined> {
+        if derived.query.into.is_some() {
+            return Err(Error::new(ER_MISPLACED_INTO, &[]));
+        }
         let Some(alias) = derived.alias else { return Err(Error::new(ER_DERIVED_MUST_HAVE_ALIAS, &[])) };
         let plan = if derived.lateral {
             let visible_from = self.blocks.last_mut().map(|block| std::mem::take(&mut block.visible_from));
@@ -237,7 +248,7 @@ impl<'a> Binder<'a, '_> {
                 Some(origin) if !origin.name.is_empty() => {
                     Origin { alias: alias.as_str().into(), name: name.clone(), ..Origin::nowhere() }
                 }
-                _ => Origin { alias: alias.as_str().into(), ..Origin::nowhere() },
+                _ => Origin { alias: alias.as_str().into(), name: name.clone(), ..Origin::nowhere() },
             };
             let origin = (!is_merged || column.origin.is_some()).then_some(origin);
             let (data_type, nullable) = (column.data_type.clone(), column.nullable);

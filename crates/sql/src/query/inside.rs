@@ -43,6 +43,8 @@ pub struct Inside<'r> {
     pub working: Vec<WorkingRows>,
     /// Rows at hand of tables that are changed, as the engine has them.
     pub found: Vec<Option<FoundRow>>,
+    /// How many rows there would have been without LIMIT, if that was asked for.
+    pub rows_without_limit: Option<u64>,
 }
 
 /// A statement that runs.
@@ -88,6 +90,7 @@ impl Host for Inside<'_> {
             tables: self.tables,
             working: self.working.clone(),
             found: Vec::new(),
+            rows_without_limit: None,
         };
         let mut running = Running { inside, context, spares: Vec::new() };
         let outer: Outer<'_> = rows;

@@ -135,6 +135,7 @@ impl<'a> Binder<'a, '_> {
             items,
             distinct: false,
             order: Vec::new(),
+            late_items: false,
         };
         let plan =
             QueryPlan { body: Body::Select(Box::new(plan)), columns: Vec::new(), order: Vec::new(), limit: None };

@@ -29,7 +29,7 @@ mod sort;
 mod table;
 
 pub use access::{loaded, stored};
-pub use bind::{Binder, FoundTable, Place, Tables, bind_alone, text_of};
+pub use bind::{Binder, Deprecated, FoundTable, Place, Tables, bind_alone, text_of};
 pub use inside::{Inside, Running};
 pub use joined::JoinPlan;
 pub use plan::{Body, Origin, OutputColumn, QueryPlan, SelectPlan, SortKey, Subquery};

@@ -97,6 +97,8 @@ pub enum Body {
     Values(Vec<Vec<Expr>>),
     /// UNION and its like.
     SetOperation(Box<SetPlan>),
+    /// One in parentheses, with ORDER BY or LIMIT of its own.
+    Nested(Box<QueryPlan>),
     /// A table of WITH RECURSIVE that reads itself.
     Recursive(Box<RecursivePlan>),
 }
@@ -140,6 +142,8 @@ pub struct LimitPlan {
     pub count: Expr,
     /// So many are passed over.
     pub offset: Option<Expr>,
+    /// SQL_CALC_FOUND_ROWS: the rows behind are made too, and counted.
+    pub counts_all: bool,
 }
 
 /// What rows are ordered by.
@@ -172,6 +176,8 @@ pub struct SelectPlan {
     pub distinct: bool,
     /// ORDER BY, over a row's slots; empty if the join yields rows in this order.
     pub order: Vec<SortKey>,
+    /// Whether items are computed once rows are in order: they count rows in variables.
+    pub late_items: bool,
 }
 
 /// A query inside an expression. A statement has one list of them, in which expressions name them by their numbers.

@@ -75,9 +75,44 @@ pub fn run_query(plan: &QueryPlan, outer: Outer<'_>, running: &mut Running<'_>, 
         None => (0, u64::MAX),
         Some(limit) => limit_of(limit, outer, running)?,
     };
+    let counts_all = plan.limit.as_ref().is_some_and(|limit| limit.counts_all);
+    if counts_all {
+        return run_counted(plan, limit, outer, running, sink);
+    }
     if limit.1 == 0 {
         return Ok(());
     }
+    run_limited(plan, limit, outer, running, sink)
+}
+
+/// SQL_CALC_FOUND_ROWS: all rows are made, but only some are shown.
+fn run_counted(
+    plan: &QueryPlan,
+    limit: (u64, u64),
+    outer: Outer<'_>,
+    running: &mut Running<'_>,
+    sink: &mut Sink<'_>,
+) -> Result<()> {
+    let (offset, count) = limit;
+    let (mut made, mut flow) = (0_u64, MORE);
+    run_limited(plan, (0, u64::MAX), outer, running, &mut |running, row| {
+        made += 1;
+        if made > offset && made - offset <= count && flow.is_continue() {
+            flow = sink(running, row)?;
+        }
+        Ok(MORE)
+    })?;
+    running.inside.rows_without_limit = Some(made);
+    Ok(())
+}
+
+fn run_limited(
+    plan: &QueryPlan,
+    limit: (u64, u64),
+    outer: Outer<'_>,
+    running: &mut Running<'_>,
+    sink: &mut Sink<'_>,
+) -> Result<()> {
     let mut limit = Limited { offset: limit.0, count: limit.1, passed: 0, shown: 0 };
     let mut limited = |running: &mut Running<'_>, row: &[Datum<'_>]| limit.show(running, row, sink);
     if plan.order.is_empty() {
@@ -100,6 +135,7 @@ fn run_body(plan: &QueryPlan, outer: Outer<'_>, running: &mut Running<'_>, sink:
     match &plan.body {
         Body::Select(select) => run_select(select, outer, running, sink),
         Body::SetOperation(set) => set_operation::run(set, outer, running, sink),
+        Body::Nested(query) => run_query(query, outer, running, sink),
         Body::Recursive(recursive) => recursive::run(recursive, outer, running, sink),
         Body::Values(rows) => {
             let mut arena = Bump::new();
@@ -227,6 +263,13 @@ fn run_select(plan: &SelectPlan, outer: Outer<'_>, running: &mut Running<'_>, si
         if !holds(&plan.having, row, outer, running, &spare)? {
             return Ok(MORE);
         }
+        if plan.late_items
+            && let Some(kept) = &mut kept
+        {
+            let keys = evaluate_all(plan.order.iter().map(|key| &key.value), row, outer, running, &spare)?;
+            kept.add(&keys, row).ok_or_else(out_of_memory)?;
+            return Ok(MORE);
+        }
         let mut items = recycle(std::mem::take(&mut spare_items));
         evaluate_into(&mut items, plan.items.iter(), row, outer, running, &spare)?;
         if let Some(distinct) = &mut distinct
@@ -252,7 +295,15 @@ fn run_select(plan: &SelectPlan, outer: Outer<'_>, running: &mut Running<'_>, si
         None => Ok(()),
         Some(mut kept) => {
             kept.sort(&plan.order, running)?;
-            kept.show(running, sink)
+            if !plan.late_items {
+                return kept.show(running, sink);
+            }
+            let mut spare = Bump::new();
+            kept.show(running, &mut |running, row| {
+                spare.reset();
+                let items = evaluate_all(plan.items.iter(), row, outer, running, &spare)?;
+                sink(running, &items)
+            })
         }
     }
 }

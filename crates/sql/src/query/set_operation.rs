@@ -22,20 +22,21 @@ pub fn columns(left: &[OutputColumn], right: &[OutputColumn], operator: SetOpera
             DataType::Null => DataType::Varchar { length: 0, collation: Collation::Binary },
             data_type => data_type,
         };
-        let is_named = |column: &OutputColumn| column.origin.as_ref().is_some_and(|origin| !origin.name.is_empty());
-        let mut origin = Origin::nowhere();
-        if is_named(left) && is_named(right) {
-            origin.name = Box::from("?");
+        // It is like a column of a table, which has no name of its own.
+        let mut origin = Origin { name: Box::from("?"), ..Origin::nowhere() };
+        let nullable = match operator {
+            SetOperator::Union => left.nullable || right.nullable,
+            SetOperator::Intersect => left.nullable && right.nullable,
+            SetOperator::Except => left.nullable,
+        };
+        if data_type.is_temporal() && !nullable {
+            origin.flags = super::columns::NO_DEFAULT;
         }
         OutputColumn {
             name: left.name.clone(),
             origin: Some(origin),
             data_type,
-            nullable: match operator {
-                SetOperator::Union => left.nullable || right.nullable,
-                SetOperator::Intersect => left.nullable && right.nullable,
-                SetOperator::Except => left.nullable,
-            },
+            nullable,
         }
     });
     Ok(merged.collect())

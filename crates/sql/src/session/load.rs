@@ -93,7 +93,7 @@ impl Session {
         }
         let changes = self.end_statement(changes)?;
         if changes.insert_id != 0 {
-            self.facts.last_insert_id = changes.insert_id;
+            self.facts.variables.state.last_insert_id = changes.insert_id;
         }
         let arguments: [&dyn std::fmt::Display; 4] = [
             &changes.found,

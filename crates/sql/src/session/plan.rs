@@ -8,7 +8,7 @@ use meseta_types::{DataType, Datum};
 use super::SessionTables;
 use crate::error::Result;
 use crate::expression::BindFacts;
-use crate::query::{Binder, QueryPlan, Subquery};
+use crate::query::{Binder, Deprecated, QueryPlan, Subquery};
 use crate::statement::manipulation::{DeletePlan, InsertPlan, SeveralPlan, UpdatePlan};
 use crate::variable::SessionVariables;
 
@@ -69,6 +69,8 @@ pub struct StatementPlan {
     pub body: PlanBody,
     /// Queries inside of its expressions.
     pub subqueries: Vec<Subquery>,
+    /// What in it is deprecated.
+    pub deprecated: Vec<Deprecated>,
     /// It depends on variables whose types may change: it is for this execution alone.
     pub is_personal: bool,
 }
@@ -99,7 +101,8 @@ impl StatementPlan {
         };
         let subqueries = std::mem::take(&mut binder.subqueries);
         let is_personal = binder.depends_on_literals;
-        Ok(StatementPlan { body, subqueries, is_personal: is_personal || tables.has_named_variables })
+        let deprecated = std::mem::take(&mut binder.deprecated);
+        Ok(StatementPlan { body, subqueries, deprecated, is_personal: is_personal || tables.has_named_variables })
     }
 
     /// Whether bad values are errors in it, where the SQL mode is strict.

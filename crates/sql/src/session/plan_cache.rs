@@ -170,7 +170,12 @@ mod tests {
 
     fn plan(schema_version: u64, now: i64) -> CachedPlan {
         let query = QueryPlan { body: Body::Values(Vec::new()), columns: Vec::new(), order: Vec::new(), limit: None };
-        let plan = StatementPlan { body: PlanBody::Query(query), subqueries: Vec::new(), is_personal: false };
+        let plan = StatementPlan {
+            body: PlanBody::Query(query),
+            subqueries: Vec::new(),
+            deprecated: Vec::new(),
+            is_personal: false,
+        };
         CachedPlan::new(plan, schema_version, now)
     }
 

@@ -214,6 +214,9 @@ impl Session {
         may_retry: bool,
         answer: &mut dyn Answer,
     ) -> Result<Ran> {
+        for deprecated in &plan.deprecated {
+            self.context.warnings.warn(deprecated.warning());
+        }
         match &plan.body {
             PlanBody::Query(query) => self.select(query, &plan.subqueries, slots, may_retry, answer),
             body => self.change(body, &plan.subqueries, slots, may_retry, answer),
@@ -240,6 +243,7 @@ impl Session {
             answer.row(&query.columns, row)?;
             Ok(MORE)
         });
+        let without_limit = running.inside.rows_without_limit;
         drop(running);
         if let Err(error) = &done
             && error.code == ER_TABLE_DEF_CHANGED
@@ -254,7 +258,7 @@ impl Session {
         if !is_begun {
             answer.columns(&query.columns, status)?;
         }
-        self.facts.found_rows = shown;
+        self.facts.found_rows = without_limit.unwrap_or(shown);
         self.facts.row_count = -1;
         self.remember_warnings();
         answer.end(Status { more_results: self.more_follows, ..self.status() })?;
@@ -299,7 +303,7 @@ impl Session {
     fn told(&mut self, body: &PlanBody, changes: Changes) -> Done {
         let warnings = self.context.warnings.count();
         if changes.insert_id != 0 {
-            self.facts.last_insert_id = changes.insert_id;
+            self.facts.variables.state.last_insert_id = changes.insert_id;
         }
         let insert_id = match (changes.insert_id, self.facts.given_insert_id) {
             (0, Some(given)) => given,

@@ -18,17 +18,17 @@ use meseta_engine::lock::{Mode, OnConflict, TableMode};
 use meseta_engine::rows::{Conflict, RowChange, RowCursor};
 use meseta_errors::{
     ER_BAD_FIELD_ERROR, ER_FIELD_SPECIFIED_TWICE, ER_NONUNIQ_TABLE, ER_OUT_OF_SORTMEMORY, ER_VIEW_WRONG_LIST,
-    ER_WARN_DEPRECATED_SYNTAX, ER_WRONG_VALUE_COUNT_ON_ROW,
+    ER_WRONG_VALUE_COUNT_ON_ROW,
 };
 use meseta_parser::ast::{self, ExpressionKind, InsertSource};
 use meseta_types::{Datum, SqlError};
 
 use super::row::{Given, RowRules, complete, default_of, engine_row, next_number, put, refuse_generated};
-use super::{Changes, Lenient, columns_of, duplicate, failure, warn_or_fail};
+use super::{Changes, Lenient, columns_of, duplicate, failure, take_back, warn_or_fail};
 use crate::error::{Error, Result};
 use crate::expression::Expr;
 use crate::query::{
-    Binder, FoundTable, KnownTable, MORE, Place, QueryPlan, Running, enter_table, named_source, run_query, text_of,
+    Binder, Body, FoundTable, KnownTable, MORE, Place, QueryPlan, Running, enter_table, named_source, run_query, text_of,
 };
 use crate::schema::ColumnDefault;
 
@@ -63,8 +63,6 @@ pub struct InsertPlan {
     names_columns: bool,
     /// Of a query's row, so many values are given; those behind them are for ON DUPLICATE KEY UPDATE.
     given: usize,
-    /// Whether VALUES() is used, which is a warning.
-    has_values_function: bool,
 }
 
 /// The column of a table that a name means.
@@ -105,7 +103,6 @@ impl InsertPlan {
             counting: table.columns.iter().position(|column| column.auto_increment),
             names_columns: false,
             given: 0,
-            has_values_function: false,
             table: Arc::clone(table),
         })
     }
@@ -241,7 +238,6 @@ impl InsertPlan {
             counting,
             names_columns,
             given,
-            has_values_function: binder.has_values_function,
             table,
         })
     }
@@ -253,17 +249,6 @@ impl InsertPlan {
 
     /// Inserts the rows.
     pub fn run(&self, running: &mut Running<'_>) -> Result<Changes> {
-        if self.has_values_function {
-            let arguments: [&dyn std::fmt::Display; 2] = [
-                &"VALUES function",
-                &"an alias (INSERT INTO ... VALUES (...) AS alias) and replace VALUES(col) in the ON DUPLICATE KEY UPDATE \
-                  clause with alias.col",
-            ];
-            let text = "'%s' is deprecated and will be removed in a future release. Please use %s instead";
-            let text =
-                arguments.iter().fold(text.to_owned(), |text, argument| text.replacen("%s", &argument.to_string(), 1));
-            running.context.warnings.warn(SqlError::new(ER_WARN_DEPRECATED_SYNTAX.0, text));
-        }
         let lenient = Lenient::new(self.ignores, running);
         let done = self.run_inside(running);
         lenient.end(running);
@@ -286,7 +271,7 @@ impl InsertPlan {
                 }
             }
             Rows::Query(plan) => {
-                changes.tells_records = true;
+                changes.tells_records = !matches!(&plan.body, Body::Values(rows) if rows.len() == 1);
                 // What is read is not to see what is written: if it reads this table, its rows are kept in between.
                 let keep = Bump::new();
                 let mut kept: Vec<&[Datum<'_>]> = Vec::new();
@@ -365,7 +350,14 @@ impl InsertPlan {
         let mut is_given = vec![false; row.len()];
         let is_kind = is_kind || self.ignores;
         for (given, &column) in given.into_iter().zip(&self.columns) {
-            let Given::Value(value) = given else { continue };
+            let value = match given {
+                Given::Value(value) => value,
+                Given::Ready(value) => {
+                    (is_given[column], row[column]) = (true, value);
+                    continue;
+                }
+                Given::Default => continue,
+            };
             if self.table.columns[column].generated.is_some() {
                 return Err(refuse_generated(&self.table, column));
             }
@@ -376,7 +368,13 @@ impl InsertPlan {
             if self.table.columns[column].generated.is_none() {
                 let so_far: &[Datum<'v>] = arena.alloc_slice_copy(&row);
                 let value = default_of(&self.table, &self.rules, column, so_far, running, arena)?;
-                row[column] = put(&self.table, column, value, is_kind, running, arena)?;
+                row[column] = match self.table.columns[column].default {
+                    ColumnDefault::Expression(_) | ColumnDefault::Now => {
+                        put(&self.table, column, value, is_kind, running, arena)?
+                    }
+                    // It is of the column's type.
+                    _ => value,
+                };
             }
         }
         let number = match self.counting {
@@ -399,7 +397,10 @@ impl InsertPlan {
         if !generates {
             return Ok(None);
         }
-        let number = next_number(&self.table, column, running)?;
+        let number = match running.inside.facts.take_insert_id() {
+            0 => next_number(&self.table, column, running)?,
+            number => number,
+        };
         let is_unsigned = self.table.columns[column].data_type.is_unsigned();
         row[column] = if is_unsigned { Datum::Unsigned(number) } else { Datum::Signed(number as i64) };
         Ok(Some(number))
@@ -428,7 +429,9 @@ impl InsertPlan {
         let values = engine_row(&self.table, row, running, arena);
         let mode = if self.replaces || !self.on_duplicate.is_empty() { Mode::Exclusive } else { Mode::Shared };
         loop {
+            let savepoint = self.ignores.then(|| running.inside.engine.savepoint());
             let inserted = running.inside.engine.insert_row(handle, &values, mode);
+            take_back(savepoint, &inserted, running)?;
             let conflict = match inserted.map_err(|error| failure(error, running)) {
                 Ok(RowChange::Done) => {
                     changes.affected += 1;
@@ -448,6 +451,10 @@ impl InsertPlan {
                     return Ok(());
                 }
             } else if self.replaces {
+                if self.is_there(row, &conflict, handle, running, arena)? {
+                    changes.affected += 1;
+                    return Ok(());
+                }
                 if self.remove(&conflict, handle, running)? {
                     changes.affected += 1;
                     changes.removed += 1;
@@ -465,6 +472,23 @@ impl InsertPlan {
     /// The row that is in the way, locked.
     fn locking(running: &Running<'_>) -> Locking {
         Locking { mode: Mode::Exclusive, gaps: false, on_conflict: OnConflict::Wait(running.inside.lock_wait) }
+    }
+
+    /// REPLACE: whether the row in the way is the same in all columns.
+    fn is_there<'v, 'r: 'v>(
+        &'v self,
+        row: &[Datum<'v>],
+        conflict: &Conflict,
+        handle: &TableHandle,
+        running: &mut Running<'r>,
+        arena: &'v Bump,
+    ) -> Result<bool> {
+        let mut cursor = RowCursor::locking_at(handle, 0, &conflict.primary_key, Self::locking(running));
+        if !cursor.next(running.inside.engine).map_err(Error::from_engine)? {
+            return Ok(false);
+        }
+        let before = columns_of(&self.table, cursor.row(), running, arena)?;
+        Ok(super::update::is_same_row(&before, row))
     }
 
     fn remove(&self, conflict: &Conflict, handle: &TableHandle, running: &mut Running<'_>) -> Result<bool> {
@@ -513,7 +537,9 @@ impl InsertPlan {
             return warn_or_fail(error, self.ignores, running).map(|()| true);
         }
         let values = engine_row(&self.table, &both, running, arena);
+        let savepoint = self.ignores.then(|| running.inside.engine.savepoint());
         let updated = running.inside.engine.update_row(handle, found, &values, Mode::Shared);
+        take_back(savepoint, &updated, running)?;
         match updated.map_err(|error| failure(error, running)) {
             Ok(RowChange::Done) => {
                 changes.affected += 2;

@@ -19,9 +19,9 @@ pub use update::UpdatePlan;
 use std::sync::Arc;
 
 use bumpalo::Bump;
-use meseta_engine::EngineError;
+use meseta_engine::{EngineError, Savepoint};
 use meseta_engine::row::Value;
-use meseta_engine::rows::{Conflict, FoundRow};
+use meseta_engine::rows::{Conflict, FoundRow, RowChange};
 use meseta_errors::{
     ER_BAD_NULL_ERROR, ER_CHECK_CONSTRAINT_VIOLATED, ER_DUP_ENTRY, ER_NO_REFERENCED_ROW_2, ER_ROW_IS_REFERENCED_2,
 };
@@ -64,6 +64,19 @@ impl Lenient {
     fn end(self, running: &mut Running<'_>) {
         running.context.mode.strict = self.was_strict;
         running.context.row = 1;
+    }
+}
+
+/// With IGNORE: what was done of a change that did not come to be is undone.
+fn take_back(
+    savepoint: Option<Savepoint>,
+    outcome: &meseta_engine::Result<RowChange>,
+    running: &mut Running<'_>,
+) -> Result<()> {
+    match (savepoint, outcome) {
+        (Some(_), Err(EngineError::Lock(_) | EngineError::RolledBack)) | (None, _) => Ok(()),
+        (Some(_), Ok(RowChange::Done | RowChange::Stale)) => Ok(()),
+        (Some(savepoint), _) => running.inside.engine.roll_back_to(savepoint).map_err(Error::from_engine),
     }
 }
 

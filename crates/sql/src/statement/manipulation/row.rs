@@ -74,6 +74,8 @@ fn bind_text(table: &KnownTable, text: &str, facts: BindFacts<'_>, tables: &mut 
 pub enum Given<'v> {
     /// A value.
     Value(Datum<'v>),
+    /// A value that is of the column's type already.
+    Ready(Datum<'v>),
     /// Nothing, or DEFAULT.
     Default,
 }

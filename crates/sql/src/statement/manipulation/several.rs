@@ -292,7 +292,9 @@ impl SeveralPlan {
             return super::warn_or_fail(error, self.ignores, running);
         }
         let values = engine_row(table, &row, running, arena);
+        let savepoint = self.ignores.then(|| running.inside.engine.savepoint());
         let changed = running.inside.engine.update_row(handle, found, &values, Mode::Shared);
+        super::take_back(savepoint, &changed, running)?;
         match changed.map_err(|error| failure(error, running)) {
             Ok(RowChange::Done) => changes.affected += 1,
             Ok(RowChange::Stale) => {}

@@ -18,7 +18,7 @@ use meseta_parser::ast::{self, ExpressionKind, TableReference};
 use meseta_types::{Datum, SqlError};
 
 use super::row::{RowRules, complete, default_of, engine_row, now, put, refuse_generated};
-use super::{Changes, Lenient, columns_of, duplicate, failure, warn_or_fail};
+use super::{Changes, Lenient, columns_of, duplicate, failure, take_back, warn_or_fail};
 use crate::error::{Error, Result};
 use crate::expression::Expr;
 use crate::query::{
@@ -142,7 +142,9 @@ impl UpdatePlan {
             return warn_or_fail(error, self.ignores, running);
         }
         let values = engine_row(table, &row, running, arena);
+        let savepoint = self.ignores.then(|| running.inside.engine.savepoint());
         let updated = running.inside.engine.update_row(handle, found, &values, Mode::Shared);
+        take_back(savepoint, &updated, running)?;
         match updated.map_err(|error| failure(error, running)) {
             Ok(RowChange::Done) => changes.affected += 1,
             Ok(RowChange::Stale) => {}
@@ -157,6 +159,11 @@ impl UpdatePlan {
         }
         Ok(())
     }
+}
+
+/// Whether two rows are the same.
+pub fn is_same_row(one: &[Datum<'_>], other: &[Datum<'_>]) -> bool {
+    one.iter().zip(other).all(|(one, other)| is_same(*one, *other))
 }
 
 /// Whether a row is another than it was; then columns that are ON UPDATE CURRENT_TIMESTAMP, and were not set, are set.
