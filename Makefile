@@ -1,8 +1,12 @@
 # The few commands that a person needs. Each is a script in tools/, which says in its head what it does.
 
-.PHONY: help run test torture sanitize conformance bench-storage bench-engine
+.PHONY: help run demo test clients torture sanitize conformance bench-storage bench-engine
 .DEFAULT_GOAL := help
 
+# Where `make run` listens.
+PORT ?= 3306
+# Clients of `make clients`; none for all.
+NAMES ?=
 # Minutes of `make torture`, and where its chance begins (a failure prints the seed that repeats it).
 MINUTES ?= 30
 SEED ?= $(shell date +%s)
@@ -12,11 +16,18 @@ BENCH_ARGS ?=
 help: ## this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1\t\2/p' $(MAKEFILE_LIST) | expand -t 26
 
-run: ## the demonstration: load, update, commit, crash, recover (about ten seconds, in data/demo)
+run: ## a server on 127.0.0.1:PORT=3306 with its data in data/, until Ctrl-C
+	cargo run --release -p meseta -- serve --datadir=data --port=$(PORT)
+
+demo: ## the storage engine at work: load, update, commit, crash, recover (about ten seconds, in data/demo)
 	cargo run --release -p meseta -- demo
 
 test: ## everything that must pass before a change is merged; installs what it needs
 	tools/test
+
+clients: ## sysbench, go-tpc, drivers against a server of their own: all, or NAMES="sysbench pymysql"
+	tools/setup
+	tests/clients/run $(NAMES)
 
 torture: ## power losses, models, histories, fuzzing and interleavings for MINUTES=30 with SEED=...
 	tools/torture $(MINUTES) $(SEED)

@@ -118,6 +118,11 @@ impl Core {
         self.next_owner.fetch_add(1, Ordering::Relaxed)
     }
 
+    /// The next transaction's id, or one not far above.
+    pub fn next_transaction(&self) -> u64 {
+        self.transactions.next()
+    }
+
     /// A new transaction's id, which no transaction had, not even before a crash.
     pub fn begin_writer(&self) -> Result<TransactionId> {
         let id = self.time.begin_writer()?;

@@ -30,7 +30,9 @@ use crate::counter::Counter;
 use crate::ddl;
 use crate::error::{EngineError, Result};
 use crate::ids::{CommitTime, SlotNo, TransactionId};
-use crate::lock::{Deadlock, DeadlockDetector, LockTable, OnConflict, Owner, OwnerId, TableMode, WaitFigures};
+use crate::lock::{
+    Deadlock, DeadlockDetector, LockDescription, LockTable, OnConflict, Owner, OwnerId, TableMode, WaitFigures,
+};
 use crate::purge::Ended;
 use crate::root::Root;
 use crate::rows::TableReport;
@@ -202,6 +204,29 @@ impl Engine {
     /// The deadlock that was broken last: who held what, and who waited for it.
     pub fn last_deadlock(&self) -> Option<Arc<Deadlock>> {
         self.core.locks.last_deadlock()
+    }
+
+    /// Every lock that is held or waited for: on rows, on gaps, on tables. Not all of one moment.
+    pub fn locks(&self) -> Vec<LockDescription> {
+        let mut all = self.core.locks.row_locks();
+        let (_, schema) = self.core.catalog.schema();
+        schema.tables().for_each(|table| all.extend(table.lock.locks()));
+        all
+    }
+
+    /// Deadlocks that were broken, and waits for a lock that took too long.
+    pub fn lock_failures(&self) -> (u64, u64) {
+        (self.core.locks.deadlocks(), self.core.locks.timeouts())
+    }
+
+    /// Waits for locks that have ended, by kind, of all tables and indexes.
+    pub fn lock_wait_totals(&self) -> Vec<WaitFigures> {
+        self.core.locks.wait_figures()
+    }
+
+    /// The number that the next transaction that changes something may get, about.
+    pub fn next_transaction(&self) -> u64 {
+        self.core.next_transaction()
     }
 
     /// How many sessions wait for a lock now.

@@ -52,4 +52,4 @@ pub use ddl::SYSTEM_DATABASE;
 pub use engine::{Engine, EngineOptions, EngineReport, LockWaits};
 pub use error::{EngineError, Result};
 pub use locking::{Direction, Locking};
-pub use session::{Isolation, Savepoint, Session};
+pub use session::{Canceller, Isolation, Savepoint, Session};

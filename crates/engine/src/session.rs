@@ -70,6 +70,37 @@ pub(crate) struct Writing {
     pub rows: u64,
 }
 
+/// Ends a session's waits, from any thread, and tells what it has: for KILL and for lists of transactions.
+#[derive(Clone, Debug)]
+pub struct Canceller(Arc<Owner>);
+
+impl Canceller {
+    /// Ends the wait for a lock that is under way, if there is one, and refuses others until [`Canceller::pardon`].
+    pub fn cancel(&self) {
+        self.0.kill();
+    }
+
+    /// Forgets that: the statement it was meant for has ended.
+    pub fn pardon(&self) {
+        self.0.pardon();
+    }
+
+    /// Whose locks the session's are, in reports.
+    pub fn owner(&self) -> OwnerId {
+        self.0.id()
+    }
+
+    /// The transaction's id, once it has changed something.
+    pub fn transaction(&self) -> Option<TransactionId> {
+        self.0.transaction()
+    }
+
+    /// Rows that the transaction has changed.
+    pub fn rows_changed(&self) -> u64 {
+        self.0.weight()
+    }
+}
+
 /// One who reads and changes rows.
 pub struct Session {
     pub(crate) core: Arc<Core>,
@@ -95,6 +126,7 @@ pub struct Session {
     isolation: Isolation,
     durability: Durability,
     lock_wait: Duration,
+    table_wait: Duration,
 }
 
 impl Session {
@@ -119,6 +151,7 @@ impl Session {
             isolation: Isolation::default(),
             durability: Durability::default(),
             lock_wait: Duration::from_secs(50),
+            table_wait: Duration::from_secs(50),
         })
     }
 
@@ -138,7 +171,17 @@ impl Session {
         self.durability = durability;
     }
 
-    /// Sets how long this session waits for a lock.
+    /// Sets how long this session waits for a table.
+    pub fn set_table_wait(&mut self, limit: Duration) {
+        self.table_wait = limit;
+    }
+
+    /// Whether anything has been read, changed or locked since the last transaction ended.
+    pub fn is_in_use(&self) -> bool {
+        self.snapshot.is_some() || self.writing.is_some() || self.core.locks.has_tables(&self.owner)
+    }
+
+    /// Sets how long this session waits for a row.
     pub fn set_lock_wait(&mut self, limit: Duration) {
         self.lock_wait = limit;
     }
@@ -146,6 +189,11 @@ impl Session {
     /// Sets whether foreign keys are checked.
     pub fn set_checks_foreign_keys(&mut self, checks: bool) {
         self.checks_foreign_keys = checks;
+    }
+
+    /// Who ends this session's waits from other threads.
+    pub fn canceller(&self) -> Canceller {
+        Canceller(Arc::clone(&self.owner))
     }
 
     pub(crate) fn on_conflict(&self) -> OnConflict {
@@ -205,13 +253,13 @@ impl Session {
     pub fn use_table(&mut self, id: TableId, mode: TableMode) -> Result<Option<TableHandle>> {
         // The usual way: in no word that other sessions write.
         if let Some(handle) = self.handles.get(&id).cloned() {
-            self.core.locks.lock_table(&self.owner, &handle.lock, mode, self.on_conflict())?;
+            self.core.locks.lock_table(&self.owner, &handle.lock, mode, OnConflict::Wait(self.table_wait))?;
             if self.schema.0 == self.core.catalog.version() {
                 return Ok(Some(handle));
             }
         }
         let Some(lock) = self.schema().table(id).map(|table| Arc::clone(&table.lock)) else { return Ok(None) };
-        self.core.locks.lock_table(&self.owner, &lock, mode, self.on_conflict())?;
+        self.core.locks.lock_table(&self.owner, &lock, mode, OnConflict::Wait(self.table_wait))?;
         let Some(table) = self.schema().table(id).cloned() else {
             self.core.locks.release_table(&self.owner, &lock, None);
             return Ok(None);
@@ -222,6 +270,33 @@ impl Session {
     /// Leaves a table before the transaction ends, or keeps of it what `mode` allows.
     pub(crate) fn leave_table(&self, table: &Table, mode: Option<TableMode>) {
         self.core.locks.release_table(&self.owner, &table.lock, mode);
+    }
+
+    /// The transaction has ended, and the tables that the session has entered for it stay its own from one transaction to the
+    /// next: LOCK TABLES. [`Session::release_tables`] gives them back.
+    ///
+    /// An error means that a table could not be had; then the session has none.
+    pub fn keep_tables(&mut self, tables: &[(TableId, TableMode)]) -> Result<bool> {
+        // In one order, so that two who lock the same do not wait for each other.
+        let mut sorted = tables.to_vec();
+        sorted.sort_unstable_by_key(|(id, mode)| (*id, *mode != TableMode::Exclusive));
+        for (id, mode) in sorted {
+            match self.use_table(id, mode) {
+                Ok(Some(_)) => {}
+                failed => {
+                    self.commit()?;
+                    return failed.map(|_| false);
+                }
+            }
+        }
+        self.core.locks.keep_tables(&self.owner);
+        Ok(true)
+    }
+
+    /// Gives back the tables that were kept. On entry: no transaction is under way.
+    pub fn release_tables(&mut self) {
+        self.core.locks.release_kept_tables(&self.owner);
+        self.core.locks.release_tables(&self.owner);
     }
 
     // ---- savepoints -------------------------------------------------------------------------------------------------
@@ -375,6 +450,7 @@ impl Session {
 impl Drop for Session {
     /// A session that goes in the middle of a transaction rolls it back; if that fails, the engine tries again.
     fn drop(&mut self) {
+        self.core.locks.release_kept_tables(&self.owner);
         if self.roll_back().is_ok() {
             return;
         }

@@ -148,3 +148,102 @@ fn an_option_that_is_misspelt_is_told_with_the_nearest() {
     assert_eq!(run.status.code(), Some(2), "{told}");
     assert!(told.contains("port"), "{told}");
 }
+
+/// Runs `meseta serve` with options that keep it from starting: its status and what it said.
+fn refused(options: &[&str]) -> (Option<i32>, String) {
+    let run = Command::new(env!("CARGO_BIN_EXE_meseta")).arg("serve").args(options).output().unwrap();
+    (run.status.code(), String::from_utf8_lossy(&run.stderr).into_owned())
+}
+
+#[track_caller]
+fn says(options: &[&str], parts: &[&str]) {
+    let (status, told) = refused(options);
+    assert_eq!(status, Some(2), "{told}");
+    let last = told.lines().last().unwrap_or_default();
+    assert!(last.starts_with("meseta: "), "{told}");
+    parts.iter().for_each(|part| assert!(last.contains(part), "{part:?} is not in: {told}"));
+}
+
+#[test]
+fn what_keeps_it_from_starting_is_said_with_what_to_do() {
+    let directory = tempfile::tempdir().unwrap();
+    let place = directory.path().to_str().unwrap();
+    let serving = Serving::start(directory.path());
+    let port = format!("--port={}", serving.address.rsplit_once(':').unwrap().1);
+    // Another one has the directory, or the port.
+    says(&["--datadir", place, "--port=0"], &[place]);
+    let other = tempfile::tempdir().unwrap();
+    let elsewhere = other.path().to_str().unwrap();
+    says(&["--datadir", elsewhere, &port], &["another program has this port", "--port"]);
+    assert_eq!(serving.end("-TERM"), Some(0));
+    // What was begun for the server that did not come to be was ended in order.
+    assert_eq!(Serving::start(other.path()).end("-INT"), Some(0));
+
+    says(&["--datadir", elsewhere, "--bind-address=203.0.113.1", "--port=0"], &["no such address"]);
+    says(&["--datadir", elsewhere, "--port"], &["--port needs a value"]);
+    says(&["--datadir", elsewhere, "--port=many"], &["port", "many"]);
+    says(&["--datadir=/dev/null/x"], &["the data directory /dev/null/x"]);
+    says(&["--defaults-file=/does/not/exist"], &["/does/not/exist"]);
+    let theirs = tempfile::tempdir().unwrap();
+    std::fs::write(theirs.path().join("ibdata1"), "").unwrap();
+    says(&["--datadir", theirs.path().to_str().unwrap()], &["ibdata1", "dump"]);
+    assert_eq!(std::fs::read_dir(theirs.path()).unwrap().count(), 1, "nothing was made there");
+}
+
+#[test]
+fn help_is_printed_and_nothing_is_started() {
+    for (options, part) in [(&["--help"][..], "--datadir"), (&["--verbose", "--help"], "innodb-thread-concurrency")] {
+        let run = Command::new(env!("CARGO_BIN_EXE_meseta")).arg("serve").args(options).output().unwrap();
+        let told = String::from_utf8_lossy(&run.stdout);
+        assert_eq!((run.status.code(), run.stderr.len()), (Some(0), 0));
+        assert!(told.contains(part), "{told}");
+    }
+}
+
+#[test]
+fn a_configuration_of_2011_starts_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("my.cnf");
+    let socket = directory.path().join("mysql.sock");
+    let data = directory.path().join("data");
+    let text = format!(
+        "[client]\nport=3306\n[mysqld_safe]\nnice=0\n[mysqld]\nuser=mysql\nport=0\nsocket={}\ndatadir={}\n\
+         basedir=/usr\ntmpdir=/tmp\nskip-external-locking\nskip-name-resolve\nbind-address=127.0.0.1\n\
+         key_buffer_size=16M\nmax_allowed_packet=16M\nthread_stack=192K\nthread_cache_size=8\nmyisam-recover-options=BACKUP\n\
+         max_connections=500\ntable_open_cache=4096\nquery_cache_limit=1M\nquery_cache_size=16M\nlog_error=/var/log/e.log\n\
+         expire_logs_days=10\nmax_binlog_size=100M\ninnodb_file_per_table\ninnodb_buffer_pool_size=64M\n\
+         innodb_buffer_pool_instances=8\ninnodb_log_file_size=64M\ninnodb_log_files_in_group=2\n\
+         innodb_log_buffer_size=8M\ninnodb_flush_log_at_trx_commit=2\ninnodb_flush_method=O_DIRECT\n\
+         innodb_thread_concurrency=16\ninnodb_additional_mem_pool_size=20M\ninnodb_read_io_threads=8\n\
+         innodb_write_io_threads=8\ninnodb_io_capacity=2000\ninnodb_data_file_path=ibdata1:12M:autoextend\n\
+         sql_mode=STRICT_TRANS_TABLES\ncharacter-set-server=utf8mb4\ncollation-server=utf8mb4_general_ci\n",
+        socket.display(),
+        data.display()
+    );
+    std::fs::write(&file, text).unwrap();
+    let mut process = Command::new(env!("CARGO_BIN_EXE_meseta"))
+        .arg("serve")
+        .arg(format!("--defaults-file={}", file.display()))
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut told = Vec::new();
+    for line in BufReader::new(process.stderr.as_mut().unwrap()).lines() {
+        told.push(line.unwrap());
+        if told.last().is_some_and(|line| line.contains("ready after")) {
+            break;
+        }
+    }
+    let all = told.join("\n");
+    assert!(all.contains("ready after"), "{all}");
+    assert!(socket.exists());
+    for name in ["innodb_thread_concurrency", "query_cache_size", "innodb_additional_mem_pool_size", "table_open_cache"]
+    {
+        let lines = told.iter().filter(|line| line.contains(name)).count();
+        assert_eq!(lines, 1, "{name}: {all}");
+    }
+    let id = process.id().to_string();
+    assert!(Command::new("kill").args(["-TERM", &id]).status().unwrap().success());
+    assert_eq!(process.wait().unwrap().code(), Some(0));
+    assert!(!socket.exists());
+}

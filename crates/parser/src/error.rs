@@ -43,6 +43,8 @@ pub enum ErrorKind {
     LabelMismatch,
     /// 1436: nested deeper than [`Options::depth_limit`](crate::Options::depth_limit).
     TooDeep,
+    /// 1116: a join of more tables than there may be.
+    TooManyTables,
     /// 1153 in spirit: a text of 4 GiB or more.
     TextTooLong,
 }
@@ -90,6 +92,7 @@ impl ParseError {
             ErrorKind::NoColumns => 1113,
             ErrorKind::LabelMismatch => 1310,
             ErrorKind::TooDeep => 1436,
+            ErrorKind::TooManyTables => 1116,
             ErrorKind::TextTooLong => 1153,
         }
     }
@@ -97,7 +100,7 @@ impl ParseError {
     /// The SQLSTATE that goes with [`code`](ParseError::code).
     pub fn sqlstate(&self) -> &'static str {
         match self.kind {
-            ErrorKind::TooDeep => "HY000",
+            ErrorKind::TooDeep | ErrorKind::TooManyTables => "HY000",
             ErrorKind::TextTooLong => "08S01",
             _ => "42000",
         }
@@ -142,6 +145,7 @@ impl fmt::Display for ParseError {
             ErrorKind::NoColumns => write!(f, "A table must have at least 1 column"),
             ErrorKind::LabelMismatch => write!(f, "End-label {near} without match"),
             ErrorKind::TooDeep => write!(f, "Thread stack overrun: the statement is nested too deeply"),
+            ErrorKind::TooManyTables => write!(f, "Too many tables; MySQL can only use 61 tables in a join"),
             ErrorKind::TextTooLong => write!(f, "Got a packet bigger than 'max_allowed_packet' bytes"),
         }
     }

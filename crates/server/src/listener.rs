@@ -171,6 +171,12 @@ fn accept_from(socket: &OwnedFd, shared: &Arc<Shared>) -> Result<(), Errno> {
 /// Binds one entry of `bind-address`.
 fn bind_tcp(address: &str, port: u16, backlog: i32) -> Result<Vec<(OwnedFd, SocketAddr)>, String> {
     let say = |error: &dyn std::fmt::Display| error.to_string();
+    let why = |error: &Errno| match *error {
+        Errno::ADDRINUSE => "another program has this port: end it, or say --port=.. with another one".to_owned(),
+        Errno::ACCESS => "this port is for root alone: say --port=.. with one above 1023".to_owned(),
+        Errno::ADDRNOTAVAIL => "this machine has no such address: see --bind-address".to_owned(),
+        error => error.to_string(),
+    };
     if address == "*" {
         // One socket of IPv6 takes both; a system without IPv6 has one of IPv4.
         let both = listen(SocketAddr::new(IpAddr::V6(Ipv6Addr::UNSPECIFIED), port), true, backlog);
@@ -180,7 +186,7 @@ fn bind_tcp(address: &str, port: u16, backlog: i32) -> Result<Vec<(OwnedFd, Sock
             }
             error => Err(error),
         });
-        return Ok(vec![bound.map_err(|error| say(&error))?]);
+        return Ok(vec![bound.map_err(|error| why(&error))?]);
     }
     let addresses: Vec<SocketAddr> = match address.parse::<IpAddr>() {
         Ok(address) => vec![SocketAddr::new(address, port)],
@@ -188,7 +194,7 @@ fn bind_tcp(address: &str, port: u16, backlog: i32) -> Result<Vec<(OwnedFd, Sock
     };
     // As MySQL does with `::`: IPv4 as well.
     let both = |address: &SocketAddr| address.ip() == IpAddr::V6(Ipv6Addr::UNSPECIFIED);
-    addresses.into_iter().map(|address| listen(address, both(&address), backlog).map_err(|error| say(&error))).collect()
+    addresses.into_iter().map(|address| listen(address, both(&address), backlog).map_err(|error| why(&error))).collect()
 }
 
 fn listen(address: SocketAddr, both: bool, backlog: i32) -> Result<(OwnedFd, SocketAddr), Errno> {

@@ -30,7 +30,7 @@ use meseta_protocol::auth::rsa::KeyPair;
 use meseta_protocol::flags::Capabilities;
 use meseta_protocol::reply::write_error;
 use meseta_protocol::send::PacketWriter;
-use parking_lot::{Condvar, Mutex};
+use parking_lot::{Condvar, Mutex, RwLock};
 use rustix::net::SendFlags;
 
 use crate::backend::{Backend, Peer};
@@ -52,23 +52,34 @@ const OFFERED: Capabilities = Capabilities(
         | Capabilities::REMEMBER_OPTIONS.0),
 );
 
-/// Limits that hold for all connections.
-#[derive(Debug, Clone)]
-pub(crate) struct Bounds {
-    pub(crate) max_connections: u32,
-    pub(crate) max_allowed_packet: usize,
-    pub(crate) connect_timeout_seconds: u32,
-    pub(crate) wait_timeout_seconds: u32,
-    pub(crate) interactive_timeout_seconds: u32,
-    pub(crate) net_read_timeout_seconds: u32,
-    pub(crate) net_write_timeout_seconds: u32,
-    pub(crate) require_secure_transport: bool,
+/// What `max_connections` can be set to while the server runs.
+const MOST_CONNECTIONS: u32 = 100_000;
+
+/// Limits that hold for all connections: those that begin from now on, where a connection has its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Bounds {
+    /// `max_connections`.
+    pub max_connections: u32,
+    /// `max_allowed_packet`, in bytes.
+    pub max_allowed_packet: usize,
+    /// `connect_timeout`.
+    pub connect_timeout_seconds: u32,
+    /// `wait_timeout`.
+    pub wait_timeout_seconds: u32,
+    /// `interactive_timeout`.
+    pub interactive_timeout_seconds: u32,
+    /// `net_read_timeout`.
+    pub net_read_timeout_seconds: u32,
+    /// `net_write_timeout`.
+    pub net_write_timeout_seconds: u32,
+    /// `require_secure_transport`.
+    pub require_secure_transport: bool,
 }
 
 /// What all connections share.
 pub(crate) struct Shared {
     pub(crate) backend: Arc<dyn Backend>,
-    pub(crate) limits: Bounds,
+    limits: RwLock<Bounds>,
     pub(crate) offered: Capabilities,
     pub(crate) clock: Clock,
     pub(crate) counters: Arc<Counters>,
@@ -196,7 +207,6 @@ impl Server {
             0 => std::thread::available_parallelism().map_or(1, |count| count.get()),
             count => count as usize,
         };
-        let max_connections = options.max_connections;
         let mut offered =
             OFFERED.set(Capabilities::SSL, tls.is_some()).set(Capabilities::LOCAL_FILES, options.local_infile);
         let algorithms = &options.protocol_compression_algorithms;
@@ -205,8 +215,8 @@ impl Server {
         let listening = Listening::bind(options)?;
         let shared = Arc::new(Shared {
             backend,
-            limits: Bounds {
-                max_connections,
+            limits: RwLock::new(Bounds {
+                max_connections: options.max_connections,
                 max_allowed_packet: options.max_allowed_packet as usize,
                 connect_timeout_seconds: options.connect_timeout,
                 wait_timeout_seconds: options.wait_timeout,
@@ -214,7 +224,7 @@ impl Server {
                 net_read_timeout_seconds: options.net_read_timeout,
                 net_write_timeout_seconds: options.net_write_timeout,
                 require_secure_transport: options.require_secure_transport,
-            },
+            }),
             offered,
             clock: clock.clone(),
             counters: counters.clone(),
@@ -229,7 +239,7 @@ impl Server {
             stop: Mutex::new(false),
             stop_told: Condvar::new(),
         });
-        let scheduler = Scheduler::start(workers, max_connections as usize + 1, clock, counters, Scratch::new)?;
+        let scheduler = Scheduler::start(workers, MOST_CONNECTIONS as usize + 1, clock, counters, Scratch::new)?;
         let _ = shared.scheduler.set(scheduler);
         let mut server = Server { shared: shared.clone(), listener: None, grace: options.shutdown_grace(), started };
         server.listener = Some(listening.start(shared)?);
@@ -307,6 +317,11 @@ impl Drop for Server {
 }
 
 impl Shared {
+    /// The limits of now.
+    pub(crate) fn limits(&self) -> Bounds {
+        self.limits.read().clone()
+    }
+
     fn scheduler(&self) -> Option<&Scheduler<Scratch>> {
         self.scheduler.get()
     }
@@ -328,7 +343,7 @@ impl Shared {
 
     /// Whether only an administrator may stay.
     pub(crate) fn is_crowded(&self) -> bool {
-        self.counters.connected.load(Ordering::Relaxed) > u64::from(self.limits.max_connections)
+        self.counters.connected.load(Ordering::Relaxed) > u64::from(self.limits().max_connections)
     }
 
     /// Takes a client in.
@@ -336,7 +351,7 @@ impl Shared {
         let counters = &self.counters;
         counters.connections.fetch_add(1, Ordering::Relaxed);
         let connected = counters.connected.fetch_add(1, Ordering::Relaxed) + 1;
-        if connected > u64::from(self.limits.max_connections) + 1 || self.stopping.load(Ordering::SeqCst) {
+        if connected > u64::from(self.limits().max_connections) + 1 || self.stopping.load(Ordering::SeqCst) {
             counters.connected.fetch_sub(1, Ordering::Relaxed);
             counters.refused_for_number.fetch_add(1, Ordering::Relaxed);
             counters.aborted_connects.fetch_add(1, Ordering::Relaxed);
@@ -403,6 +418,23 @@ impl ServerHandle {
         found
     }
 
+    /// The limits of connections.
+    pub fn limits(&self) -> Bounds {
+        self.0.limits()
+    }
+
+    /// Sets the limits of connections: SET GLOBAL.
+    pub fn set_limits(&self, limits: Bounds) {
+        let limits = Bounds { max_connections: limits.max_connections.min(MOST_CONNECTIONS), ..limits };
+        *self.0.limits.write() = limits;
+    }
+
+    /// FLUSH STATUS: `Max_used_connections` begins again with those that are there.
+    pub fn flush_status(&self) {
+        let counters = &self.0.counters;
+        counters.most_connected.store(counters.connected.load(Ordering::Relaxed), Ordering::Relaxed);
+    }
+
     /// What the server counted.
     pub fn totals(&self) -> Totals {
         self.0.counters.totals()
@@ -449,7 +481,12 @@ impl ServerHandle {
                     database: names.database.as_ref().map(ToString::to_string),
                     command: command_name(command),
                     seconds: now.saturating_sub(facts.since.load(Ordering::Relaxed)) / 1000,
-                    state: running.as_ref().map_or("", |(_, state)| state),
+                    state: match (*facts.state.lock(), &running) {
+                        ("", Some((_, ""))) => "executing",
+                        ("", Some((_, state))) => state,
+                        ("", None) => "",
+                        (state, _) => state,
+                    },
                     info: running.map(|(text, _)| text).filter(|text| !text.is_empty()),
                 }
             })

@@ -23,6 +23,7 @@ pub mod expression;
 pub mod query;
 pub mod schema;
 pub mod session;
+mod stack;
 pub mod statement;
 pub mod variable;
 

@@ -150,6 +150,16 @@ impl Store {
         self.core().log.reserved()
     }
 
+    /// Where redo would begin.
+    pub fn checkpoint_lsn(&self) -> Lsn {
+        self.core().log.checkpoint()
+    }
+
+    /// How much log there can be between the checkpoint and the end, in bytes.
+    pub fn log_capacity(&self) -> u64 {
+        self.core().log.capacity()
+    }
+
     /// Appends a note of the layer above to the log, alone.
     pub fn log_note(&self, note: &[u8]) -> Result<Lsn> {
         let core = self.core();

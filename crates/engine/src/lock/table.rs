@@ -155,12 +155,15 @@ pub struct Hold {
     claim: TableClaim,
     /// Whether it is known to be in the queue. If not, it may be there instead of in its stripe, which was closed.
     in_queue: bool,
+    /// Whether it outlasts the transaction: LOCK TABLES.
+    is_kept: bool,
 }
 
 impl Hold {
     fn give_back(&mut self, owner: &Owner) {
         let claim = std::mem::take(&mut self.claim);
         let in_queue = std::mem::take(&mut self.in_queue);
+        self.is_kept = false;
         if !claim.is_nothing() {
             self.table.give_back(owner, in_queue);
         }
@@ -182,7 +185,7 @@ impl Owner {
                 hold.claim = hold.claim.joined(claim);
                 hold.in_queue |= in_queue;
             }
-            None => tables.push(Hold { table: Arc::clone(table), claim, in_queue }),
+            None => tables.push(Hold { table: Arc::clone(table), claim, in_queue, is_kept: false }),
         }
     }
 }
@@ -385,6 +388,9 @@ impl LockTable {
     pub fn release_table(&self, owner: &Arc<Owner>, table: &Arc<TableLock>, but_for: Option<TableMode>) {
         let mut tables = owner.tables.lock();
         let Some(hold) = tables.iter_mut().find(|hold| Arc::ptr_eq(&hold.table, table)) else { return };
+        if hold.is_kept {
+            return;
+        }
         let Some(mode) = but_for else { return hold.give_back(owner) };
         let claim = TableClaim::of(mode);
         debug_assert!(claim.beyond(hold.claim).is_nothing(), "one keeps what one has");
@@ -398,11 +404,33 @@ impl LockTable {
         hold.in_queue = true;
     }
 
-    /// Gives back all the owner's tables.
+    /// Gives back all the owner's tables but those that it keeps.
     pub fn release_tables(&self, owner: &Owner) {
         let mut tables = owner.tables.lock();
-        tables.iter_mut().for_each(|hold| hold.give_back(owner));
-        let forgotten = tables.len().saturating_sub(REMEMBERED);
-        tables.drain(..forgotten);
+        tables.iter_mut().filter(|hold| !hold.is_kept).for_each(|hold| hold.give_back(owner));
+        let mut forgotten = tables.len().saturating_sub(REMEMBERED);
+        tables.retain(|hold| {
+            let goes = forgotten > 0 && !hold.is_kept;
+            forgotten -= usize::from(goes);
+            !goes
+        });
+    }
+
+    /// Whether the owner has a table that it gives back when its transaction ends.
+    pub fn has_tables(&self, owner: &Owner) -> bool {
+        owner.tables.lock().iter().any(|hold| !hold.is_kept && !hold.claim.is_nothing())
+    }
+
+    /// From here on the owner keeps all the tables that it has, as it has them, beyond the end of its transaction: until
+    /// [`LockTable::release_kept_tables`]. What it asks of them later is given back with them.
+    pub fn keep_tables(&self, owner: &Owner) {
+        let mut tables = owner.tables.lock();
+        tables.iter_mut().for_each(|hold| hold.is_kept = !hold.claim.is_nothing());
+    }
+
+    /// The tables that the owner keeps are as others again: they go with the transaction.
+    pub fn release_kept_tables(&self, owner: &Owner) {
+        let mut tables = owner.tables.lock();
+        tables.iter_mut().for_each(|hold| hold.is_kept = false);
     }
 }

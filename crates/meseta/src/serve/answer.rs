@@ -2,13 +2,14 @@
 
 use meseta_protocol::column::{ColumnDefinition, ColumnType, write_column_count};
 use meseta_protocol::flags::{Capabilities, ColumnFlags, StatusFlags};
-use meseta_protocol::reply::{EofPacket, ErrPacket, OkPacket};
+use meseta_protocol::reply::{EofPacket, ErrPacket, OkPacket, SessionChange, SessionChanges};
 use meseta_protocol::row::{BinaryRow, TextRow};
+use meseta_protocol::send::PacketWriter;
 use meseta_protocol::value::{DateTime as WireDateTime, Time as WireTime};
 use meseta_server::Reply;
 use meseta_server::connection::reply::LocalFile;
 use meseta_sql::query::OutputColumn;
-use meseta_sql::session::{Answer, Done, Status};
+use meseta_sql::session::{Answer, Done, Status, Tracked};
 use meseta_sql::statement::manipulation::PieceSource;
 use meseta_sql::{Error, Result};
 use meseta_types::{Charset, Collation, Datum};
@@ -24,6 +25,15 @@ pub fn status_flags(status: Status) -> StatusFlags {
 
 /// Writes a column's definition.
 pub fn write_column(reply: &mut Reply<'_>, column: &OutputColumn) {
+    with_definition(column, |definition| definition.write(reply.writer()));
+}
+
+/// Writes a column's definition as COM_FIELD_LIST answers: with its default.
+pub fn write_column_with_default(reply: &mut Reply<'_>, column: &OutputColumn, default: Option<&str>) {
+    with_definition(column, |definition| definition.write_with_default(reply.writer(), default.map(str::as_bytes)));
+}
+
+fn with_definition(column: &OutputColumn, write: impl FnOnce(&ColumnDefinition<'_>)) {
     let (schema, table, original_table, original_name) = match &column.origin {
         Some(origin) => (&*origin.database, &*origin.alias, &*origin.table, &*origin.name),
         None => ("", "", "", ""),
@@ -40,7 +50,7 @@ pub fn write_column(reply: &mut Reply<'_>, column: &OutputColumn) {
         flags: ColumnFlags(column.flags()),
         decimals: column.decimals(),
     };
-    definition.write(reply.writer());
+    write(&definition);
 }
 
 fn wire_type(column: &OutputColumn) -> ColumnType {
@@ -55,6 +65,27 @@ pub struct ReplyAnswer<'a, 'r> {
     pub is_binary: bool,
     /// Texts of values that have none of their own.
     pub text: Vec<u8>,
+    /// What has changed of the session's state.
+    pub changes: SessionChanges,
+}
+
+/// A change of a session's state, as the protocol has it.
+pub fn push_change(changes: &mut SessionChanges, change: &Tracked) {
+    changes.push(match change {
+        Tracked::Variable(name, value) => {
+            SessionChange::SystemVariable { name: name.as_bytes(), value: value.as_bytes() }
+        }
+        Tracked::Schema(name) => SessionChange::Schema(name.as_bytes()),
+        Tracked::State => SessionChange::State(true),
+        Tracked::Transaction(state) => SessionChange::TransactionState(state.as_bytes()),
+        Tracked::Characteristics(text) => SessionChange::TransactionCharacteristics(text.as_bytes()),
+    });
+}
+
+/// Writes how many columns follow.
+pub fn write_columns_count(reply: &mut Reply<'_>, count: usize) {
+    let capabilities = reply.capabilities();
+    write_column_count(reply.writer(), capabilities, count, true);
 }
 
 fn gone() -> Error {
@@ -70,6 +101,13 @@ impl PieceSource for ClientFile<'_> {
     }
 }
 
+impl<'a, 'r> ReplyAnswer<'a, 'r> {
+    /// Into this reply; rows as texts, or as the binary protocol has them.
+    pub fn new(reply: &'a mut Reply<'r>, is_binary: bool) -> Self {
+        Self { reply, is_binary, text: Vec::new(), changes: SessionChanges::new() }
+    }
+}
+
 impl Answer for ReplyAnswer<'_, '_> {
     fn columns(&mut self, columns: &[OutputColumn], status: Status) -> Result<()> {
         let capabilities = self.reply.capabilities();
@@ -81,7 +119,7 @@ impl Answer for ReplyAnswer<'_, '_> {
 
     fn row(&mut self, columns: &[OutputColumn], row: &[Datum<'_>]) -> Result<()> {
         if self.is_binary {
-            self.binary_row(columns, row);
+            write_binary_row(self.reply.writer(), &mut self.text, columns, row);
         } else {
             self.text_row(columns, row);
         }
@@ -91,19 +129,21 @@ impl Answer for ReplyAnswer<'_, '_> {
     fn end(&mut self, status: Status) -> Result<()> {
         let capabilities = self.reply.capabilities();
         let warnings = status.warnings.min(u16::MAX.into()) as u16;
-        let ok = OkPacket { status: status_flags(status), warnings, ..OkPacket::default() };
+        let changes = std::mem::take(&mut self.changes);
+        let ok = OkPacket { status: status_flags(status), warnings, session: changes.bytes(), ..OkPacket::default() };
         ok.write_end_of_rows(self.reply.writer(), capabilities);
         Ok(())
     }
 
     fn done(&mut self, done: &Done, status: Status) -> Result<()> {
+        let changes = std::mem::take(&mut self.changes);
         self.reply.ok(&OkPacket {
             affected_rows: done.affected,
             last_insert_id: done.insert_id,
             status: status_flags(status),
             warnings: status.warnings.min(u16::MAX.into()) as u16,
             info: done.info.as_bytes(),
-            session: b"",
+            session: changes.bytes(),
         });
         Ok(())
     }
@@ -114,6 +154,10 @@ impl Answer for ReplyAnswer<'_, '_> {
         }
         let file = self.reply.request_file(name).map_err(|_| gone())?;
         Ok(Box::new(ClientFile(file)))
+    }
+
+    fn changed(&mut self, change: &Tracked) {
+        push_change(&mut self.changes, change);
     }
 
     fn failed(&mut self, error: &Error, _: Status) -> Result<()> {
@@ -141,49 +185,50 @@ impl ReplyAnswer<'_, '_> {
         }
         out.end();
     }
+}
 
-    fn binary_row(&mut self, columns: &[OutputColumn], row: &[Datum<'_>]) {
-        let mut out = BinaryRow::new(self.reply.writer(), columns.len());
-        for (column, &value) in columns.iter().zip(row) {
-            let column_type = wire_type(column);
-            match (column_type, value) {
-                (_, Datum::Null) => out.null(),
-                (
-                    ColumnType::Tiny
-                    | ColumnType::Short
-                    | ColumnType::Int24
-                    | ColumnType::Long
-                    | ColumnType::LongLong
-                    | ColumnType::Year,
-                    Datum::Signed(number),
-                ) => out.int(column_type, number),
-                (
-                    ColumnType::Tiny
-                    | ColumnType::Short
-                    | ColumnType::Int24
-                    | ColumnType::Long
-                    | ColumnType::LongLong
-                    | ColumnType::Year,
-                    Datum::Unsigned(number),
-                ) => out.int(column_type, number as i64),
-                (ColumnType::Float, Datum::Float(number)) => out.float(number),
-                (ColumnType::Double, Datum::Double(number)) => out.double(number),
-                (ColumnType::Double, Datum::Float(number)) => out.double(number.into()),
-                (ColumnType::Date, Datum::Date(date)) => out.datetime(&wire_datetime(date.midnight())),
-                (ColumnType::DateTime | ColumnType::Timestamp, Datum::DateTime(value, _)) => {
-                    out.datetime(&wire_datetime(value));
-                }
-                (ColumnType::Time, Datum::Time(time, _)) => out.time(&wire_time(time)),
-                (_, Datum::Text(text, _)) => out.bytes(text),
-                (_, value) => {
-                    self.text.clear();
-                    column.data_type.append_text(value, &mut self.text);
-                    out.bytes(&self.text);
-                }
+/// Writes a row of the binary protocol. `text` is for texts of values that have none of their own.
+pub fn write_binary_row(writer: &mut PacketWriter, text: &mut Vec<u8>, columns: &[OutputColumn], row: &[Datum<'_>]) {
+    let mut out = BinaryRow::new(writer, columns.len());
+    for (column, &value) in columns.iter().zip(row) {
+        let column_type = wire_type(column);
+        match (column_type, value) {
+            (_, Datum::Null) => out.null(),
+            (
+                ColumnType::Tiny
+                | ColumnType::Short
+                | ColumnType::Int24
+                | ColumnType::Long
+                | ColumnType::LongLong
+                | ColumnType::Year,
+                Datum::Signed(number),
+            ) => out.int(column_type, number),
+            (
+                ColumnType::Tiny
+                | ColumnType::Short
+                | ColumnType::Int24
+                | ColumnType::Long
+                | ColumnType::LongLong
+                | ColumnType::Year,
+                Datum::Unsigned(number),
+            ) => out.int(column_type, number as i64),
+            (ColumnType::Float, Datum::Float(number)) => out.float(number),
+            (ColumnType::Double, Datum::Double(number)) => out.double(number),
+            (ColumnType::Double, Datum::Float(number)) => out.double(number.into()),
+            (ColumnType::Date, Datum::Date(date)) => out.datetime(&wire_datetime(date.midnight())),
+            (ColumnType::DateTime | ColumnType::Timestamp, Datum::DateTime(value, _)) => {
+                out.datetime(&wire_datetime(value));
+            }
+            (ColumnType::Time, Datum::Time(time, _)) => out.time(&wire_time(time)),
+            (_, Datum::Text(text, _)) => out.bytes(text),
+            (_, value) => {
+                text.clear();
+                column.data_type.append_text(value, text);
+                out.bytes(text);
             }
         }
-        out.end();
     }
+    out.end();
 }
 
 fn wire_datetime(value: meseta_types::DateTime) -> WireDateTime {

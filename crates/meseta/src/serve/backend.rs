@@ -2,40 +2,86 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Instant;
 
 use meseta_protocol::auth::Plugin;
 use meseta_protocol::auth::server::Account;
 use meseta_protocol::auth::verifier::Verifier;
 use meseta_protocol::column::ColumnType;
 use meseta_protocol::execute::{Execute, LongData, Parameter, ParameterType, ParameterTypes, Query};
-use meseta_protocol::flags::{Capabilities, StatusFlags};
-use meseta_protocol::reply::{EofPacket, OkPacket, PrepareOk};
+use meseta_protocol::flags::{Capabilities, CursorFlags, StatusFlags};
+use meseta_protocol::greeting::Attributes;
+use meseta_protocol::reply::{EofPacket, OkPacket, PrepareOk, SessionChanges};
 use meseta_protocol::value::{DateTime as WireDateTime, Value as WireValue};
 use meseta_server::backend::{Claim, ConnectionHandle, End, Opening, Reason, Refusal};
-use meseta_server::{Backend, Outcome, Reply, Session};
+use meseta_server::{Backend, Outcome, Reply, Session, blocking};
 use meseta_sql::query::OutputColumn;
-use meseta_sql::session::{Identity, Instance, Interrupts, Parameters, Session as SqlSession};
+use meseta_sql::session::{Bell, Counter, Identity, Instance, Interrupts, Parameters, Session as SqlSession};
 use meseta_sql::{Error, Result};
 use meseta_storage::{StorageError, Store};
 use meseta_types::{Collation, DataType, Date, DateTime, Datum, Decimal, Time};
 
-use super::answer::{ReplyAnswer, status_flags, write_column};
+use super::answer::{ReplyAnswer, push_change, status_flags, write_column, write_column_with_default};
+use super::connections::ServerConnections;
+use super::cursor::{Cursor, CursorAnswer};
 
 /// The language, for all connections.
 pub struct SqlBackend {
     instance: Arc<Instance>,
+    server: Arc<ServerConnections>,
 }
 
 impl SqlBackend {
-    /// Over an instance.
-    pub fn new(instance: Arc<Instance>) -> Self {
-        Self { instance }
+    /// Over an instance, and the connections that it may see and end.
+    pub fn new(instance: Arc<Instance>, server: Arc<ServerConnections>) -> Self {
+        Self { instance, server }
     }
+
+    /// A session of a client that has proved who it is: as new, whatever was on this connection before.
+    fn begin(&self, opening: &Opening<'_>) -> Result<SqlSession> {
+        begin_session(&self.instance, &self.server, opening)
+    }
+}
+
+fn begin_session(instance: &Arc<Instance>, server: &ServerConnections, opening: &Opening<'_>) -> Result<SqlSession> {
+    let client = opening.client;
+    let user = String::from_utf8_lossy(&client.user).into_owned();
+    let connection = u64::from(opening.connection.id());
+    let identity =
+        Identity { connection, user: format!("{user}@{}", opening.peer.host()), account: format!("{user}@localhost") };
+    let interrupts = Box::new(ConnectionInterrupts(opening.connection.clone()));
+    let mut session = SqlSession::new(instance, identity, interrupts)?;
+    // Whoever is killed waits for no lock any more. (The session is looked for: COM_CHANGE_USER makes another.)
+    let of = Arc::clone(instance);
+    let cancel = move || {
+        if let Some(session) = of.sessions.get(connection) {
+            session.cancel();
+        }
+    };
+    opening.connection.interrupt().watch_always(Arc::new(cancel));
+    let shared = session.shared();
+    if let Some(tls) = &opening.tls {
+        *shared.tls.lock() = Some((tls.version, tls.cipher));
+        server.tls_accepts.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+    }
+    if let Ok(attributes) = Attributes::parse(&client.attributes) {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        *shared.attributes.lock() = attributes.iter().map(|(name, value)| (text(name), text(value))).collect();
+    }
+    session.set_tracking(client.capabilities.has(Capabilities::SESSION_TRACK));
+    if client.capabilities.has(Capabilities::INTERACTIVE) {
+        session.set_wait_timeout(session.variables().settings().interactive_timeout);
+    }
+    if !client.database.is_empty() {
+        session.use_database(&String::from_utf8_lossy(&client.database))?;
+    }
+    session.defer_commits();
+    Ok(session)
 }
 
 impl Backend for SqlBackend {
     fn version(&self) -> String {
-        "9.7.0-meseta".to_owned()
+        self.instance.version.clone()
     }
 
     fn account(&self, claim: &Claim<'_>) -> Option<Account> {
@@ -52,19 +98,8 @@ impl Backend for SqlBackend {
     fn proved(&self, _: &Claim<'_>, _: [u8; 32]) {}
 
     fn open(&self, opening: Opening<'_>) -> std::result::Result<Box<dyn Session>, Refusal> {
-        let user = String::from_utf8_lossy(&opening.client.user).into_owned();
-        let identity = Identity {
-            connection: opening.connection.id().into(),
-            user: format!("{user}@{}", opening.peer.host()),
-            account: format!("{user}@localhost"),
-        };
         let refusal = |error: Error| Refusal { code: error.code, message: error.message };
-        let interrupts = Box::new(ConnectionInterrupts(opening.connection.clone()));
-        let mut session = SqlSession::new(&self.instance, identity, interrupts).map_err(refusal)?;
-        if !opening.client.database.is_empty() {
-            session.use_database(&String::from_utf8_lossy(&opening.client.database)).map_err(refusal)?;
-        }
-        session.defer_commits();
+        let session = self.begin(&opening).map_err(refusal)?;
         let multi_statements = opening.client.capabilities.has(Capabilities::MULTI_STATEMENTS);
         Ok(Box::new(ClientSession {
             session,
@@ -72,7 +107,23 @@ impl Backend for SqlBackend {
             multi_statements,
             store: self.instance.engine.store().clone(),
             statements: HashMap::new(),
+            instance: Arc::clone(&self.instance),
+            server: Arc::clone(&self.server),
+            limits: [0; 3],
         }))
+    }
+
+    fn statistics(&self, counters: &meseta_server::counters::Counters) -> String {
+        let sums = self.instance.sessions.sums();
+        let (questions, slow) = (sums[Counter::Questions as usize], sums[Counter::SlowQueries as usize]);
+        let totals = counters.totals();
+        let open = self.instance.tables.len();
+        let per_second = questions as f64 / totals.uptime_seconds.max(1) as f64;
+        format!(
+            "Uptime: {}  Threads: {}  Questions: {questions}  Slow queries: {slow}  Opens: {open}  Flush tables: 0  \
+             Open tables: {open}  Queries per second avg: {per_second:.3}",
+            totals.uptime_seconds, totals.threads_connected
+        )
     }
 }
 
@@ -87,6 +138,15 @@ impl Interrupts for ConnectionInterrupts {
             Some(_) => Err(Error::new(meseta_errors::ER_QUERY_INTERRUPTED, &[])),
         }
     }
+
+    fn wait(&self, bell: &Arc<Bell>, deadline: Option<Instant>, state: &'static str) {
+        let waker = Arc::clone(bell);
+        let _watch = self.0.interrupt().watch(Arc::new(move || waker.ring()));
+        let _blocking = blocking::enter();
+        self.0.set_state(state);
+        bell.wait(deadline);
+        self.0.set_state("");
+    }
 }
 
 /// What the protocol keeps of a prepared statement.
@@ -94,6 +154,7 @@ impl Interrupts for ConnectionInterrupts {
 struct StatementState {
     types: ParameterTypes,
     long_data: LongData,
+    cursor: Option<Cursor>,
 }
 
 struct ClientSession {
@@ -103,6 +164,10 @@ struct ClientSession {
     /// To hear when a commit is durable.
     store: Store,
     statements: HashMap<u32, StatementState>,
+    instance: Arc<Instance>,
+    server: Arc<ServerConnections>,
+    /// `wait_timeout`, `net_read_timeout`, `net_write_timeout`, as the connection was told.
+    limits: [u64; 3],
 }
 
 impl ClientSession {
@@ -112,12 +177,18 @@ impl ClientSession {
         is_binary: bool,
         run: impl FnOnce(&mut SqlSession, &mut ReplyAnswer<'_, '_>) -> Result<()>,
     ) -> Outcome {
-        let mut answer = ReplyAnswer { reply: &mut *reply, is_binary, text: Vec::new() };
+        let mut answer = ReplyAnswer::new(&mut *reply, is_binary);
         let done = run(&mut self.session, &mut answer);
+        self.ended(done, reply)
+    }
+
+    /// A command has been answered: the connection hears of what has changed, and the reply waits for the log if it must.
+    fn ended(&mut self, done: Result<()>, reply: &mut Reply<'_>) -> Outcome {
         self.connection.set_database(self.session.database());
+        self.apply_limits();
         let pending = self.session.take_pending();
         match pending.filter(|&end| self.store.durable_lsn() < end) {
-            _ if done.is_err() => Outcome::Close,
+            _ if done.is_err() || self.session.is_released() => Outcome::Close,
             None => Outcome::Done,
             Some(end) => {
                 // The connection waits for the log, and no thread does.
@@ -126,6 +197,27 @@ impl ClientSession {
                 Outcome::Parked
             }
         }
+    }
+
+    /// Tells the connection of time-outs that have been set.
+    fn apply_limits(&mut self) {
+        let settings = self.session.variables().settings();
+        let limits = [settings.wait_timeout, settings.net_read_timeout, settings.net_write_timeout];
+        if limits != self.limits {
+            let [wait, read, write] = limits.map(|seconds| seconds.min(u32::MAX.into()) as u32);
+            self.connection.set_wait_timeout_seconds(wait);
+            self.connection.set_net_read_timeout_seconds(read);
+            self.connection.set_net_write_timeout_seconds(write);
+            self.limits = limits;
+        }
+    }
+
+    /// An OK with what has changed of the session's state.
+    fn ok(&mut self, reply: &mut Reply<'_>) -> Outcome {
+        let mut changes = SessionChanges::new();
+        self.session.changes().iter().for_each(|change| push_change(&mut changes, change));
+        reply.ok(&OkPacket { status: self.status(), session: changes.bytes(), ..OkPacket::default() });
+        Outcome::Done
     }
 
     fn failed(reply: &mut Reply<'_>, error: &Error) -> Outcome {
@@ -220,6 +312,7 @@ impl Session for ClientSession {
     }
 
     fn prepare(&mut self, text: &[u8], reply: &mut Reply<'_>) -> Outcome {
+        self.session.count(Counter::ComStmtPrepare);
         let facts = match self.session.prepare(text) {
             Ok(facts) => facts,
             Err(error) => return Self::failed(reply, &error),
@@ -257,8 +350,14 @@ impl Session for ClientSession {
         let collation = self.session.variables().settings().collation_connection;
         // Taken out for the execution: values are borrowed from it.
         let mut state = self.statements.remove(&id).unwrap_or_default();
+        state.cursor = None;
+        self.session.count(Counter::ComStmtExecute);
+        if let Some(text) = self.session.text_of_prepared(id) {
+            reply.set_info(text);
+        }
+        let with_cursor = execute.cursor.has(CursorFlags::READ_ONLY);
         let (mut values, mut types) = (Vec::with_capacity(count), Vec::with_capacity(count));
-        let StatementState { types: kept, long_data } = &mut state;
+        let StatementState { types: kept, long_data, cursor } = &mut state;
         let long = (!long_data.is_empty()).then_some(&*long_data);
         let read = execute.parameters(reply.capabilities(), count, kept, long).and_then(|parameters| {
             for parameter in parameters.take(count) {
@@ -269,6 +368,14 @@ impl Session for ClientSession {
             Ok(())
         });
         let outcome = match read {
+            Ok(()) if with_cursor => {
+                let limit = self.session.variables().settings().tmp_table_size.max(256 << 20) as usize;
+                let mut answer = CursorAnswer::new(ReplyAnswer::new(&mut *reply, true), limit);
+                let parameters = Parameters { values: &values, types: &types };
+                let done = self.session.execute_prepared(id, parameters, &mut answer);
+                *cursor = answer.opened.take();
+                self.ended(done, reply)
+            }
             Ok(()) => self.answered(reply, true, |session, answer| {
                 session.execute_prepared(id, Parameters { values: &values, types: &types }, answer)
             }),
@@ -282,38 +389,71 @@ impl Session for ClientSession {
         outcome
     }
 
-    fn fetch(&mut self, _: u32, _: u32, reply: &mut Reply<'_>) -> Outcome {
-        Self::failed(reply, &Error::not_yet("cursors"))
+    fn fetch(&mut self, statement_id: u32, rows: u32, reply: &mut Reply<'_>) -> Outcome {
+        self.session.count(Counter::ComStmtFetch);
+        if let Err(error) = self.session.parameters_of(statement_id) {
+            let unknown = Error::new(meseta_errors::ER_UNKNOWN_STMT_HANDLER, &[&statement_id, &"mysqld_stmt_fetch"]);
+            return Self::failed(reply, if error.code == unknown.code { &unknown } else { &error });
+        }
+        let status = self.status();
+        let state = self.statements.entry(statement_id).or_default();
+        let Some(cursor) = &mut state.cursor else {
+            reply.error(meseta_errors::ER_STMT_HAS_NO_OPEN_CURSOR, &[&statement_id]);
+            return Outcome::Done;
+        };
+        if !cursor.fetch(rows, status, reply) {
+            state.cursor = None;
+        }
+        Outcome::Done
     }
 
     fn send_long_data(&mut self, statement_id: u32, parameter: u16, piece: &[u8]) {
+        self.session.count(Counter::ComStmtSendLongData);
         let limit = self.session.variables().settings().max_allowed_packet as usize;
         self.statements.entry(statement_id).or_default().long_data.append(parameter, piece, limit);
     }
 
     fn close_statement(&mut self, statement_id: u32) {
+        self.session.count(Counter::ComStmtClose);
         self.session.close_prepared(statement_id);
         self.statements.remove(&statement_id);
     }
 
     fn reset_statement(&mut self, statement_id: u32, reply: &mut Reply<'_>) -> Outcome {
+        self.session.count(Counter::ComStmtReset);
+        if let Err(error) = self.session.parameters_of(statement_id) {
+            let unknown = Error::new(meseta_errors::ER_UNKNOWN_STMT_HANDLER, &[&statement_id, &"mysqld_stmt_reset"]);
+            return Self::failed(reply, if error.code == unknown.code { &unknown } else { &error });
+        }
         if let Some(state) = self.statements.get_mut(&statement_id) {
             state.long_data.clear();
+            state.cursor = None;
         }
         self.ping(reply)
     }
 
     fn init_db(&mut self, name: &[u8], reply: &mut Reply<'_>) -> Outcome {
+        self.session.count(Counter::ComChangeDb);
         if let Err(error) = self.session.use_database(&String::from_utf8_lossy(name)) {
             return Self::failed(reply, &error);
         }
         self.connection.set_database(self.session.database());
-        self.ping(reply)
+        self.ok(reply)
     }
 
-    fn field_list(&mut self, _: &[u8], _: &[u8], reply: &mut Reply<'_>) -> Outcome {
-        EofPacket { status: self.status(), warnings: 0 }.write(reply.writer());
-        Outcome::Done
+    fn field_list(&mut self, table: &[u8], pattern: &[u8], reply: &mut Reply<'_>) -> Outcome {
+        match self.session.field_list(&String::from_utf8_lossy(table), pattern) {
+            Ok(columns) => {
+                for (column, default) in &columns {
+                    write_column_with_default(reply, column, default.as_deref());
+                }
+                let status = self.status();
+                let capabilities = reply.capabilities();
+                OkPacket { status, ..OkPacket::default() }.write_end_of_rows(reply.writer(), capabilities);
+                Outcome::Done
+            }
+            Err(error) => Self::failed(reply, &error),
+        }
     }
 
     fn set_multi_statements(&mut self, on: bool) {
@@ -321,22 +461,29 @@ impl Session for ClientSession {
     }
 
     fn reset_connection(&mut self, reply: &mut Reply<'_>) -> Outcome {
-        self.session.close();
-        reply.ok(&OkPacket { status: self.status(), ..OkPacket::default() });
-        Outcome::Done
+        self.session.reset();
+        self.statements.clear();
+        self.apply_limits();
+        self.ok(reply)
     }
 
-    fn change_user(&mut self, _: Opening<'_>) -> std::result::Result<(), Refusal> {
+    fn change_user(&mut self, opening: Opening<'_>) -> std::result::Result<(), Refusal> {
         self.session.close();
+        self.statements.clear();
+        let refusal = |error: Error| Refusal { code: error.code, message: error.message };
+        self.session = begin_session(&self.instance, &self.server, &opening).map_err(refusal)?;
+        self.multi_statements = opening.client.capabilities.has(Capabilities::MULTI_STATEMENTS);
+        self.connection.set_database(self.session.database());
+        self.apply_limits();
         Ok(())
     }
 
     fn kill(&mut self, connection_id: u32, reply: &mut Reply<'_>) -> Outcome {
-        if self.connection.server().kill(connection_id, Reason::Connection) {
-            return self.ping(reply);
+        self.session.count(Counter::ComKill);
+        match self.session.kill(connection_id.into(), false) {
+            Ok(()) => self.ok(reply),
+            Err(error) => Self::failed(reply, &error),
         }
-        reply.error(meseta_errors::ER_NO_SUCH_THREAD, &[&connection_id]);
-        Outcome::Done
     }
 
     fn close(mut self: Box<Self>, _: End) {

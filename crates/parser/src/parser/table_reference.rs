@@ -5,6 +5,10 @@
 
 use super::{K, Parser, Result, T};
 use crate::ast::*;
+use crate::error::ErrorKind;
+
+/// Joins one behind the other. A join may have 61 tables; and whoever walks the tree goes as deep as they are many.
+const JOINS: usize = 61;
 
 /// What a parenthesis behind FROM held.
 enum TableGroup<'a> {
@@ -44,6 +48,9 @@ impl<'a> Parser<'a> {
         let mut count = 0;
         while let Some((kind, natural)) = self.join_operator()? {
             let mut right = if self.at_kind(T::LeftBrace) { self.table_reference()? } else { self.table_factor()? };
+            if count > JOINS {
+                return self.fail_at(ErrorKind::TooManyTables, self.token.span());
+            }
             if natural {
                 left = self.join(kind, true, left, right, JoinCondition::None);
                 count += 1;

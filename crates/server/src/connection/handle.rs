@@ -53,6 +53,11 @@ impl ConnectionHandle {
         self.0.limits.net_write_timeout_seconds.store(seconds, Ordering::Relaxed);
     }
 
+    /// What the statement waits for, for SHOW PROCESSLIST; empty for nothing.
+    pub fn set_state(&self, state: &'static str) {
+        *self.0.facts.state.lock() = state;
+    }
+
     /// The default database, for SHOW PROCESSLIST.
     pub fn set_database(&self, name: Option<&str>) {
         self.0.facts.names.lock().database = name.map(Box::from);

@@ -7,7 +7,8 @@
 //!   reason (one byte)  <-- a statement looks at it, every few hundred rows
 //!        |
 //!        v
-//!   the watch, if a statement waits: it is woken, and then looks
+//!   those who watch: for as long as the session is there (lock waits), and while a statement waits. They wake it, and
+//!   then it looks
 //! ```
 //!
 //! Invariants:
@@ -15,8 +16,8 @@
 //! 2. `Query` is forgotten when the next command begins; the others stay.
 //! 3. A reason that is raised while a watch is there wakes it, after the reason can be seen.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Arc, OnceLock};
 
 use parking_lot::Mutex;
 
@@ -40,6 +41,8 @@ type Wake = Arc<dyn Fn() + Send + Sync>;
 pub struct Interrupt {
     reason: AtomicU8,
     wake: Mutex<Option<Wake>>,
+    /// As long as the session is there.
+    always: OnceLock<Wake>,
 }
 
 impl std::fmt::Debug for Interrupt {
@@ -71,8 +74,17 @@ impl Interrupt {
         Watch(self)
     }
 
+    /// From now on `wake` is called whenever a reason is raised, as [`Interrupt::watch`] has it. Of two such calls the
+    /// second does nothing.
+    pub fn watch_always(&self, wake: Wake) {
+        let _ = self.always.set(wake);
+    }
+
     pub(crate) fn raise(&self, reason: Reason) {
         self.reason.fetch_max(reason as u8, Ordering::AcqRel);
+        if let Some(wake) = self.always.get() {
+            wake();
+        }
         let wake = self.wake.lock().clone();
         if let Some(wake) = wake {
             wake();
@@ -103,6 +115,20 @@ impl Drop for Watch<'_> {
 mod tests {
     use super::*;
     use std::sync::atomic::AtomicU32;
+
+    #[test]
+    fn who_watches_always_is_woken_each_time() {
+        let interrupt = Interrupt::default();
+        let woken = Arc::new(AtomicU32::new(0));
+        let count = woken.clone();
+        interrupt.watch_always(Arc::new(move || {
+            count.fetch_add(1, Ordering::SeqCst);
+        }));
+        interrupt.raise(Reason::Query);
+        interrupt.begin_command();
+        interrupt.raise(Reason::Query);
+        assert_eq!(woken.load(Ordering::SeqCst), 2);
+    }
 
     #[test]
     fn reasons_grow_and_wake() {

@@ -107,6 +107,8 @@ pub(crate) struct Facts {
     pub(crate) command: AtomicU8,
     /// When it began, or ended.
     pub(crate) since: AtomicU64,
+    /// What the statement waits for; empty for nothing.
+    pub(crate) state: Mutex<&'static str>,
     pub(crate) names: Mutex<Names>,
 }
 
@@ -203,7 +205,7 @@ impl Connection {
         peer: Peer,
         state: TaskState<Scratch>,
     ) -> Arc<Connection> {
-        let limits = server.limits.clone();
+        let limits = server.limits();
         let now = server.clock.now();
         Arc::new_cyclic(|me| Connection {
             state,
@@ -215,6 +217,7 @@ impl Connection {
             facts: Facts {
                 command: AtomicU8::new(CONNECT),
                 since: AtomicU64::new(now),
+                state: Mutex::new(""),
                 names: Mutex::new(Names { user: "unauthenticated user".into(), database: None }),
             },
             limits: Limits {
@@ -293,7 +296,7 @@ impl Connection {
         if events.has(Events::STARTED)
             && let Phase::Opening(handshake) = &mut inner.phase
         {
-            let seconds = self.server.limits.connect_timeout_seconds;
+            let seconds = self.server.limits().connect_timeout_seconds;
             self.deadline_in(Duration::from_secs(seconds.into()));
             scratch.writer.set_sequence(0);
             handshake.greet(self, &mut scratch.writer);

@@ -57,7 +57,7 @@ impl Handshake {
                     self.0.tls_started();
                     return Ok(Served::StartTls);
                 }
-                ServerStep::LookUp if server.limits.require_secure_transport && !self.0.is_secure() => {
+                ServerStep::LookUp if server.limits().require_secure_transport && !self.0.is_secure() => {
                     let refusal = Refusal::new(errors::ER_SECURE_TRANSPORT_REQUIRED, &[]);
                     return Ok(refuse(&refusal, scratch));
                 }
@@ -116,7 +116,7 @@ impl Connection {
         let client = handshake.0.into_client();
         *self.facts.names.lock() = names(&client);
         if client.capabilities.has(Capabilities::INTERACTIVE) {
-            let seconds = self.server.limits.interactive_timeout_seconds;
+            let seconds = self.server.limits().interactive_timeout_seconds;
             self.limits.wait_timeout_seconds.store(seconds, Ordering::Relaxed);
         }
         let opening = Opening {

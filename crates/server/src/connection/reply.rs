@@ -133,7 +133,7 @@ impl Reply<'_> {
     pub fn request_file(&mut self, name: &[u8]) -> Result<LocalFile<'_>, Disconnected> {
         write_local_infile_request(&mut self.scratch.writer, name);
         self.flush()?;
-        let mut receiver = Receiver::new(self.connection.server.limits.max_allowed_packet);
+        let mut receiver = Receiver::new(self.connection.server.limits().max_allowed_packet);
         receiver.expect_sequence(self.scratch.writer.sequence());
         receiver.set_sequence_checked(!self.transport.is_compressed());
         Ok(LocalFile { ended: false, piece: Vec::new(), reply: self.shorter(), receiver })

@@ -110,7 +110,8 @@ pub struct ServerOptions {
     pub datadir: PathBuf,
     /// `innodb_buffer_pool_size`.
     pub innodb_buffer_pool_size: u64,
-    /// `innodb_redo_log_capacity`; also from `innodb_log_file_size` times `innodb_log_files_in_group`.
+    /// `innodb_redo_log_capacity`; also from `innodb_log_file_size` times `innodb_log_files_in_group`. Used when the data
+    /// directory is made. Default here: 1 GiB, since recovery is quick and a checkpoint that hurries is not.
     pub innodb_redo_log_capacity: u64,
     /// `innodb_flush_log_at_trx_commit`.
     pub innodb_flush_log_at_trx_commit: FlushLog,
@@ -161,7 +162,7 @@ impl Default for ServerOptions {
             shutdown_timeout: 10,
             datadir: "data".into(),
             innodb_buffer_pool_size: 128 << 20,
-            innodb_redo_log_capacity: 100 << 20,
+            innodb_redo_log_capacity: 1 << 30,
             innodb_flush_log_at_trx_commit: FlushLog::AtCommit,
             innodb_lock_wait_timeout: 50,
             innodb_deadlock_detect: true,

@@ -488,6 +488,11 @@ impl BoundSubquery {
 impl InSubquery {
     fn holds<'v>(&'v self, row: &'v [Datum<'v>], env: &mut Env<'v, '_>) -> Result<Option<bool>> {
         let operand = self.operand.row_values(row, env)?;
+        if !self.query.is_correlated
+            && let Some(found) = env.host.probe(self.query.number, &operand, &self.comparers, env.context)?
+        {
+            return Ok(found.map(|found| found != self.negated));
+        }
         let (mut found, mut unknown) = (false, false);
         if self.is_one_row {
             let other = self.query.row(row, env)?;

@@ -8,6 +8,7 @@ use meseta_types::{Context, Datum};
 use super::kind::SystemVariable;
 use super::random::Random;
 use crate::error::{Error, Result};
+use crate::session::{Counter, SessionFacts};
 
 /// What an evaluation asks its session and its executor.
 pub trait Host {
@@ -20,6 +21,18 @@ pub trait Host {
         context: &mut Context,
         show: &mut dyn FnMut(&[Datum<'_>]) -> Result<bool>,
     ) -> Result<()>;
+
+    /// Whether a query inside, which refers to no row around it, has a row of these values: `Some(None)` if NULLs leave that
+    /// open. `None` if its rows have to be compared one by one.
+    fn probe(
+        &mut self,
+        _number: u32,
+        _values: &[Datum<'_>],
+        _comparers: &[super::Comparer],
+        _context: &mut Context,
+    ) -> Result<Option<Option<bool>>> {
+        Ok(None)
+    }
 
     /// The value of a user variable, by its name in lower case: shown to `show`; NULL if it has none.
     fn user_variable(&mut self, _name: &str, show: &mut dyn FnMut(Datum<'_>)) {
@@ -154,6 +167,14 @@ pub trait Host {
     /// Error 1317 if the statement was killed. Long loops ask now and then.
     fn check_killed(&self) -> Result<()> {
         Ok(())
+    }
+
+    /// Counts for SHOW STATUS.
+    fn count(&self, _counter: Counter, _amount: u64) {}
+
+    /// The session itself, if there is one: for tables that tell of it.
+    fn session(&self) -> Option<&SessionFacts> {
+        None
     }
 
     /// `max_allowed_packet`: longer texts are NULL, with a warning.

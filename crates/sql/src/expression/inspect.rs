@@ -195,37 +195,47 @@ impl Expr {
         out
     }
 
-    /// `column operator value`, however it was written.
-    pub fn as_comparison(&self) -> Option<Comparison<'_>> {
-        let ExprKind::Compare(compare) = &self.kind else { return None };
-        let found = |column, side: &'_ Expr, value, operator| {
-            let _ = side;
-            (column, value, operator)
-        };
-        let (column, value, operator, column_type) = match (&compare.left.kind, &compare.right.kind) {
-            (ExprKind::Column(column), _) => {
-                let (column, value, operator) = found(*column, &compare.left, &compare.right, compare.operator);
-                (column, value, operator, &compare.left.data_type)
-            }
-            (_, ExprKind::Column(column)) => {
-                let (column, value, operator) =
-                    found(*column, &compare.right, &compare.left, compare.operator.mirrored());
-                (column, value, operator, &compare.right.data_type)
-            }
-            _ => return None,
-        };
-        Some(Comparison { column, column_type, operator, value, comparer: compare.comparer })
+    /// `column operator value`, however it was written; of two columns, both ways.
+    pub fn as_comparisons(&self) -> impl Iterator<Item = Comparison<'_>> {
+        let compare = if let ExprKind::Compare(compare) = &self.kind { Some(compare) } else { None };
+        compare.into_iter().flat_map(|compare| {
+            let (left, right, operator) = (&compare.left, &compare.right, compare.operator);
+            [(left, right, operator), (right, left, operator.mirrored())].into_iter().filter_map(
+                |(side, value, operator)| {
+                    let ExprKind::Column(column) = side.kind else { return None };
+                    Some(Comparison {
+                        column,
+                        column_type: &side.data_type,
+                        operator,
+                        value,
+                        comparer: compare.comparer,
+                    })
+                },
+            )
+        })
     }
 
-    /// `column IN (values)`, without NOT.
-    pub fn as_in(&self) -> Option<(u32, &InList)> {
+    /// `value IN (values)`, without NOT; perhaps of rows.
+    pub fn as_in(&self) -> Option<&InList> {
         match &self.kind {
-            ExprKind::In(list) if !list.negated => match list.operand.kind {
-                ExprKind::Column(column) => Some((column, list)),
-                _ => None,
-            },
+            ExprKind::In(list) if !list.negated => Some(list),
             _ => None,
         }
+    }
+
+    /// The operands of AND.
+    pub fn as_and(&self) -> Option<&[Expr]> {
+        if let ExprKind::And(operands) = &self.kind { Some(operands) } else { None }
+    }
+
+    /// The operands of OR.
+    pub fn as_or(&self) -> Option<&[Expr]> {
+        if let ExprKind::Or(operands) = &self.kind { Some(operands) } else { None }
+    }
+
+    /// The values of a row.
+    pub fn as_row(&self) -> Option<&[Expr]> {
+        if let ExprKind::Row(values) = &self.kind { Some(values) } else { None }
     }
 
     /// `column BETWEEN low AND high`, without NOT.
@@ -294,13 +304,29 @@ impl Expr {
         constant
     }
 
-    /// Whether it has a query inside.
-    pub fn has_subquery(&self) -> bool {
-        let own = matches!(
+    /// Whether its value is known, once and for all, before there are values for these columns.
+    pub fn is_known_without(&self, columns: &std::ops::Range<u32>) -> bool {
+        let own = match &self.kind {
+            ExprKind::Column(column) => !columns.contains(column),
+            ExprKind::SetUserVariable(..) => false,
+            ExprKind::Call(call) => call.function.is_stable(),
+            _ => true,
+        };
+        let mut known = own && !self.is_query();
+        self.operands(&mut |operand| known = known && operand.is_known_without(columns));
+        known
+    }
+
+    fn is_query(&self) -> bool {
+        matches!(
             self.kind,
             ExprKind::Subquery(_) | ExprKind::Exists(_) | ExprKind::InSubquery(_) | ExprKind::Quantified(_)
-        );
-        let mut found = own;
+        )
+    }
+
+    /// Whether it has a query inside.
+    pub fn has_subquery(&self) -> bool {
+        let mut found = self.is_query();
         self.operands(&mut |operand| found = found || operand.has_subquery());
         found
     }

@@ -2,7 +2,9 @@
 //!
 //! ```text
 //!   conjuncts:  a = 1   b > ?   c LIKE 'x%'        index (a, b):  equal [1], low (?, excluded)
-//!                  when it runs: values -> the column's type -> keys
+//!               a = 1   b IN (2, 3) OR b > ?                      equal [1], any of: [2], [3], low (?, excluded)
+//!               (a, b) IN ((1, 2), (3, 4))                        any of: [1, 2], [3, 4]
+//!                  when it runs: values -> the column's type -> keys -> stretches, in order, none in another
 //! ```
 //!
 //! # Invariants
@@ -13,17 +15,17 @@
 //! # Source
 //! The manual, "Range Optimization".
 
-use std::ops::Bound;
+use std::ops::{Bound, Range};
 
 use bumpalo::Bump;
 use meseta_engine::row::{KeyRange, Value};
 use meseta_types::{Context, DataType, Datum, Stored};
 
 use super::inside::Running;
-use super::plan::{Access, Lookup, TableSource};
+use super::plan::{Access, Lookup, Stretch, TableSource};
 use super::table::KnownTable;
 use crate::error::Result;
-use crate::expression::{ComparisonOperator, Expr, Key, key_value};
+use crate::expression::{Comparer, ComparisonOperator, Expr, InList, Key, key_value, orders_like};
 use crate::schema::MysqlCollations;
 
 /// Where the rows of an access are.
@@ -114,44 +116,57 @@ impl<'s> Seeker<'s, '_> {
                 Sought::Anything => return Ok(vec![self.stretch(&front, Bound::Unbounded, Bound::Unbounded)]),
             }
         }
-        let behind = front.len();
-        if !access.any_of.is_empty() {
-            let mut all = Vec::with_capacity(access.any_of.len());
-            for lookup in &access.any_of {
-                match self.seek(lookup, behind)? {
-                    Sought::Exactly(value) => {
-                        front.push(value);
+        if access.any_of.is_empty() {
+            return Ok(vec![self.between(&front, &access.low, &access.high)?]);
+        }
+        let (mut all, kept) = (Vec::with_capacity(access.any_of.len()), front.len());
+        'stretches: for stretch in &access.any_of {
+            front.truncate(kept);
+            for lookup in &stretch.equal {
+                match self.seek(lookup, front.len())? {
+                    Sought::Exactly(value) => front.push(value),
+                    Sought::Below(_) | Sought::Nothing => continue 'stretches,
+                    Sought::Anything => {
                         all.push(self.stretch(&front, Bound::Unbounded, Bound::Unbounded));
-                        front.pop();
+                        continue 'stretches;
                     }
-                    Sought::Below(_) | Sought::Nothing => {}
-                    Sought::Anything => return Ok(vec![self.stretch(&front, Bound::Unbounded, Bound::Unbounded)]),
                 }
             }
-            return Ok(in_order(all));
+            all.push(self.between(&front, &stretch.low, &stretch.high)?);
         }
-        let lower = match &access.low {
+        Ok(in_order(all))
+    }
+
+    /// The keys that begin with some values, and whose next part lies between two.
+    fn between(
+        &mut self,
+        front: &[Value<'s>],
+        low: &'s Option<(Lookup, bool)>,
+        high: &'s Option<(Lookup, bool)>,
+    ) -> Result<Bounds> {
+        let behind = front.len();
+        let lower = match low {
             // No comparison is true for NULL, which lies below all values.
-            None if access.high.is_some() => Bound::Excluded(Value::Null),
+            None if high.is_some() => Bound::Excluded(Value::Null),
             None => Bound::Unbounded,
             Some((lookup, is_included)) => match self.seek(lookup, behind)? {
                 Sought::Exactly(value) if *is_included => Bound::Included(value),
                 Sought::Exactly(value) => Bound::Excluded(value),
                 Sought::Below(value) => Bound::Included(value),
-                Sought::Nothing => return Ok(vec![Bounds::Empty]),
+                Sought::Nothing => return Ok(Bounds::Empty),
                 Sought::Anything => Bound::Excluded(Value::Null),
             },
         };
-        let upper = match &access.high {
+        let upper = match high {
             None => Bound::Unbounded,
             Some((lookup, is_included)) => match self.seek(lookup, behind)? {
                 Sought::Exactly(value) if *is_included => Bound::Included(value),
                 Sought::Exactly(value) | Sought::Below(value) => Bound::Excluded(value),
-                Sought::Nothing => return Ok(vec![Bounds::Empty]),
+                Sought::Nothing => return Ok(Bounds::Empty),
                 Sought::Anything => Bound::Unbounded,
             },
         };
-        Ok(vec![self.stretch(&front, lower, upper)])
+        Ok(self.stretch(front, lower, upper))
     }
 
     fn stretch(&self, front: &[Value<'_>], lower: Bound<Value<'_>>, upper: Bound<Value<'_>>) -> Bounds {
@@ -180,7 +195,7 @@ impl<'s> Seeker<'s, '_> {
     }
 }
 
-/// Where the rows of an access are, for the row so far: in one stretch, or in one for each of `any_of`.
+/// Where the rows of an access are, for the row so far: in one stretch, or in those of `any_of`, in the order of their keys.
 pub fn bounds(
     source: &TableSource,
     row: &[Datum<'_>],
@@ -191,83 +206,186 @@ pub fn bounds(
     Seeker { source, row, outer, arena: &arena, running }.bounds()
 }
 
-/// Stretches of an IN list in the order of their keys, each once.
-fn in_order(mut all: Vec<Bounds>) -> Vec<Bounds> {
-    fn key(bounds: &Bounds) -> &[u8] {
-        match bounds {
-            Bounds::Empty => &[],
-            Bounds::Point(key) => key,
-            Bounds::Range(range) => &range.from,
-        }
+/// Stretches in the order of their keys; those that overlap are one.
+fn in_order(all: Vec<Bounds>) -> Vec<Bounds> {
+    let is_points = all.iter().all(|bounds| matches!(bounds, Bounds::Point(_) | Bounds::Empty));
+    if is_points {
+        let point = |bounds| if let Bounds::Point(key) = bounds { Some(key) } else { None };
+        let mut keys: Vec<Vec<u8>> = all.into_iter().filter_map(point).collect();
+        keys.sort_unstable();
+        keys.dedup();
+        return keys.into_iter().map(Bounds::Point).collect();
     }
-    all.sort_by(|one, other| key(one).cmp(key(other)));
-    all.dedup_by(|one, other| key(one) == key(other));
-    all
+    let range = |bounds| match bounds {
+        Bounds::Empty => None,
+        Bounds::Point(key) => Some(KeyRange::beginning_with(key)),
+        Bounds::Range(range) => (!range.is_empty()).then_some(range),
+    };
+    let mut ranges: Vec<KeyRange> = all.into_iter().filter_map(range).collect();
+    ranges.sort_unstable_by(|one, other| one.from.cmp(&other.from));
+    ranges.dedup_by(|next, one| {
+        let overlaps = one.to.as_ref().is_none_or(|end| next.from < *end);
+        if overlaps && one.to.is_some() && next.to.as_ref().is_none_or(|end| Some(end) > one.to.as_ref()) {
+            one.to = next.to.take();
+        }
+        overlaps
+    });
+    ranges.into_iter().map(Bounds::Range).collect()
 }
 
 /// What a condition says of one column.
+#[derive(Clone, Copy)]
 enum Said<'e> {
-    Equal(Lookup),
-    AnyOf(Vec<Lookup>),
-    Low(&'e Expr, crate::expression::Comparer, bool),
-    High(&'e Expr, crate::expression::Comparer, bool),
+    IsNull,
+    Equal(&'e Expr, Comparer),
+    Low(&'e Expr, Comparer, bool),
+    High(&'e Expr, Comparer, bool),
 }
 
-fn said_of<'e>(condition: &'e Expr, slot: u32, data_type: &DataType, out: &mut Vec<Said<'e>>) {
-    use ComparisonOperator as Operator;
-    if condition.as_is_null() == Some(slot) {
-        out.push(Said::Equal(Lookup::Null));
-    }
-    if let Some(comparison) = condition.as_comparison()
-        && comparison.column == slot
-        && comparison.orders_like()
-    {
-        let (value, comparer) = (comparison.value, comparison.comparer);
-        match comparison.operator {
-            Operator::Equal => out.push(Said::Equal(Lookup::Value { value: value.clone(), comparer })),
-            Operator::Less => out.push(Said::High(value, comparer, false)),
-            Operator::LessOrEqual => out.push(Said::High(value, comparer, true)),
-            Operator::Greater => out.push(Said::Low(value, comparer, false)),
-            Operator::GreaterOrEqual => out.push(Said::Low(value, comparer, true)),
-            _ => {}
+/// What conditions say of a table's columns.
+#[derive(Default)]
+struct Facts<'e> {
+    /// The columns' slots: values that depend on them are no help in finding them.
+    slots: Range<u32>,
+    /// All of this holds.
+    all: Vec<(u32, Said<'e>)>,
+    /// Of each of these, one: what OR and IN say.
+    one_of: Vec<Vec<Vec<(u32, Said<'e>)>>>,
+}
+
+impl<'e> Facts<'e> {
+    fn add(&mut self, condition: &'e Expr) {
+        use ComparisonOperator as Operator;
+        if let Some(slot) = condition.as_is_null() {
+            self.all.push((slot, Said::IsNull));
+        }
+        for comparison in condition.as_comparisons() {
+            if !comparison.orders_like() || !self.are_known([comparison.value]) {
+                continue;
+            }
+            let (value, comparer) = (comparison.value, comparison.comparer);
+            let said = match comparison.operator {
+                Operator::Equal => Some(Said::Equal(value, comparer)),
+                Operator::Less => Some(Said::High(value, comparer, false)),
+                Operator::LessOrEqual => Some(Said::High(value, comparer, true)),
+                Operator::Greater => Some(Said::Low(value, comparer, false)),
+                Operator::GreaterOrEqual => Some(Said::Low(value, comparer, true)),
+                _ => None,
+            };
+            self.all.extend(said.map(|said| (comparison.column, said)));
+        }
+        if let Some((column, between)) = condition.as_between()
+            && [&between.low, &between.high]
+                .iter()
+                .all(|side| orders_like(&between.comparer, &between.operand.data_type, &side.data_type))
+            && self.are_known([&between.low, &between.high])
+        {
+            self.all.push((column, Said::Low(&between.low, between.comparer, true)));
+            self.all.push((column, Said::High(&between.high, between.comparer, true)));
+        }
+        let of_list = condition.as_in().filter(|list| self.are_known(&list.list)).map(of_list);
+        let one_of = of_list.or_else(|| condition.as_or().map(|operands| self.of_or(operands)));
+        if let Some(one_of) = one_of
+            && one_of.iter().all(|facts| !facts.is_empty())
+        {
+            self.one_of.push(one_of);
         }
     }
-    if let Some((column, between)) = condition.as_between()
-        && column == slot
-        && [&between.low, &between.high]
-            .iter()
-            .all(|side| crate::expression::orders_like(&between.comparer, data_type, &side.data_type))
-    {
-        out.push(Said::Low(&between.low, between.comparer, true));
-        out.push(Said::High(&between.high, between.comparer, true));
+
+    fn are_known(&self, values: impl IntoIterator<Item = &'e Expr>) -> bool {
+        values.into_iter().all(|value| value.is_known_without(&self.slots))
     }
-    if let Some((column, list)) = condition.as_in()
-        && column == slot
-        && list.list.len() == list.comparers.len()
-        && list
-            .list
-            .iter()
-            .zip(&list.comparers)
-            .all(|(value, comparer)| crate::expression::orders_like(comparer, data_type, &value.data_type))
-    {
-        let lookups = list.list.iter().zip(&list.comparers);
-        out.push(Said::AnyOf(
-            lookups.map(|(value, &comparer)| Lookup::Value { value: value.clone(), comparer }).collect(),
-        ));
+
+    /// What each operand of OR says.
+    fn of_or(&self, operands: &'e [Expr]) -> Vec<Vec<(u32, Said<'e>)>> {
+        let said = |operand: &'e Expr| {
+            let mut facts = Facts { slots: self.slots.clone(), ..Facts::default() };
+            let conjuncts = operand.as_and().unwrap_or(std::slice::from_ref(operand));
+            conjuncts.iter().for_each(|conjunct| facts.add(conjunct));
+            facts.all
+        };
+        operands.iter().map(said).collect()
     }
 }
 
-/// Chooses how a table's rows are found by these conditions, which name nothing but it and what comes before. Returns about
-/// how many rows it reads, too.
-pub fn choose(table: &KnownTable, first_slot: usize, conditions: &[&Expr], rows: u64) -> (Access, f64) {
+/// What each element of an IN list says.
+fn of_list(list: &InList) -> Vec<Vec<(u32, Said<'_>)>> {
+    let operands = list.operand.as_row().unwrap_or(std::slice::from_ref(&list.operand));
+    let comparers = list.comparers.chunks(operands.len());
+    let mut all = Vec::with_capacity(list.list.len());
+    for (element, comparers) in list.list.iter().zip(comparers) {
+        let values = element.as_row().unwrap_or(std::slice::from_ref(element));
+        let mut facts = Vec::with_capacity(operands.len());
+        for ((operand, value), comparer) in operands.iter().zip(values).zip(comparers) {
+            if let Some(column) = operand.as_column()
+                && orders_like(comparer, &operand.data_type, &value.data_type)
+            {
+                facts.push((column, Said::Equal(value, *comparer)));
+            }
+        }
+        all.push(facts);
+    }
+    all
+}
+
+/// What conditions say of a table's columns.
+fn facts_of<'e>(table: &KnownTable, first_slot: usize, conditions: &[&'e Expr]) -> Facts<'e> {
+    let slots = first_slot as u32..(first_slot + table.columns.len()) as u32;
+    let mut facts = Facts { slots, ..Facts::default() };
+    conditions.iter().for_each(|condition| facts.add(condition));
+    facts
+}
+
+/// Indexes of which the conditions say something: EXPLAIN's possible keys.
+pub fn possible(table: &KnownTable, first_slot: usize, conditions: &[&Expr]) -> Vec<usize> {
     let engine_table = table.engine();
+    let facts = facts_of(table, first_slot, conditions);
+    let is_possible = |index: &usize| {
+        engine_table.indexes[*index].build.is_none() && for_index(table, *index, first_slot, &facts).is_some()
+    };
+    (0..engine_table.indexes.len()).filter(is_possible).collect()
+}
+
+/// Of the indexes that have all columns that are asked for, the one with the shortest entries.
+fn covering(table: &KnownTable, columns: &[u16]) -> Option<usize> {
+    let engine_table = table.engine();
+    let width = |index: &usize| -> u32 {
+        let parts = &engine_table.definition.indexes[*index].parts;
+        parts.iter().map(|part| table.columns[usize::from(part.column)].data_type.row_bytes()).sum()
+    };
+    let has_all = |index: &usize| {
+        let index = &engine_table.indexes[*index];
+        index.build.is_none() && index.layout.covers(columns.iter().copied())
+    };
+    (1..engine_table.indexes.len()).filter(has_all).min_by_key(width)
+}
+
+/// Chooses how a table's rows are found by these conditions, which name nothing but it and what comes before. `columns` are
+/// those that are asked for, if an index that has them all will do. Returns about how many rows it reads, too.
+pub fn choose(
+    table: &KnownTable,
+    first_slot: usize,
+    conditions: &[&Expr],
+    rows: u64,
+    columns: Option<&[u16]>,
+) -> (Access, f64) {
+    let engine_table = table.engine();
+    let facts = facts_of(table, first_slot, conditions);
     let mut best = (Access::all(), rows.max(1) as f64);
+    if let Some(index) = columns.and_then(|columns| covering(table, columns)) {
+        best.0.index = index;
+    }
+    if facts.all.is_empty() && facts.one_of.is_empty() {
+        return best;
+    }
     for (number, definition) in engine_table.definition.indexes.iter().enumerate() {
         if engine_table.indexes[number].build.is_some() {
             continue;
         }
-        let Some(access) = for_index(table, number, first_slot, conditions) else { continue };
-        let cost = cost_of(&access, number, definition.unique, definition.parts.len(), rows);
+        let Some(access) = for_index(table, number, first_slot, &facts) else { continue };
+        let covers = |columns: &[u16]| engine_table.indexes[number].layout.covers(columns.iter().copied());
+        let is_direct = number == 0 || columns.is_some_and(covers);
+        let cost = cost_of(&access, is_direct, definition.unique, definition.parts.len(), rows);
         if cost < best.1 {
             best = (access, cost);
         }
@@ -275,61 +393,90 @@ pub fn choose(table: &KnownTable, first_slot: usize, conditions: &[&Expr], rows:
     best
 }
 
-/// Roughly how many rows are read, a row of another index than the first counted more.
-fn cost_of(access: &Access, index: usize, unique: bool, parts: usize, rows: u64) -> f64 {
+/// Roughly how many rows are read, one that is fetched behind its entry counted more.
+fn cost_of(access: &Access, is_direct: bool, unique: bool, parts: usize, rows: u64) -> f64 {
     let rows = rows.max(1) as f64;
-    let (matched, is_whole) = (access.equal.len(), access.equal.len() == parts);
-    let mut found = if unique && is_whole { 1.0 } else { rows / 10_f64.powi(matched as i32).min(rows) };
-    if !access.any_of.is_empty() {
-        let each = if unique && matched + 1 == parts { 1.0 } else { found / 10.0 };
-        found = (each * access.any_of.len() as f64).min(found);
-    }
-    found *= match (&access.low, &access.high) {
-        (Some(_), Some(_)) => 0.05,
-        (None, None) => 1.0,
-        _ => 0.3,
+    let cost = |equal: usize, has_low: bool, has_high: bool| {
+        let whole = equal == parts;
+        let found = match (unique && whole, whole) {
+            (true, _) => 1.0,
+            // An index that was made for just this finds less.
+            (_, true) => rows / 10_f64.powi(equal as i32 + 1),
+            _ => rows / 10_f64.powi(equal as i32),
+        };
+        found.max(1.0).min(rows)
+            * match (has_low, has_high) {
+                (true, true) => 0.05,
+                (false, false) => 1.0,
+                _ => 0.3,
+            }
+    };
+    let equal = access.equal.len();
+    let found = if access.any_of.is_empty() {
+        cost(equal, access.low.is_some(), access.high.is_some())
+    } else {
+        let stretches = access.any_of.iter();
+        let each = stretches
+            .map(|stretch| cost(equal + stretch.equal.len(), stretch.low.is_some(), stretch.high.is_some()).max(1.0));
+        each.sum::<f64>().min(cost(equal, false, false))
     };
     // At one row an exact key is better than a stretch.
     let exactness = if access.is_point { 0.5 } else { 1.0 };
-    found.max(1.0) * exactness * if index == 0 { 1.0 } else { 1.5 }
+    found.max(1.0) * exactness * if is_direct { 1.0 } else { 1.5 }
 }
 
-/// What the conditions say of an index's columns, from the first on.
-fn for_index(table: &KnownTable, number: usize, first_slot: usize, conditions: &[&Expr]) -> Option<Access> {
-    let definition = &table.engine().definition.indexes[number];
-    let mut access = Access { index: number, ..Access::all() };
-    for part in &definition.parts {
-        let data_type = &table.columns[usize::from(part.column)].data_type;
-        let slot = (first_slot + usize::from(part.column)) as u32;
-        let mut said = Vec::new();
-        conditions.iter().for_each(|condition| said_of(condition, slot, data_type, &mut said));
+/// What facts say of an index's columns, from one on.
+fn stretch_of<'e>(facts: &[&'e [(u32, Said<'e>)]], slots: &[u32]) -> Stretch {
+    let lookup = |value: &Expr, comparer| Lookup::Value { value: value.clone(), comparer };
+    let mut stretch = Stretch::default();
+    for slot in slots {
         let mut equal = None;
-        for said in said {
-            match said {
-                Said::Equal(lookup) => {
-                    equal.get_or_insert(lookup);
-                }
-                Said::AnyOf(lookups) if access.any_of.is_empty() => access.any_of = lookups,
-                Said::AnyOf(_) => {}
+        for (_, said) in facts.iter().copied().flatten().filter(|(column, _)| column == slot) {
+            match *said {
+                Said::IsNull => equal = equal.or(Some(Lookup::Null)),
+                Said::Equal(value, comparer) => equal = equal.or_else(|| Some(lookup(value, comparer))),
                 Said::Low(value, comparer, is_included) => {
-                    access.low.get_or_insert((Lookup::Value { value: value.clone(), comparer }, is_included));
+                    stretch.low.get_or_insert_with(|| (lookup(value, comparer), is_included));
                 }
                 Said::High(value, comparer, is_included) => {
-                    access.high.get_or_insert((Lookup::Value { value: value.clone(), comparer }, is_included));
+                    stretch.high.get_or_insert_with(|| (lookup(value, comparer), is_included));
                 }
             }
         }
-        if equal.is_some() || !access.any_of.is_empty() {
+        let Some(equal) = equal else { break };
+        (stretch.low, stretch.high) = (None, None);
+        stretch.equal.push(equal);
+    }
+    stretch
+}
+
+/// What the conditions say of an index's columns, from the first on.
+fn for_index(table: &KnownTable, number: usize, first_slot: usize, facts: &Facts<'_>) -> Option<Access> {
+    let definition = &table.engine().definition.indexes[number];
+    let slots: Vec<u32> = definition.parts.iter().map(|part| (first_slot + usize::from(part.column)) as u32).collect();
+    let Stretch { equal, low, high } = stretch_of(&[&facts.all], &slots);
+    let mut access = Access { index: number, equal, low, high, ..Access::all() };
+    let behind = &slots[access.equal.len()..];
+    for one_of in &facts.one_of {
+        let stretches: Vec<Stretch> =
+            one_of.iter().map(|facts_of_one| stretch_of(&[facts_of_one, &facts.all], behind)).collect();
+        // Each must say something that is not said of all anyway.
+        let has_own =
+            |facts_of_one: &[(u32, Said<'_>)]| facts_of_one.iter().any(|(column, _)| behind.first() == Some(column));
+        if one_of.iter().all(|facts_of_one| has_own(facts_of_one)) {
             (access.low, access.high) = (None, None);
+            access.any_of = stretches;
+            break;
         }
-        let Some(lookup) = equal else { break };
-        access.any_of.clear();
-        access.equal.push(lookup);
     }
     let parts = definition.parts.len();
     let is_whole = definition.parts.iter().all(|part| part.prefix.is_none());
-    let decided = access.equal.len() + usize::from(!access.any_of.is_empty());
-    access.is_point = decided == parts && parts > 0 && definition.unique && is_whole;
-    let is_any = decided > 0 || access.low.is_some() || access.high.is_some();
+    let equal = access.equal.len();
+    let is_decided = match &access.any_of[..] {
+        [] => equal == parts,
+        any_of => any_of.iter().all(|stretch| equal + stretch.equal.len() == parts),
+    };
+    access.is_point = is_decided && parts > 0 && definition.unique && is_whole;
+    let is_any = equal > 0 || !access.any_of.is_empty() || access.low.is_some() || access.high.is_some();
     is_any.then_some(access)
 }

@@ -14,21 +14,21 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use meseta_engine::ids::TableId;
-use meseta_errors::{ER_WARN_DEPRECATED_SYNTAX, ER_WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT};
 use meseta_errors::{
     ER_AGGREGATE_ORDER_NON_AGG_QUERY, ER_BAD_FIELD_ERROR, ER_BAD_TABLE_ERROR, ER_DUPLICATE_TABLE_LOCK,
-    ER_INVALID_GROUP_FUNC_USE, ER_MISPLACED_INTO,
-    ER_NO_DEFAULT_FOR_FIELD, ER_NO_TABLES_USED, ER_NONUNIQ_TABLE, ER_TABLENAME_NOT_ALLOWED_HERE,
-    ER_UNRESOLVED_TABLE_LOCK, ER_WRONG_GROUP_FIELD, ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT,
+    ER_INVALID_GROUP_FUNC_USE, ER_MISPLACED_INTO, ER_NO_DEFAULT_FOR_FIELD, ER_NO_TABLES_USED, ER_NONUNIQ_TABLE,
+    ER_TABLENAME_NOT_ALLOWED_HERE, ER_UNRESOLVED_TABLE_LOCK, ER_WRONG_GROUP_FIELD,
+    ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT,
 };
+use meseta_errors::{ER_WARN_DEPRECATED_SYNTAX, ER_WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT};
 use meseta_parser::ast::{self, ExpressionKind, QueryBody, SelectItem};
 use meseta_types::{DataType, SqlError};
 
 use super::full_group::{Checked, Likeness, Named};
 use super::join::Planner;
 use super::plan::{
-    Body, GroupPlan, LimitPlan, Origin, OutputColumn, QueryPlan, SelectPlan, SetPlan, SortKey, Source, SourceKind,
-    Subquery,
+    Body, GroupPlan, LimitPlan, LockingPlan, Origin, OutputColumn, QueryPlan, SelectPlan, SetPlan, SortKey, Source,
+    SourceKind, Subquery,
 };
 use super::rollup;
 use super::scope::{Block, NamedSource, SourceColumn, resolve, same_name, shown, slot as slot_of};
@@ -47,10 +47,24 @@ pub enum FoundTable {
     Virtual(&'static dyn VirtualTable),
 }
 
+/// So many tables may be joined.
+pub(super) const TABLES: usize = 61;
+
 /// Where tables come from.
 pub trait Tables {
     /// The table of this name. Errors: 1046 (no database), 1049, 1146.
     fn table(&mut self, database: Option<&str>, name: &str) -> Result<FoundTable>;
+
+    /// Whether the session may use a table under this name: to change it, or to lock its rows as if it did. Errors: 1099,
+    /// 1100, 1223 (LOCK TABLES), 1399, 1614 (XA), 1792.
+    fn permit(&mut self, _table: &KnownTable, _alias: &str, _changes: bool) -> Result<()> {
+        Ok(())
+    }
+
+    /// How rows are locked that a statement does not say to lock.
+    fn default_locking(&self) -> Option<LockingPlan> {
+        None
+    }
 
     /// About how many rows a table has.
     fn rows(&mut self, table: &KnownTable) -> u64;
@@ -237,6 +251,7 @@ impl<'a, 't> Binder<'a, 't> {
 
     /// Binds a query.
     pub fn query(&mut self, query: &'a ast::Query<'a>) -> Result<QueryPlan> {
+        crate::stack::check()?;
         let outside = self.common.len();
         if let Some(with) = query.with {
             self.with(with)?;
@@ -282,12 +297,12 @@ impl<'a, 't> Binder<'a, 't> {
         let Some(limit) = &query.limit else { return Ok(None) };
         let count = self.expression(&limit.count, Place::plain("LIMIT"))?;
         let offset = limit.offset.as_ref().map(|offset| self.expression(offset, Place::plain("LIMIT"))).transpose()?;
-        let counts_all =
-            matches!(query.body, QueryBody::Select(select) if select.options.sql_calc_found_rows);
+        let counts_all = matches!(query.body, QueryBody::Select(select) if select.options.sql_calc_found_rows);
         Ok(Some(LimitPlan { count, offset, counts_all }))
     }
 
     pub(super) fn body(&mut self, body: QueryBody<'a>) -> Result<QueryPlan> {
+        crate::stack::check()?;
         match body {
             QueryBody::Select(select) => {
                 let (plan, columns) = self.select_alone(select)?;
@@ -398,17 +413,16 @@ impl<'a, 't> Binder<'a, 't> {
         let used = self.block().used.clone();
         let mut planner = Planner { sources: &mut sources, tables: self.tables, used: &used };
         let planned = planner.plan(Some(joined.tree), Vec::new(), false)?;
+        let names = self.block().names();
         let plan = SelectPlan {
+            hashes: planned.hashes,
+            names,
             sources,
             join: planned.join,
             constant: planned.constant,
             width,
-            group: None,
-            having: Vec::new(),
             items,
-            distinct: false,
-            order: Vec::new(),
-            late_items: false,
+            ..SelectPlan::nothing()
         };
         Ok(QueryPlan { body: Body::Select(Box::new(plan)), columns, order: Vec::new(), limit: None })
     }
@@ -529,7 +543,14 @@ impl<'a, 't> Binder<'a, 't> {
         }
         order.retain(|key| !key.value.is_constant());
         let mut width = first_slot + aggregates.len();
-        let mut group = is_grouped.then(|| GroupPlan { keys, aggregates, first_slot, rollup: None, is_sorted: false });
+        let mut group = is_grouped.then(|| GroupPlan {
+            keys,
+            aggregates,
+            first_slot,
+            rollup: None,
+            takes_first: false,
+            is_sorted: false,
+        });
         if let Some(group) = &mut group {
             let mut over = rollup::OverGroups { items: &mut items, having: &mut having, order: &mut order };
             width = rollup::rewrite(group, rollup, width, &likeness, &mut over)?;
@@ -543,10 +564,14 @@ impl<'a, 't> Binder<'a, 't> {
         // What was kept in between is told without the marks of what is computed.
         let is_kept = group.as_ref().is_some_and(|group| {
             let streams = group.aggregates.iter().any(|call| call.distinct || call.makes_list());
-            !group.keys.is_empty() && !streams && (!rollup || !order.is_empty()) && !self.is_indexed(&group.keys, &sources)
+            !group.keys.is_empty()
+                && !streams
+                && (!rollup || !order.is_empty())
+                && !self.is_indexed(&group.keys, &sources)
         });
         if is_kept || (select.options.distinct && group.is_none()) {
-            let is_key = |item: &Expr| group.as_ref().is_some_and(|group| group.keys.iter().any(|key| likeness.same(key, item)));
+            let is_key =
+                |item: &Expr| group.as_ref().is_some_and(|group| group.keys.iter().any(|key| likeness.same(key, item)));
             let kept = columns.into_iter().zip(&items).map(|(column, item)| column.kept(is_key(item)));
             columns = kept.collect();
         } else if let Some(group) = &group
@@ -569,10 +594,18 @@ impl<'a, 't> Binder<'a, 't> {
         let mut planner = Planner { sources: &mut sources, tables: self.tables, used: &used };
         let keeps_order = select.options.straight_join;
         let planned = planner.plan(tree, conditions, keeps_order)?;
-        if group.is_none() && !select.options.distinct {
-            planner.use_order(&planned.join, &mut order, is_limited);
+        let is_sorted = !order.is_empty();
+        match &mut group {
+            None if !select.options.distinct => planner.use_order(&planned.join, &mut order, is_limited),
+            Some(group) if group.keys.is_empty() => planner.use_end(&planned.join, group),
+            _ => {}
         }
+        let hashes = planned.hashes;
+        let names = self.block().names();
         let plan = SelectPlan {
+            is_ordered: is_sorted && order.is_empty(),
+            hashes,
+            names,
             sources,
             join: planned.join,
             constant: planned.constant,
@@ -795,6 +828,17 @@ fn wrap(plan: QueryPlan) -> Body {
     }
 }
 
+/// Whether all its functions have the same value for all rows of a statement, and no variable is set.
+fn is_volatile_free(expr: &Expr) -> bool {
+    let mut stable = match &expr.kind {
+        ExprKind::Call(call) => call.function.is_stable(),
+        ExprKind::UserVariable(_) | ExprKind::SetUserVariable(..) => false,
+        _ => true,
+    };
+    expr.operands(&mut |operand| stable = stable && is_volatile_free(operand));
+    stable
+}
+
 /// `ORDER BY 2`: the number.
 fn position_of(expression: &ast::Expression<'_>) -> Option<i128> {
     match expression.kind {
@@ -972,7 +1016,11 @@ impl Binder<'_, '_> {
         self.changed = inner.changed;
         (self.blocks, self.subqueries, self.used) = (inner.blocks, inner.subqueries, inner.used);
         self.outermost_named = self.outermost_named.min(named);
-        let (plan, is_correlated) = (bound?, named < depth);
+        let plan = bound?;
+        // What may have other rows each time is run for each row, as if it looked at it.
+        let mut is_repeatable = true;
+        plan.expressions(&mut |expr| is_repeatable = is_repeatable && is_volatile_free(expr));
+        let is_correlated = named < depth || !is_repeatable;
         let columns = plan.columns.iter().map(|column| (column.data_type.clone(), column.nullable)).collect();
         self.subqueries.push(Subquery { plan, is_correlated });
         Ok(BoundSubquery { number: self.subqueries.len() as u32 - 1, is_correlated, columns })

@@ -11,14 +11,15 @@
 
 use std::sync::Arc;
 
+use meseta_errors::ER_TOO_MANY_TABLES;
 use meseta_errors::{
     ER_BAD_FIELD_ERROR, ER_CTE_RECURSIVE_REQUIRES_NONRECURSIVE_FIRST, ER_DERIVED_MUST_HAVE_ALIAS, ER_DUP_FIELDNAME,
-    ER_KEY_DOES_NOT_EXITS, ER_MISPLACED_INTO, ER_NON_UNIQ_ERROR, ER_NONUNIQ_TABLE, ER_UPDATE_TABLE_USED, ER_VIEW_WRONG_LIST,
-    ER_WRONG_USAGE,
+    ER_KEY_DOES_NOT_EXITS, ER_MISPLACED_INTO, ER_NON_UNIQ_ERROR, ER_NONUNIQ_TABLE, ER_UPDATE_TABLE_USED,
+    ER_VIEW_WRONG_LIST, ER_WRONG_USAGE,
 };
 use meseta_parser::ast::{self, IndexHintAction, TableReference};
 
-use super::bind::{Binder, CommonTable, FoundTable, Place, Recursion, text_of};
+use super::bind::{Binder, CommonTable, FoundTable, Place, Recursion, TABLES, text_of};
 use super::columns::flags_in_table;
 use super::join::Tree;
 use super::plan::{Access, Body, LockingPlan, Origin, QueryPlan, Source, SourceKind, TableSource};
@@ -64,6 +65,9 @@ impl<'a> Binder<'a, '_> {
         sources: &mut Vec<Source>,
         locking: &[ast::Locking<'a>],
     ) -> Result<Joined> {
+        if sources.len() >= TABLES {
+            return Err(Error::new(ER_TOO_MANY_TABLES, &[&TABLES]));
+        }
         match reference {
             TableReference::Table(table) => {
                 if !table.partitions.is_empty() {
@@ -108,6 +112,7 @@ impl<'a> Binder<'a, '_> {
                 }
                 let columns = source_columns(&found, &alias);
                 let plan = self.locking_for(&alias, locking);
+                self.tables.permit(&found, &alias, plan.is_some_and(|plan| plan.exclusive))?;
                 self.used.push(Arc::clone(&found));
                 let database = found.database.clone();
                 let kind = SourceKind::Table(Box::new(TableSource {
@@ -150,8 +155,9 @@ impl<'a> Binder<'a, '_> {
         let is_it = |clause: &&ast::Locking<'a>| {
             clause.tables.is_empty() || clause.tables.iter().any(|table| *table.name.text.0 == *alias.as_bytes())
         };
-        let found = locking.iter().find(is_it)?;
-        Some(LockingPlan { exclusive: found.exclusive, wait: found.wait })
+        let found = locking.iter().find(is_it);
+        let clause = found.map(|found| LockingPlan { exclusive: found.exclusive, wait: found.wait });
+        clause.or_else(|| self.tables.default_locking())
     }
 
     fn common_table(&mut self, at: usize, alias: String, sources: &mut Vec<Source>) -> Result<Joined> {

@@ -258,7 +258,7 @@ impl Dependencies {
         {
             self.determined.insert(column);
         }
-        let Some(comparison) = condition.as_comparison() else { return };
+        let Some(comparison) = condition.as_comparisons().next() else { return };
         if comparison.operator != ComparisonOperator::Equal {
             return;
         }

@@ -15,7 +15,7 @@ use meseta_types::{Collation, Datum};
 
 use super::inside::Running;
 use super::plan::{GroupPlan, RollupPlan, SelectPlan};
-use super::run::{Flow, MORE, Outer, Sink, evaluate_all};
+use super::run::{ENOUGH, Flow, MORE, Outer, Sink, evaluate_all};
 use super::sort::ordered;
 use crate::error::{Error, Result};
 use crate::expression::aggregate::Accumulator;
@@ -110,6 +110,12 @@ pub fn run(
         }
         for (call, accumulator) in plan.aggregates.iter().zip(&mut group.accumulators) {
             call.add_row(accumulator, row, &mut running.env(&spare, outer))?;
+        }
+        if plan.takes_first {
+            let argument = &plan.aggregates[0].arguments[0];
+            if !argument.evaluate(row, &mut running.env(&spare, outer))?.is_null() {
+                return Ok(ENOUGH);
+            }
         }
         if bytes + arena.allocated_bytes() > running.inside.memory_limit {
             return Err(Error::new(ER_OUT_OF_SORTMEMORY, &[]));

@@ -5,18 +5,24 @@
 //!                 \__ is the expressions' host                                      \__ is lent beside it
 //! ```
 
+use std::cell::RefCell;
+use std::collections::HashMap;
+use std::rc::Rc;
 use std::time::Duration;
 
 use bumpalo::Bump;
 use meseta_engine::rows::FoundRow;
 use meseta_types::{Context, Datum};
 
+use super::hash::KeptRows;
+use super::materialized::Materialized;
+use super::measure::Measures;
 use super::plan::Subquery;
 use super::recursive::WorkingRows;
 use super::run::{ENOUGH, MORE, Outer, Spare, run_query};
 use crate::error::{Error, Result};
 use crate::expression::random::Random;
-use crate::expression::{Env, Host, SystemVariable};
+use crate::expression::{Comparer, Env, Host, SystemVariable, Value};
 use crate::schema::TableCache;
 
 /// What a statement runs on.
@@ -45,6 +51,24 @@ pub struct Inside<'r> {
     pub found: Vec<Option<FoundRow>>,
     /// How many rows there would have been without LIMIT, if that was asked for.
     pub rows_without_limit: Option<u64>,
+    /// Rows of queries that refer to no row around them, by their numbers: once one has been run twice.
+    pub kept: Option<Rc<RefCell<KeptQueries>>>,
+    /// What sources do is measured: EXPLAIN ANALYZE.
+    pub measures: Option<Rc<Measures>>,
+}
+
+/// Rows of queries inside of expressions.
+#[derive(Default)]
+pub struct KeptQueries(HashMap<u32, KeptQuery>);
+
+#[derive(Clone)]
+enum KeptQuery {
+    /// It has been run.
+    Once,
+    /// Its rows are kept.
+    Rows(Rc<KeptRows>),
+    /// Its rows are too many.
+    TooMany,
 }
 
 /// A statement that runs.
@@ -55,6 +79,8 @@ pub struct Running<'r> {
     pub context: &'r mut Context,
     /// Memory that sources have used and given back.
     pub spares: Vec<Spare>,
+    /// Rows of derived tables that are kept.
+    pub materialized: Materialized,
 }
 
 impl<'r> Running<'r> {
@@ -64,6 +90,66 @@ impl<'r> Running<'r> {
         'r: 'v,
     {
         Env { arena, context: self.context, slots: self.inside.slots, outer, host: &mut self.inside }
+    }
+}
+
+impl<'r> Inside<'r> {
+    /// Runs a query inside, and shows its rows until `show` has seen enough.
+    fn run_subquery(
+        &mut self,
+        subquery: &Subquery,
+        rows: &[&[Datum<'_>]],
+        context: &mut Context,
+        show: &mut dyn FnMut(&[Datum<'_>]) -> Result<bool>,
+    ) -> Result<()> {
+        let inside = Inside {
+            engine: &mut *self.engine,
+            facts: &mut *self.facts,
+            slots: self.slots,
+            subqueries: self.subqueries,
+            memory_limit: self.memory_limit,
+            lock_wait: self.lock_wait,
+            auto_increment: self.auto_increment,
+            no_auto_value_on_zero: self.no_auto_value_on_zero,
+            tables: self.tables,
+            kept: Some(Rc::clone(self.kept.get_or_insert_default())),
+            measures: self.measures.clone(),
+            working: self.working.clone(),
+            found: Vec::new(),
+            rows_without_limit: None,
+        };
+        let mut running = Running { inside, context, spares: Vec::new(), materialized: Materialized::default() };
+        let outer: Outer<'_> = rows;
+        run_query(&subquery.plan, outer, &mut running, &mut |_, row| Ok(if show(row)? { MORE } else { ENOUGH }))
+    }
+
+    /// The rows of a query that refers to no row around it, from the second time on; `None` if they are not kept.
+    fn kept_rows(&mut self, number: u32, rows: &[&[Datum<'_>]], context: &mut Context) -> Result<Option<Rc<KeptRows>>> {
+        let kept = Rc::clone(self.kept.get_or_insert_default());
+        let known = kept.borrow().0.get(&number).cloned();
+        match known {
+            None => {
+                kept.borrow_mut().0.insert(number, KeptQuery::Once);
+                Ok(None)
+            }
+            Some(KeptQuery::Rows(rows)) => Ok(Some(rows)),
+            Some(KeptQuery::TooMany) => Ok(None),
+            Some(KeptQuery::Once) => {
+                let subqueries = self.subqueries;
+                let Some(subquery) = subqueries.get(number as usize) else { return Ok(None) };
+                let (mut bytes, limit, mut all) = (0, self.memory_limit, Vec::new());
+                self.run_subquery(subquery, rows, context, &mut |row| {
+                    let row: Box<[Value]> = row.iter().map(|&value| Value::new(value)).collect();
+                    bytes += row.iter().map(|value| value.bytes() + size_of::<Value>()).sum::<usize>();
+                    all.push(row);
+                    Ok(bytes <= limit)
+                })?;
+                let all = (bytes <= limit).then(|| Rc::new(KeptRows::new(all)));
+                let state = all.clone().map_or(KeptQuery::TooMany, KeptQuery::Rows);
+                kept.borrow_mut().0.insert(number, state);
+                Ok(all)
+            }
+        }
     }
 }
 
@@ -78,23 +164,36 @@ impl Host for Inside<'_> {
         let Some(subquery) = self.subqueries.get(number as usize) else {
             return Err(Error::not_yet("a subquery here"));
         };
-        let inside = Inside {
-            engine: &mut *self.engine,
-            facts: &mut *self.facts,
-            slots: self.slots,
-            subqueries: self.subqueries,
-            memory_limit: self.memory_limit,
-            lock_wait: self.lock_wait,
-            auto_increment: self.auto_increment,
-            no_auto_value_on_zero: self.no_auto_value_on_zero,
-            tables: self.tables,
-            working: self.working.clone(),
-            found: Vec::new(),
-            rows_without_limit: None,
+        if !subquery.is_correlated
+            && let Some(kept) = self.kept_rows(number, rows, context)?
+        {
+            for row in &kept.rows {
+                let row: Vec<Datum<'_>> = row.iter().map(Value::get).collect();
+                if !show(&row)? {
+                    break;
+                }
+            }
+            return Ok(());
+        }
+        self.run_subquery(subquery, rows, context, show)
+    }
+
+    fn probe(
+        &mut self,
+        number: u32,
+        values: &[Datum<'_>],
+        comparers: &[Comparer],
+        context: &mut Context,
+    ) -> Result<Option<Option<bool>>> {
+        // What is asked for once is not kept: the query shows whether it is there, and may end early.
+        let Some(kept) = &self.kept else { return Ok(None) };
+        let known = kept.borrow().0.get(&number).cloned();
+        let rows = match known {
+            Some(KeptQuery::Rows(rows)) => Some(rows),
+            Some(KeptQuery::Once) => self.kept_rows(number, &[], context)?,
+            _ => None,
         };
-        let mut running = Running { inside, context, spares: Vec::new() };
-        let outer: Outer<'_> = rows;
-        run_query(&subquery.plan, outer, &mut running, &mut |_, row| Ok(if show(row)? { MORE } else { ENOUGH }))
+        Ok(rows.and_then(|rows| rows.contains(values, comparers, context)))
     }
 
     fn user_variable(&mut self, name: &str, show: &mut dyn FnMut(Datum<'_>)) {
@@ -199,6 +298,14 @@ impl Host for Inside<'_> {
 
     fn check_killed(&self) -> Result<()> {
         self.facts.check_killed()
+    }
+
+    fn count(&self, counter: crate::session::Counter, amount: u64) {
+        self.facts.count(counter, amount)
+    }
+
+    fn session(&self) -> Option<&crate::session::SessionFacts> {
+        self.facts.session()
     }
 
     fn max_allowed_packet(&self) -> usize {

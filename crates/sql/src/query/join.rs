@@ -12,12 +12,15 @@
 use std::collections::HashSet;
 
 use meseta_engine::Direction;
+use meseta_types::DataType;
 
 use super::access;
 use super::bind::Tables;
-use super::plan::{Access, Join, SortKey, Source, SourceKind};
+use super::hash::{self, HashPlan};
+use super::plan::{Access, GroupPlan, Join, SortKey, Source, SourceKind};
 use crate::error::Result;
 use crate::expression::Expr;
+use crate::expression::aggregate::AggregateFunction;
 
 /// How sources were joined in the text.
 pub enum Tree {
@@ -49,6 +52,8 @@ pub struct Planned {
     pub join: Option<Join>,
     /// Conditions that name no source.
     pub constant: Vec<Expr>,
+    /// How the rows of each source are kept in memory, if they are.
+    pub hashes: Vec<Option<HashPlan>>,
 }
 
 /// Plans the join of a SELECT.
@@ -82,7 +87,9 @@ impl Planner<'_> {
                     columns.filter(|&column| self.used.contains(&((first + usize::from(column)) as u32))).collect();
             }
         }
-        let Some(tree) = tree else { return Ok(Planned { join: None, constant: conditions }) };
+        let Some(tree) = tree else {
+            return Ok(Planned { join: None, constant: conditions, hashes: Vec::new() });
+        };
         let (constant, conditions): (Vec<Expr>, Vec<Expr>) = conditions.into_iter().partition(|condition| {
             let mut names_none = true;
             condition.columns(&mut |_| names_none = false);
@@ -90,8 +97,14 @@ impl Planner<'_> {
         });
         let mut conditions: Vec<Condition> = conditions.into_iter().map(|expr| self.condition(expr)).collect();
         let mut there = HashSet::new();
-        let join = self.tree(tree, &mut conditions, &mut there, keeps_order)?;
-        Ok(Planned { join: Some(filtered(join, conditions)), constant })
+        let join = filtered(self.tree(tree, &mut conditions, &mut there, keeps_order)?, conditions);
+        let mut hashes = Vec::new();
+        hashes.resize_with(self.sources.len(), || None);
+        let first = first_of(&join);
+        for (number, source) in self.sources.iter_mut().enumerate().filter(|(number, _)| Some(*number) != first) {
+            hashes[number] = hash::plan(source);
+        }
+        Ok(Planned { join: Some(join), constant, hashes })
     }
 
     fn condition(&self, expr: Expr) -> Condition {
@@ -244,13 +257,52 @@ impl Planner<'_> {
                     .map(|condition| &condition.expr)
                     .collect();
                 let rows = self.tables.rows(&table.table);
-                let (access, cost) = access::choose(&table.table, source.first_slot, &usable, rows);
+                // What locks rows locks them where they are.
+                let columns = if table.locking.is_some() { None } else { Some(&*table.columns) };
+                let (access, cost) = access::choose(&table.table, source.first_slot, &usable, rows, columns);
                 (cost, Some(access))
             }
             SourceKind::Derived { is_lateral: true, .. } => (LAST, None),
             SourceKind::Working(_) => (10.0, None),
             SourceKind::Derived { .. } | SourceKind::Virtual(_) => (1000.0, None),
         }
+    }
+
+    /// If all that is wanted of one table is the least or the greatest of a column, and an index has the column in order
+    /// behind those that are given, the first row that has a value tells it.
+    pub fn use_end(&mut self, join: &Option<Join>, group: &mut GroupPlan) {
+        let [call] = &*group.aggregates else { return };
+        let is_last = match call.function {
+            AggregateFunction::Min => false,
+            AggregateFunction::Max => true,
+            _ => return,
+        };
+        let (Some(Join::Source(number)), [argument]) = (join, &*call.arguments) else { return };
+        let Source { kind: SourceKind::Table(table), first_slot, .. } = &mut self.sources[*number] else { return };
+        let Some(column) = argument.as_column().and_then(|slot| (slot as usize).checked_sub(*first_slot)) else {
+            return;
+        };
+        // MIN of a member of an ENUM is that of texts, and an index has numbers.
+        let data_type = &table.table.columns[column].data_type;
+        let definition = &table.table.engine().definition;
+        let access = &table.access;
+        if !access.any_of.is_empty() || matches!(data_type, DataType::Enum(_) | DataType::Set(_) | DataType::Json) {
+            return;
+        }
+        let is_whole = access.equal.is_empty() && access.low.is_none() && access.high.is_none();
+        let part_of = |index: usize, at: usize| {
+            let part = definition.indexes[index].parts.get(at)?;
+            (usize::from(part.column) == column && part.prefix.is_none()).then_some(part.descending)
+        };
+        let is_built = |index: &usize| table.table.engine().indexes[*index].build.is_none();
+        let found = match is_whole {
+            false => part_of(access.index, access.equal.len()).map(|descending| (access.index, descending)),
+            true => (0..definition.indexes.len()).filter(is_built).find_map(|index| Some((index, part_of(index, 0)?))),
+        };
+        let Some((index, is_descending)) = found else { return };
+        table.access.index = index;
+        table.access.direction = if is_last != is_descending { Direction::Descending } else { Direction::Ascending };
+        group.takes_first = true;
     }
 
     /// If the rows of one table are wanted in the order of an index, they are read in it, and need not be sorted.
@@ -300,6 +352,16 @@ impl Planner<'_> {
                 order.clear();
             }
         }
+    }
+}
+
+/// The source that is read first, and once.
+fn first_of(join: &Join) -> Option<usize> {
+    match join {
+        Join::Source(number) => Some(*number),
+        Join::Inner(joins) => joins.first().and_then(first_of),
+        Join::Left { left, .. } => first_of(left),
+        Join::Filter { input, .. } => first_of(input),
     }
 }
 

@@ -126,16 +126,14 @@ impl<'a> Binder<'a, '_> {
         let mut planner = Planner { sources: &mut sources, tables: self.tables, used: &block.used };
         let planned = planner.plan(joined.map(|joined| joined.tree), conditions, false)?;
         let plan = SelectPlan {
+            hashes: planned.hashes,
+            names: block.names(),
             sources,
             join: planned.join,
             constant: planned.constant,
             width,
-            group: None,
-            having: Vec::new(),
             items,
-            distinct: false,
-            order: Vec::new(),
-            late_items: false,
+            ..SelectPlan::nothing()
         };
         let plan =
             QueryPlan { body: Body::Select(Box::new(plan)), columns: Vec::new(), order: Vec::new(), limit: None };

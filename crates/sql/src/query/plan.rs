@@ -17,6 +17,7 @@ use std::sync::Arc;
 use meseta_engine::Direction;
 use meseta_types::DataType;
 
+use super::hash::HashPlan;
 use super::scope::{Block, slot};
 use super::table::KnownTable;
 use crate::expression::aggregate::AggregateCall;
@@ -85,6 +86,77 @@ impl QueryPlan {
             }
         }
         true
+    }
+
+    /// Calls with each expression of it, but for those of queries inside of expressions.
+    pub fn expressions<'p>(&'p self, f: &mut dyn FnMut(&'p Expr)) {
+        self.order.iter().for_each(|key| f(&key.value));
+        match &self.body {
+            Body::Select(select) => select.expressions(f),
+            Body::Values(rows) => rows.iter().flatten().for_each(f),
+            Body::SetOperation(set) => set.sides.iter().for_each(|side| side.expressions(f)),
+            Body::Nested(query) => query.expressions(f),
+            Body::Recursive(recursive) => {
+                recursive.seeds.iter().chain(&recursive.steps).for_each(|part| part.expressions(f));
+            }
+        }
+    }
+}
+
+impl SelectPlan {
+    /// One of nothing.
+    pub fn nothing() -> Self {
+        Self {
+            sources: Vec::new(),
+            hashes: Vec::new(),
+            names: Vec::new(),
+            is_ordered: false,
+            join: None,
+            constant: Vec::new(),
+            width: 0,
+            group: None,
+            having: Vec::new(),
+            items: Vec::new(),
+            distinct: false,
+            order: Vec::new(),
+            late_items: false,
+        }
+    }
+
+    /// Calls with each expression of it, those of derived tables too.
+    fn expressions<'p>(&'p self, f: &mut dyn FnMut(&'p Expr)) {
+        for source in &self.sources {
+            source.conditions.iter().for_each(&mut *f);
+            if let SourceKind::Derived { plan, .. } = &source.kind {
+                plan.expressions(f);
+            }
+        }
+        self.hashes.iter().flatten().flat_map(|hash| &hash.conditions).for_each(&mut *f);
+        self.join.iter().for_each(|join| join.expressions(f));
+        self.constant.iter().chain(&self.having).chain(&self.items).for_each(&mut *f);
+        self.order.iter().for_each(|key| f(&key.value));
+        if let Some(group) = &self.group {
+            group.keys.iter().for_each(&mut *f);
+            group.aggregates.iter().flat_map(|call| &call.arguments).for_each(f);
+        }
+    }
+}
+
+impl Join {
+    fn expressions<'p>(&'p self, f: &mut dyn FnMut(&'p Expr)) {
+        match self {
+            Join::Source(_) => {}
+            Join::Inner(joins) => joins.iter().for_each(|join| join.expressions(f)),
+            Join::Left { left, right, on, .. } => {
+                left.expressions(f);
+                right.expressions(f);
+                on.iter().for_each(f);
+            }
+            Join::Filter { input, conditions } => {
+                input.expressions(f);
+                conditions.iter().for_each(f);
+            }
+        }
     }
 }
 
@@ -160,6 +232,12 @@ pub struct SortKey {
 pub struct SelectPlan {
     /// Its tables.
     pub sources: Vec<Source>,
+    /// How the rows of each are kept in memory, if they are.
+    pub hashes: Vec<Option<HashPlan>>,
+    /// What each is called: for EXPLAIN.
+    pub names: Vec<SourceName>,
+    /// Whether the first source is read in the order of ORDER BY.
+    pub is_ordered: bool,
     /// How they are joined; `None` without FROM.
     pub join: Option<Join>,
     /// Conditions that name no source.
@@ -178,6 +256,15 @@ pub struct SelectPlan {
     pub order: Vec<SortKey>,
     /// Whether items are computed once rows are in order: they count rows in variables.
     pub late_items: bool,
+}
+
+/// What a source is called.
+#[derive(Clone, Debug, Default)]
+pub struct SourceName {
+    /// Its alias, or its name.
+    pub alias: Box<str>,
+    /// Its columns.
+    pub columns: Vec<Box<str>>,
 }
 
 /// A query inside an expression. A statement has one list of them, in which expressions name them by their numbers.
@@ -200,6 +287,8 @@ pub struct GroupPlan {
     pub first_slot: usize,
     /// WITH ROLLUP.
     pub rollup: Option<RollupPlan>,
+    /// Whether the first row that has a value decides: MIN or MAX, read in the order of an index.
+    pub takes_first: bool,
     /// Whether rows come with equal keys one behind the other.
     pub is_sorted: bool,
 }
@@ -329,6 +418,27 @@ pub enum Lookup {
     Null,
 }
 
+impl Lookup {
+    /// The value; none of NULL.
+    pub fn value(&self) -> Option<&Expr> {
+        match self {
+            Lookup::Value { value, .. } => Some(value),
+            Lookup::Null => None,
+        }
+    }
+}
+
+/// A part of an index: what its columns behind those of [`Access::equal`] are.
+#[derive(Clone, Debug, Default)]
+pub struct Stretch {
+    /// Values of the columns that come next.
+    pub equal: Vec<Lookup>,
+    /// From where on, in the column behind those: the value, and whether it is included.
+    pub low: Option<(Lookup, bool)>,
+    /// To where.
+    pub high: Option<(Lookup, bool)>,
+}
+
 /// How a table's rows are found.
 #[derive(Clone, Debug)]
 pub struct Access {
@@ -336,19 +446,27 @@ pub struct Access {
     pub index: usize,
     /// Values of its first columns.
     pub equal: Vec<Lookup>,
-    /// If the column behind them has one of these: each in turn.
-    pub any_of: Vec<Lookup>,
+    /// The columns behind them are one of these: IN, OR. Then there are no bounds.
+    pub any_of: Vec<Stretch>,
     /// From where on, in the column behind those: the value, and whether it is included.
     pub low: Option<(Lookup, bool)>,
     /// To where.
     pub high: Option<(Lookup, bool)>,
     /// Which way.
     pub direction: Direction,
-    /// `equal` names every column of a unique index: at most one row.
+    /// `equal`, with each of `any_of`, names every column of a unique index: at most one row each.
     pub is_point: bool,
 }
 
 impl Access {
+    /// All values that are looked for, bounds too.
+    pub fn lookups(&self) -> impl Iterator<Item = &Lookup> {
+        let stretches = self.any_of.iter().flat_map(|stretch| {
+            stretch.equal.iter().chain(stretch.low.iter().chain(&stretch.high).map(|(lookup, _)| lookup))
+        });
+        self.equal.iter().chain(stretches).chain(self.low.iter().chain(&self.high).map(|(lookup, _)| lookup))
+    }
+
     /// All rows, as they are.
     pub fn all() -> Self {
         Self {

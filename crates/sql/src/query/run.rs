@@ -12,7 +12,9 @@
 //! 1. A row that is shown is valid until the call returns.
 //! 2. A kill is noticed between two rows.
 
+use std::cell::RefCell;
 use std::ops::ControlFlow;
+use std::rc::Rc;
 use std::sync::Arc;
 
 use bumpalo::Bump;
@@ -26,14 +28,16 @@ use meseta_parser::ast::LockWait;
 use meseta_types::Datum;
 
 use super::access::{Bounds, bounds, loaded};
+use super::hash::Built;
 use super::inside::Running;
 use super::plan::{Body, Join, LimitPlan, LockingPlan, QueryPlan, SelectPlan, Source, SourceKind, TableSource};
 use super::sort::Kept;
 use super::table::KnownTable;
-use super::{group, recursive, set_operation};
+use super::{group, materialized, recursive, set_operation};
 use crate::error::{Error, Result};
 use crate::expression::Expr;
 use crate::schema::information::{Cell, View, VirtualTable, Wanted};
+use crate::session::{Counter, SessionShared};
 
 /// Whether more rows are wanted: `Break` if not, and then whoever shows rows returns.
 pub type Flow = ControlFlow<()>;
@@ -132,6 +136,7 @@ fn run_limited(
 }
 
 fn run_body(plan: &QueryPlan, outer: Outer<'_>, running: &mut Running<'_>, sink: &mut Sink<'_>) -> Result<()> {
+    crate::stack::check()?;
     match &plan.body {
         Body::Select(select) => run_select(select, outer, running, sink),
         Body::SetOperation(set) => set_operation::run(set, outer, running, sink),
@@ -243,14 +248,18 @@ fn out_of_memory() -> Error {
 /// Runs a SELECT.
 fn run_select(plan: &SelectPlan, outer: Outer<'_>, running: &mut Running<'_>, sink: &mut Sink<'_>) -> Result<()> {
     let arena = Bump::new();
+    let built = RefCell::new(Vec::new());
+    let execution = Execution { plan, arena: &arena, built: &built };
     let row = vec![Datum::Null; plan.width];
     let is_possible = holds(&plan.constant, &row, outer, running, &arena)?;
     let mut rows = |running: &mut Running<'_>, sink: &mut Sink<'_>| -> Result<()> {
+        let around = std::mem::take(&mut running.materialized);
         match &plan.join {
             _ if !is_possible => {}
             None => drop(sink(running, &row)?),
-            Some(node) => drop(join(node, plan, outer, &row, running, sink)?),
+            Some(node) => drop(join(node, &execution, outer, &row, running, sink)?),
         }
+        running.materialized = around;
         Ok(())
     };
     // What is shown of a row, and what it is ordered by.
@@ -308,25 +317,92 @@ fn run_select(plan: &SelectPlan, outer: Outer<'_>, running: &mut Running<'_>, si
     }
 }
 
+/// A SELECT that runs: what it keeps of its sources.
+struct Execution<'a> {
+    plan: &'a SelectPlan,
+    arena: &'a Bump,
+    /// For each source that is kept in memory, once it has been asked for: its rows, or that they are too many.
+    built: &'a RefCell<Vec<Option<Option<Rc<Built<'a>>>>>>,
+}
+
+/// Shows the rows of one source, from memory if they are kept there.
+fn one_source<'a>(
+    number: usize,
+    execution: &Execution<'a>,
+    outer: Outer<'_>,
+    row: &[Datum<'_>],
+    running: &mut Running<'_>,
+    sink: &mut Sink<'_>,
+) -> Result<Flow> {
+    let source: &'a Source = &execution.plan.sources[number];
+    if let Some(measures) = running.inside.measures.clone() {
+        return measures.measure(source, running, sink, |running, sink| {
+            kept_or_read(source, number, execution, outer, row, running, sink)
+        });
+    }
+    kept_or_read(source, number, execution, outer, row, running, sink)
+}
+
+fn kept_or_read<'a>(
+    source: &'a Source,
+    number: usize,
+    execution: &Execution<'a>,
+    outer: Outer<'_>,
+    row: &[Datum<'_>],
+    running: &mut Running<'_>,
+    sink: &mut Sink<'_>,
+) -> Result<Flow> {
+    let Some(Some(hash)) = execution.plan.hashes.get(number) else {
+        return source_rows(source, outer, row, running, sink);
+    };
+    let known = execution.built.borrow().get(number).cloned().flatten();
+    let built = match known {
+        Some(built) => built,
+        None => {
+            let built = Built::new(source, hash, outer, running, execution.arena, &mut |running, sink| {
+                source_rows(source, outer, row, running, sink).map(drop)
+            })?;
+            let built = built.map(Rc::new);
+            let mut all = execution.built.borrow_mut();
+            if all.is_empty() {
+                all.resize(execution.plan.sources.len(), None);
+            }
+            all[number] = Some(built.clone());
+            built
+        }
+    };
+    match built {
+        Some(built) => built.probe(source, hash, outer, row, running, sink),
+        // Too many: they are read again.
+        None => {
+            let mut spare = Bump::new();
+            source_rows(source, outer, row, running, &mut |running, row| {
+                spare.reset();
+                if holds(&hash.conditions, row, outer, running, &spare)? { sink(running, row) } else { Ok(MORE) }
+            })
+        }
+    }
+}
+
 /// Shows the rows of a join, each an extension of `row`.
 fn join(
     node: &Join,
-    plan: &SelectPlan,
+    execution: &Execution<'_>,
     outer: Outer<'_>,
     row: &[Datum<'_>],
     running: &mut Running<'_>,
     sink: &mut Sink<'_>,
 ) -> Result<Flow> {
     match node {
-        Join::Source(number) => source_rows(&plan.sources[*number], outer, row, running, sink),
+        Join::Source(number) => one_source(*number, execution, outer, row, running, sink),
         Join::Inner(nodes) => match nodes.split_first() {
             None => sink(running, row),
-            Some((first, [])) => join(first, plan, outer, row, running, sink),
-            Some((first, rest)) => inner(first, rest, plan, outer, row, running, sink),
+            Some((first, [])) => join(first, execution, outer, row, running, sink),
+            Some((first, rest)) => inner(first, rest, execution, outer, row, running, sink),
         },
-        Join::Left { left, right, on, slots } => join(left, plan, outer, row, running, &mut |running, row| {
+        Join::Left { left, right, on, slots } => join(left, execution, outer, row, running, &mut |running, row| {
             let (mut is_matched, arena) = (false, Bump::new());
-            let flow = join(right, plan, outer, row, running, &mut |running, row| {
+            let flow = join(right, execution, outer, row, running, &mut |running, row| {
                 if !holds(on, row, outer, running, &arena)? {
                     return Ok(MORE);
                 }
@@ -342,7 +418,7 @@ fn join(
         }),
         Join::Filter { input, conditions } => {
             let mut arena = Bump::new();
-            join(input, plan, outer, row, running, &mut |running, row| {
+            join(input, execution, outer, row, running, &mut |running, row| {
                 arena.reset();
                 if holds(conditions, row, outer, running, &arena)? { sink(running, row) } else { Ok(MORE) }
             })
@@ -353,16 +429,16 @@ fn join(
 fn inner(
     first: &Join,
     rest: &[Join],
-    plan: &SelectPlan,
+    execution: &Execution<'_>,
     outer: Outer<'_>,
     row: &[Datum<'_>],
     running: &mut Running<'_>,
     sink: &mut Sink<'_>,
 ) -> Result<Flow> {
-    join(first, plan, outer, row, running, &mut |running, row| match rest {
+    join(first, execution, outer, row, running, &mut |running, row| match rest {
         [] => sink(running, row),
-        [next] => join(next, plan, outer, row, running, sink),
-        [next, rest @ ..] => inner(next, rest, plan, outer, row, running, sink),
+        [next] => join(next, execution, outer, row, running, sink),
+        [next, rest @ ..] => inner(next, rest, execution, outer, row, running, sink),
     })
 }
 
@@ -376,17 +452,30 @@ fn source_rows(
     let mut spare = running.spares.pop().unwrap_or_default();
     let flow = match &source.kind {
         SourceKind::Table(table) => table_rows(source, table, outer, row, running, &mut spare, sink),
-        SourceKind::Derived { plan, .. } => {
+        SourceKind::Derived { plan, is_lateral } => {
             let mut flow = MORE;
             let mut with_row = outer.to_vec();
             with_row.push(row);
-            let shown = run_query(plan, &with_row, running, &mut |running, derived| {
+            let mut make = |running: &mut Running<'_>, sink: &mut Sink<'_>| run_query(plan, &with_row, running, sink);
+            let mut show = |running: &mut Running<'_>, derived: &[Datum<'_>]| {
                 flow = extended(source, row, derived, outer, running, &mut spare, sink)?;
+                Ok(flow)
+            };
+            let shown = match is_lateral {
+                true => make(running, &mut show),
+                false => materialized::show(source, outer, row, running, &mut make, &mut show),
+            };
+            shown.map(|()| flow)
+        }
+        SourceKind::Virtual(table) => {
+            let mut flow = MORE;
+            let mut make = |running: &mut Running<'_>, sink: &mut Sink<'_>| virtual_rows(*table, running, sink);
+            let shown = materialized::show(source, outer, row, running, &mut make, &mut |running, made| {
+                flow = extended(source, row, made, outer, running, &mut spare, sink)?;
                 Ok(flow)
             });
             shown.map(|()| flow)
         }
-        SourceKind::Virtual(table) => virtual_rows(source, *table, outer, row, running, &mut spare, sink),
         SourceKind::Working(number) => working_rows(source, *number, outer, row, running, &mut spare, sink),
     };
     spare.arena.reset();
@@ -395,24 +484,17 @@ fn source_rows(
 }
 
 /// Rows of a table that is made up.
-fn virtual_rows(
-    source: &Source,
-    table: &dyn VirtualTable,
-    outer: Outer<'_>,
-    row: &[Datum<'_>],
-    running: &mut Running<'_>,
-    spare: &mut Spare,
-    sink: &mut Sink<'_>,
-) -> Result<Flow> {
+fn virtual_rows(table: &dyn VirtualTable, running: &mut Running<'_>, sink: &mut Sink<'_>) -> Result<()> {
     let schema = Arc::clone(running.inside.engine.schema());
-    let view = View { schema: &schema, tables: running.inside.tables, zone: &running.context.zone };
+    let session = running.inside.facts.session();
+    let view = View { schema: &schema, tables: running.inside.tables, zone: &running.context.zone, session };
     for made in table.rows(&view, Wanted::default()) {
         let values: Vec<Datum<'_>> = made.iter().map(Cell::datum).collect();
-        if extended(source, row, &values, outer, running, spare, sink)?.is_break() {
-            return Ok(ENOUGH);
+        if sink(running, &values)?.is_break() {
+            break;
         }
     }
-    Ok(MORE)
+    Ok(())
 }
 
 /// The rows that came last of a recursive table.
@@ -445,6 +527,7 @@ fn extended(
     spare: &mut Spare,
     sink: &mut Sink<'_>,
 ) -> Result<Flow> {
+    running.inside.facts.check_killed()?;
     spare.arena.reset();
     let mut full = recycle(std::mem::take(&mut spare.row));
     full.extend_from_slice(row);
@@ -494,7 +577,9 @@ fn table_rows(
     spare: &mut Spare,
     sink: &mut Sink<'_>,
 ) -> Result<Flow> {
-    let handle = enter(table, TableMode::Read, running)?;
+    let is_exclusive = table.locking.is_some_and(|plan| plan.exclusive);
+    let mode = if is_exclusive { TableMode::Write } else { TableMode::Read };
+    let handle = enter(table, mode, running)?;
     let locking = table.locking.map(|plan| locking_of(plan, running));
     if let Some(kept) = source.keeps_row {
         let flow = kept_rows(source, table, &handle, kept, outer, row, running, spare, sink);
@@ -585,8 +670,11 @@ fn one_row(
 ) -> Result<Flow> {
     let rows = handle.rows();
     if !running.inside.engine.get(&rows.index, key, &mut spare.payload).map_err(Error::from_engine)? {
+        running.inside.facts.count(Counter::HandlerReadKey, 1);
         return Ok(MORE);
     }
+    running.inside.facts.count(Counter::HandlerReadKey, 1);
+    running.inside.facts.count(Counter::InnodbRowsRead, 1);
     let mut values = recycle_values(std::mem::take(&mut spare.values));
     let damaged = |problem| Error::from_engine(EngineError::Corrupt { index: rows.index.id(), problem });
     rows.layout.read(key, &spare.payload, &mut spare.buffers, &mut values).map_err(damaged)?;
@@ -618,6 +706,22 @@ fn fill<'v>(
     }
 }
 
+/// Rows that a cursor has read: counted when it goes.
+struct ReadRows {
+    facts: Option<Arc<SessionShared>>,
+    rows: u64,
+}
+
+impl Drop for ReadRows {
+    fn drop(&mut self) {
+        if let Some(shared) = &self.facts {
+            shared.counters.add(Counter::HandlerReadKey, 1);
+            shared.counters.add(Counter::HandlerReadNext, self.rows.saturating_sub(1));
+            shared.counters.add(Counter::InnodbRowsRead, self.rows);
+        }
+    }
+}
+
 /// What a cursor finds and the conditions hold for. `show` gets the row as the engine has it (of a locking read), and the
 /// slots that conditions name.
 #[allow(clippy::too_many_arguments)]
@@ -632,7 +736,9 @@ fn cursor_rows(
     mut show: impl FnMut(&mut Running<'_>, &FoundRow, &[Datum<'_>]) -> Result<Flow>,
 ) -> Result<Flow> {
     let unlocks = running.inside.engine.isolation() <= Isolation::ReadCommitted;
+    let mut read = ReadRows { facts: running.inside.facts.session().map(|facts| Arc::clone(&facts.shared)), rows: 0 };
     while cursor.next(running.inside.engine).map_err(Error::from_engine)? {
+        read.rows += 1;
         running.inside.facts.check_killed()?;
         spare.arena.reset();
         let (is_match, flow) = {

@@ -11,7 +11,7 @@ use meseta_errors::{ER_BAD_FIELD_ERROR, ER_NON_UNIQ_ERROR};
 use meseta_parser::ast;
 use meseta_types::{Collation, DataType, Derivation, IntegerSize};
 
-use super::plan::Origin;
+use super::plan::{Origin, SourceName};
 use crate::error::{Error, Result};
 use crate::expression::{Compare, Comparer, ComparisonOperator, Expr, ExprKind, ResolvedColumn};
 
@@ -69,6 +69,15 @@ pub struct Block {
 }
 
 impl Block {
+    /// What each source is called: for EXPLAIN.
+    pub fn names(&self) -> Vec<SourceName> {
+        let name = |source: &NamedSource| SourceName {
+            alias: source.alias.clone(),
+            columns: source.columns.iter().map(|column| column.name.clone()).collect(),
+        };
+        self.sources.iter().map(name).collect()
+    }
+
     /// Slots of all sources.
     pub fn width(&self) -> usize {
         self.sources.last().map_or(0, |source| source.first_slot + source.columns.len())

@@ -11,6 +11,7 @@ use meseta_parser::ast::{self, LockWait};
 use meseta_types::Datum;
 
 use super::bind::{Binder, FoundTable, Place, text_of};
+use super::explain::{self, ExplainRow};
 use super::from::source_columns;
 use super::inside::Running;
 use super::join::{Planner, Tree};
@@ -35,6 +36,12 @@ impl SelectedTable {
     /// The table.
     pub fn table(&self) -> &Arc<KnownTable> {
         &self.table
+    }
+
+    /// How the rows are found, as EXPLAIN tells it.
+    pub fn explain(&self, verb: &str, running: &mut Running<'_>) -> Result<ExplainRow> {
+        let SourceKind::Table(table) = &self.source.kind else { return Ok(ExplainRow::default()) };
+        explain::row_of_change(verb, &self.source, table, running)
     }
 
     /// The number of the index by which rows are found.
@@ -92,6 +99,7 @@ impl<'a> Binder<'a, '_> {
         }
         let alias = table.alias.map_or_else(|| name.clone(), |alias| text_of(alias.text.0));
         super::from::check_hints(table.index_hints, &known, &alias)?;
+        self.tables.permit(&known, &alias, true)?;
         self.push_source(named_source(&known, &alias, 0));
         self.changed.push((known.engine().id(), alias));
         let conditions = match condition {

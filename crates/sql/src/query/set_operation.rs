@@ -32,12 +32,7 @@ pub fn columns(left: &[OutputColumn], right: &[OutputColumn], operator: SetOpera
         if data_type.is_temporal() && !nullable {
             origin.flags = super::columns::NO_DEFAULT;
         }
-        OutputColumn {
-            name: left.name.clone(),
-            origin: Some(origin),
-            data_type,
-            nullable,
-        }
+        OutputColumn { name: left.name.clone(), origin: Some(origin), data_type, nullable }
     });
     Ok(merged.collect())
 }

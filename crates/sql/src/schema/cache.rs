@@ -23,6 +23,16 @@ pub struct TableCache {
 }
 
 impl TableCache {
+    /// How many tables have been read.
+    pub fn len(&self) -> usize {
+        self.tables.read().len()
+    }
+
+    /// Whether none has been read.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
     /// The table of an engine's table.
     pub fn get(&self, table: &Arc<meseta_engine::table::Table>) -> Result<Arc<Table>, Damaged> {
         if let Some((of, found)) = self.tables.read().get(&table.id())

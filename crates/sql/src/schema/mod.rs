@@ -22,6 +22,7 @@ pub(crate) mod column;
 mod database;
 pub mod information;
 mod literal;
+pub mod performance;
 mod show_create;
 mod table;
 
@@ -30,6 +31,7 @@ pub use collations::MysqlCollations;
 pub use column::{Column, ColumnDefault, Generated, engine_column, stored_to_datum};
 pub use database::Database;
 pub use literal::{append_quoted, append_quoted_name, quoted_name};
+pub(crate) use show_create::default_value as default_text;
 pub(crate) use show_create::{foreign_key_line, text_of};
 pub use show_create::{show_create_database, show_create_table};
 pub(crate) use table::same_name;

@@ -187,7 +187,7 @@ pub(crate) fn text_of(data_type: &DataType, datum: Datum<'_>) -> String {
 }
 
 /// The default of a column as information_schema has it: no quotes.
-pub(super) fn default_value(column: &Column, zone: &Zone) -> Option<String> {
+pub(crate) fn default_value(column: &Column, zone: &Zone) -> Option<String> {
     match &column.default {
         _ if column.generated.is_some() || column.auto_increment => None,
         ColumnDefault::None | ColumnDefault::Null => None,

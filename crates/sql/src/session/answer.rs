@@ -3,6 +3,7 @@
 use meseta_errors::ER_CLIENT_LOCAL_FILES_DISABLED;
 use meseta_types::Datum;
 
+use super::Tracked;
 use crate::error::{Error, Result};
 use crate::query::OutputColumn;
 use crate::statement::manipulation::PieceSource;
@@ -51,6 +52,9 @@ pub trait Answer {
     fn local_file(&mut self, _name: &[u8]) -> Result<Box<dyn PieceSource + '_>> {
         Err(Error::new(ER_CLIENT_LOCAL_FILES_DISABLED, &[]))
     }
+
+    /// The session's state has changed: to be told with the end of this answer, which comes next.
+    fn changed(&mut self, _change: &Tracked) {}
 
     /// The statement failed. (What was shown of its rows before is taken back by the protocol's error.)
     fn failed(&mut self, error: &Error, status: Status) -> Result<()>;

@@ -4,15 +4,40 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use meseta_engine::catalog::{CatalogError, Schema};
-use meseta_errors::{ER_BAD_DB_ERROR, ER_NO_DB_ERROR, ER_NO_SUCH_TABLE};
+use meseta_errors::{
+    ER_BAD_DB_ERROR, ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION, ER_NO_DB_ERROR, ER_NO_SUCH_TABLE, ER_XA_RBDEADLOCK,
+};
+use meseta_parser::ast::LockWait;
 use meseta_types::{Collation, DataType, Warnings};
 
 use super::instance::Instance;
+use super::lock::LockedTables;
 use super::prepared::type_of;
+use super::xa::{XaState, wrong_state};
 use crate::error::{Error, Result};
 use crate::expression::{SystemVariable, Value};
-use crate::query::{FoundTable, KnownTable, Tables};
+use crate::query::{FoundTable, KnownTable, LockingPlan, Tables};
 use crate::variable::{ReadScope, ResultType, SessionVariables};
+
+/// What the session's state says of the tables that a statement names.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct TableRules<'s> {
+    /// LOCK TABLES.
+    pub locked: Option<&'s LockedTables>,
+    /// An XA branch.
+    pub xa: Option<XaState>,
+    /// The transaction is READ ONLY.
+    pub is_read_only: bool,
+    /// Every read locks: SERIALIZABLE, in a transaction.
+    pub reads_lock: bool,
+}
+
+impl TableRules<'_> {
+    /// Nothing is said: what has been bound without rules may be used.
+    pub fn is_free(&self) -> bool {
+        self.locked.is_none() && self.xa.is_none() && !self.is_read_only && !self.reads_lock
+    }
+}
 
 /// The schema of one moment, and the session's database.
 pub struct SessionTables<'s> {
@@ -26,6 +51,8 @@ pub struct SessionTables<'s> {
     pub variables: &'s SessionVariables,
     /// User variables.
     pub user_variables: &'s HashMap<Box<str>, Value>,
+    /// What the session's state says.
+    pub rules: TableRules<'s>,
     /// Whether a variable's type has been asked for: it may be another next time.
     pub has_named_variables: bool,
 }
@@ -38,6 +65,10 @@ impl Tables for SessionTables<'_> {
         {
             return Ok(FoundTable::Virtual(table));
         }
+        if database.eq_ignore_ascii_case("performance_schema") {
+            let found = crate::schema::performance::table(name).map(FoundTable::Virtual);
+            return found.ok_or_else(|| Error::new(ER_NO_SUCH_TABLE, &[&"performance_schema", &name]));
+        }
         match self.schema.table_named(database, name) {
             Ok(engine) => {
                 let schema = self.instance.tables.get(engine).map_err(Error::damaged)?;
@@ -46,6 +77,23 @@ impl Tables for SessionTables<'_> {
             Err(CatalogError::NoSuchDatabase(_)) => Err(Error::new(ER_BAD_DB_ERROR, &[&database])),
             Err(_) => Err(Error::new(ER_NO_SUCH_TABLE, &[&database, &name])),
         }
+    }
+
+    fn permit(&mut self, table: &KnownTable, alias: &str, changes: bool) -> Result<()> {
+        let rules = &self.rules;
+        match rules.xa {
+            Some(XaState::Idle) => return Err(wrong_state(rules.xa)),
+            Some(XaState::RollbackOnly) => return Err(Error::new(ER_XA_RBDEADLOCK, &[])),
+            Some(XaState::Active) | None => {}
+        }
+        if changes && rules.is_read_only {
+            return Err(Error::new(ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION, &[]));
+        }
+        rules.locked.map_or(Ok(()), |locked| locked.permit(table.engine().id(), alias, changes))
+    }
+
+    fn default_locking(&self) -> Option<LockingPlan> {
+        self.rules.reads_lock.then_some(LockingPlan { exclusive: false, wait: LockWait::Wait })
     }
 
     fn rows(&mut self, table: &KnownTable) -> u64 {

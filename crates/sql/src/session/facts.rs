@@ -1,9 +1,16 @@
 //! What functions ask of a session.
 
 use std::collections::HashMap;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::sync::Arc;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
+use meseta_errors::ER_QUERY_TIMEOUT;
 use meseta_types::{Context, Datum, Warnings};
+
+use super::connections::SessionShared;
+use super::counters::Counter;
+use super::user_lock::Bell;
+use super::{Instance, identifiers};
 
 use crate::error::{Error, Result};
 use crate::expression::random::Random;
@@ -14,6 +21,12 @@ use crate::variable::{ReadScope, SessionVariables};
 pub trait Interrupts: Send {
     /// The error with which it ends.
     fn check(&self) -> Result<()>;
+
+    /// Waits until the bell is rung or the deadline comes; the bell is rung as well when the statement is to end. `state`
+    /// is what SHOW PROCESSLIST says meanwhile. Others have the core.
+    fn wait(&self, bell: &Arc<Bell>, deadline: Option<Instant>, _state: &'static str) {
+        bell.wait(deadline);
+    }
 }
 
 /// Nobody interrupts.
@@ -60,6 +73,30 @@ pub struct SessionFacts {
     pub random: Random,
     /// RAND(seed), by the place in the statement.
     pub seeded: HashMap<usize, Option<Random>>,
+    /// What all sessions share.
+    pub instance: Arc<Instance>,
+    /// What others see of this one.
+    pub shared: Arc<SessionShared>,
+    /// When the statement is to end: max_execution_time.
+    pub deadline: Option<Instant>,
+}
+
+impl SessionFacts {
+    fn is_late(&self) -> bool {
+        self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
+
+    fn late(&self) -> Error {
+        self.shared.counters.add(Counter::MaxExecutionTimeExceeded, 1);
+        Error::new(ER_QUERY_TIMEOUT, &[])
+    }
+}
+
+impl Drop for SessionFacts {
+    fn drop(&mut self) {
+        self.instance.user_locks.release_all(self.identity.connection);
+        self.instance.sessions.remove(&self.shared);
+    }
 }
 
 /// Microseconds since 1970.
@@ -152,7 +189,72 @@ impl Host for SessionFacts {
     }
 
     fn check_killed(&self) -> Result<()> {
-        self.interrupts.check()
+        self.interrupts.check()?;
+        if self.is_late() { Err(self.late()) } else { Ok(()) }
+    }
+
+    fn version(&self) -> &str {
+        &self.instance.version
+    }
+
+    fn random_bytes(&mut self, out: &mut [u8]) {
+        identifiers::random_bytes(out);
+    }
+
+    fn uuid(&mut self) -> [u8; 16] {
+        identifiers::uuid()
+    }
+
+    fn uuid_short(&mut self) -> u64 {
+        self.instance.next_short_identifier()
+    }
+
+    fn get_lock(&mut self, name: &str, seconds: f64) -> Result<Option<bool>> {
+        let wanted = (seconds >= 0.0).then(|| Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX));
+        let left = self.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        let limit = match (wanted, left) {
+            (Some(wanted), Some(left)) => Some(wanted.min(left)),
+            (wanted, left) => wanted.or(left),
+        };
+        let got = self.instance.user_locks.get(name, self.identity.connection, limit, &*self.interrupts)?;
+        if !got && self.is_late() { Err(self.late()) } else { Ok(Some(got)) }
+    }
+
+    fn release_lock(&mut self, name: &str) -> Result<Option<bool>> {
+        Ok(self.instance.user_locks.release(name, self.identity.connection))
+    }
+
+    fn release_all_locks(&mut self) -> u64 {
+        self.instance.user_locks.release_all(self.identity.connection)
+    }
+
+    fn lock_owner(&mut self, name: &str) -> Option<u64> {
+        self.instance.user_locks.owner(name)
+    }
+
+    fn sleep(&mut self, seconds: f64) -> Result<bool> {
+        let wanted = Duration::try_from_secs_f64(seconds).ok().and_then(|time| Instant::now().checked_add(time));
+        let until = match (wanted, self.deadline) {
+            (Some(wanted), Some(deadline)) => Some(wanted.min(deadline)),
+            (wanted, deadline) => wanted.or(deadline),
+        };
+        let bell = Arc::new(Bell::default());
+        // Who is interrupted says so by its value: whoever looks between rows makes an error of it.
+        while self.interrupts.check().is_ok() {
+            if until.is_some_and(|until| Instant::now() >= until) {
+                return Ok(self.is_late());
+            }
+            self.interrupts.wait(&bell, until, "User sleep");
+        }
+        Ok(true)
+    }
+
+    fn count(&self, counter: Counter, amount: u64) {
+        self.shared.counters.add(counter, amount);
+    }
+
+    fn session(&self) -> Option<&SessionFacts> {
+        Some(self)
     }
 
     fn max_allowed_packet(&self) -> usize {

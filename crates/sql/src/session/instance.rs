@@ -1,20 +1,28 @@
 //! What all sessions of a server share: the engine, variables, tables as they were read, counts of rows.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use meseta_engine::ids::TableId;
 use meseta_engine::{Engine, EngineOptions};
 use meseta_storage::Store;
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
 
+use super::connections::{Connections, Sessions};
+use super::identifiers::first_short_identifier;
+use super::lock::GlobalReadLock;
 use super::plan_cache::PlanCache;
+use super::user_lock::UserLocks;
+use super::xa::XaNames;
 use crate::error::{Error, Result};
 use crate::schema::information::VirtualTable;
 use crate::schema::{MysqlCollations, TableCache};
 use crate::variable::Globals;
+
+/// What VERSION() says.
+pub const VERSION: &str = "9.7.0-meseta";
 
 /// A server's SQL side.
 pub struct Instance {
@@ -26,9 +34,30 @@ pub struct Instance {
     pub tables: TableCache,
     /// About how many rows tables have.
     pub row_counts: RowCounts,
+    /// Names of XA branches.
+    pub xa: XaNames,
+    /// FLUSH TABLES WITH READ LOCK.
+    pub read_lock: GlobalReadLock,
+    /// User locks: GET_LOCK.
+    pub user_locks: UserLocks,
+    /// The sessions that there are.
+    pub sessions: Sessions,
+    /// What VERSION() says.
+    pub version: String,
+    server: OnceLock<Arc<dyn Connections>>,
+    waits_before: Mutex<WaitsBefore>,
+    status_flushed: Mutex<Option<Instant>>,
     /// Plans of statements.
     pub plans: PlanCache,
     connections: AtomicU64,
+    short_identifiers: AtomicU64,
+}
+
+/// What wait events were when they were last set to zero.
+#[derive(Clone, Default)]
+pub struct WaitsBefore {
+    /// Waits for locks, by kind.
+    pub locks: Vec<(u64, Duration)>,
 }
 
 impl Instance {
@@ -41,9 +70,65 @@ impl Instance {
             globals: Arc::new(Globals::new()),
             tables: TableCache::default(),
             row_counts: RowCounts::default(),
+            xa: XaNames::default(),
+            read_lock: GlobalReadLock::default(),
+            user_locks: UserLocks::default(),
+            sessions: Sessions::default(),
+            version: VERSION.to_owned(),
+            server: OnceLock::new(),
+            waits_before: Mutex::default(),
+            status_flushed: Mutex::default(),
             plans: PlanCache::default(),
             connections: AtomicU64::new(0),
+            short_identifiers: AtomicU64::new(first_short_identifier(1)),
         }))
+    }
+
+    /// Says who has the connections: once, before the first.
+    pub fn set_server(&self, server: Arc<dyn Connections>) {
+        let _ = self.server.set(server);
+    }
+
+    /// Who has the connections; nobody, if this is not a server.
+    pub fn server(&self) -> Option<&dyn Connections> {
+        self.server.get().map(|server| &**server)
+    }
+
+    /// Tells whoever has the connections that global variables have changed.
+    pub fn globals_changed(&self) {
+        if let Some(server) = self.server() {
+            server.globals_changed(&self.globals.values());
+        }
+    }
+
+    /// The next UUID_SHORT().
+    pub fn next_short_identifier(&self) -> u64 {
+        self.short_identifiers.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// What wait events were when they were last set to zero.
+    pub fn waits_before(&self) -> WaitsBefore {
+        self.waits_before.lock().clone()
+    }
+
+    /// Sets wait events to zero, as far as reports go.
+    pub fn reset_waits(&self) {
+        self.engine.store().reset_wait_events();
+        let locks = self.engine.lock_wait_totals().iter().map(|figures| (figures.count, figures.total)).collect();
+        *self.waits_before.lock() = WaitsBefore { locks };
+    }
+
+    /// FLUSH STATUS, for what is the server's.
+    pub fn flush_status(&self) {
+        *self.status_flushed.lock() = Some(Instant::now());
+        if let Some(server) = self.server() {
+            server.flush_status();
+        }
+    }
+
+    /// Seconds since FLUSH STATUS, if there was one.
+    pub fn seconds_since_flush(&self) -> Option<u64> {
+        self.status_flushed.lock().map(|at| at.elapsed().as_secs())
     }
 
     /// The number of a session that no connection has: for those who are not one.

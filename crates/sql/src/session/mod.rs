@@ -12,19 +12,29 @@
 //!    and it leaves the tables that it used.
 //! 3. A definition (DDL) commits what was before, as in MySQL.
 
+mod administration;
 mod answer;
 mod catalog;
+mod connections;
+mod counters;
+mod explain;
 mod facts;
+mod identifiers;
 mod instance;
 mod into;
 mod load;
+mod lock;
 mod plan;
 mod plan_cache;
 mod planned;
 mod prepared;
 mod set;
 mod show;
+mod status;
+mod tracking;
 mod transaction;
+mod user_lock;
+mod xa;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -37,11 +47,19 @@ use meseta_storage::Lsn;
 use meseta_types::{Context, Date, Datum};
 
 pub use answer::{Answer, Done, Status};
-pub use catalog::SessionTables;
+pub use catalog::{SessionTables, TableRules};
+pub use connections::{Connections, Process, ServerFigures, SessionShared};
+pub use counters::{Counter, SessionCounters};
 pub use facts::{Identity, Interrupts, SessionFacts, Undisturbed, clock};
-pub use instance::{Instance, RowCounts};
+pub use identifiers::{uuid, uuid_text};
+pub use instance::{Instance, RowCounts, VERSION, WaitsBefore};
+pub use lock::{GlobalReadLock, LockedTables};
 pub use plan::Parameters;
 pub use prepared::{PreparedFacts, type_of};
+pub use status::ServerStatus;
+pub use tracking::Tracked;
+pub use user_lock::{Bell, UserLocks};
+pub use xa::{XaNames, XaState, Xid};
 
 use crate::error::{Error, Result};
 use crate::expression::random::Random;
@@ -65,7 +83,17 @@ pub struct Session {
     /// Whether the SQL mode is strict, for statements that change data.
     is_strict: bool,
     savepoints: Vec<(Box<str>, meseta_engine::Savepoint)>,
+    /// LOCK TABLES.
+    locked: Option<LockedTables>,
+    /// The XA branch that is under way.
+    xa: Option<xa::XaBranch>,
+    /// COMMIT RELEASE has been executed.
+    is_released: bool,
     statements: prepared::Statements,
+    /// Global variables as this session has heeded them last.
+    globals_heeded: u64,
+    /// What the client is told of the session's state.
+    tracker: tracking::Tracker,
     plans: SessionPlans,
     environment: Environment,
     normaliser: Normaliser,
@@ -83,6 +111,8 @@ impl Session {
         let mut variables = SessionVariables::new(Arc::clone(&instance.globals));
         variables.state.connection_id = identity.connection;
         let context = variables.settings().context(Date::default());
+        let shared = SessionShared::new(identity.connection, engine.canceller());
+        instance.sessions.add(Arc::clone(&shared));
         let seed = clock() as u64 ^ identity.connection.rotate_left(32);
         let facts = SessionFacts {
             variables,
@@ -96,6 +126,9 @@ impl Session {
             interrupts,
             random: Random::new(seed as u32, (seed >> 32) as u32),
             seeded: HashMap::new(),
+            instance: Arc::clone(instance),
+            shared,
+            deadline: None,
         };
         let mut session = Session {
             instance: Arc::clone(instance),
@@ -105,7 +138,12 @@ impl Session {
             context_of: (u64::MAX, 0),
             is_strict: true,
             savepoints: Vec::new(),
+            locked: None,
+            xa: None,
+            is_released: false,
             statements: prepared::Statements::default(),
+            globals_heeded: 0,
+            tracker: tracking::Tracker::default(),
             plans: SessionPlans::default(),
             environment: Environment::default(),
             normaliser: Normaliser::new(),
@@ -141,12 +179,14 @@ impl Session {
 
     /// Uses another database: USE, COM_INIT_DB. Error 1049 if there is none of this name.
     pub fn use_database(&mut self, name: &str) -> Result<()> {
-        let is_there =
-            name.eq_ignore_ascii_case("information_schema") || self.engine.schema().databases.contains_key(name);
+        let is_there = name.eq_ignore_ascii_case("information_schema")
+            || name.eq_ignore_ascii_case("performance_schema")
+            || self.engine.schema().databases.contains_key(name);
         if !is_there {
             return Err(Error::new(ER_BAD_DB_ERROR, &[&name]));
         }
         self.facts.database = Some(name.to_owned());
+        self.tracker.chose_schema();
         Ok(())
     }
 
@@ -167,7 +207,9 @@ impl Session {
         let mut start = 0;
         loop {
             self.begin_statement();
-            match self.by_text(text, start, multi_statements, answer) {
+            let done = self.by_text(text, start, multi_statements, answer);
+            self.end_count(text);
+            match done {
                 Ok(Some(next)) => start = next,
                 Ok(None) => return Ok(()),
                 Err(error) => return self.fail(&error, answer),
@@ -177,6 +219,7 @@ impl Session {
 
     fn fail(&mut self, error: &Error, answer: &mut dyn Answer) -> Result<()> {
         self.facts.row_count = -1;
+        self.note_failure(error);
         let condition = meseta_types::SqlError::new(error.code.0, error.message.clone());
         self.context.warnings.push(meseta_types::Level::Error, condition);
         self.remember_warnings();
@@ -184,9 +227,11 @@ impl Session {
     }
 
     fn begin_statement(&mut self) {
+        crate::stack::begin();
         self.facts.statement_time = clock();
         self.facts.given_insert_id = None;
         self.facts.seeded.clear();
+        self.begin_count();
         self.engine.begin_statement();
     }
 
@@ -227,11 +272,23 @@ impl Session {
         }
     }
 
+    /// What the session's state says of tables.
+    fn rules(&self) -> TableRules<'_> {
+        TableRules {
+            locked: self.locked.as_ref(),
+            xa: self.xa_state(),
+            is_read_only: self.is_read_only(),
+            reads_lock: self.reads_lock(),
+        }
+    }
+
     /// Tables by their names, as they are now.
     fn tables(&mut self) -> SessionTables<'_> {
+        let schema = Arc::clone(self.engine.schema());
         SessionTables {
+            rules: self.rules(),
             instance: &self.instance,
-            schema: Arc::clone(self.engine.schema()),
+            schema,
             database: self.facts.database.as_deref(),
             variables: &self.facts.variables,
             user_variables: &self.facts.user_variables,
@@ -243,6 +300,11 @@ impl Session {
     fn running<'r>(&'r mut self, slots: &'r [Datum<'r>], subqueries: &'r [Subquery]) -> Running<'r> {
         let settings = self.facts.variables.settings();
         let (memory, lock_wait) = (settings.tmp_table_size.max(256 << 20) as usize, settings.innodb_lock_wait_timeout);
+        let lock_wait = Duration::from_secs(lock_wait);
+        let lock_wait = match self.facts.deadline {
+            Some(deadline) => lock_wait.min(deadline.saturating_duration_since(std::time::Instant::now())),
+            None => lock_wait,
+        };
         let auto_increment = (settings.auto_increment_increment, settings.auto_increment_offset);
         let no_auto_value_on_zero = settings.sql_mode.has(SqlModes::NO_AUTO_VALUE_ON_ZERO);
         Running {
@@ -252,16 +314,19 @@ impl Session {
                 slots,
                 subqueries,
                 memory_limit: memory,
-                lock_wait: Duration::from_secs(lock_wait),
+                lock_wait,
                 auto_increment,
                 no_auto_value_on_zero,
                 tables: &self.instance.tables,
                 working: Vec::new(),
                 found: Vec::new(),
                 rows_without_limit: None,
+                kept: None,
+                measures: None,
             },
             context: &mut self.context,
             spares: Vec::new(),
+            materialized: Default::default(),
         }
     }
 
@@ -275,6 +340,7 @@ impl Session {
         answer: &mut dyn Answer,
     ) -> Result<()> {
         use ast::Statement as S;
+        self.statement_begins(statement);
         if !matches!(statement, S::Show(_)) {
             self.renew_context(matches!(statement, S::Load(_)) || crate::statement::is_definition(statement));
         }
@@ -306,12 +372,49 @@ impl Session {
                 self.transaction(statement)?;
                 Done::default()
             }
-            S::LockTables(_) | S::UnlockTables => return Err(Error::not_yet("LOCK TABLES")),
-            S::Xa(_) => return Err(Error::not_yet("XA")),
-            S::Explain(_) => return Err(Error::not_yet("EXPLAIN")),
+            S::LockTables(tables) => {
+                self.lock_tables(tables)?;
+                Done::default()
+            }
+            S::UnlockTables => {
+                self.unlock_tables()?;
+                Done::default()
+            }
+            S::Flush(flush) if matches!(flush.what, ast::FlushWhat::Tables { .. }) => {
+                self.flush_tables(flush)?;
+                Done::default()
+            }
+            S::Xa(statement) => {
+                if self.execute_xa(statement, more, answer)? {
+                    return Ok(());
+                }
+                Done::default()
+            }
+            S::Explain(explain) if !matches!(explain.target, ast::ExplainTarget::Table { .. }) => {
+                return self.explain(explain, text, parameters, more, answer);
+            }
+            S::Explain(_) => {
+                let rows = self.define(statement, text);
+                let Outcome::Rows(rows) = self.end_statement(rows)? else { return Err(Error::not_yet("this EXPLAIN")) };
+                return self.show_rows(&rows, more, answer);
+            }
+            S::Kill(kill) => {
+                self.kill_statement(kill, text, parameters)?;
+                Done::default()
+            }
+            S::Flush(flush) => {
+                self.flush(flush)?;
+                Done::default()
+            }
             S::Show(show) => {
                 if self.show_own(show, more, answer)? {
                     return self.end_statement(Ok(()));
+                }
+                if show.filter.is_none()
+                    && let Some(rows) = self.administrative_rows(&show.what)?
+                {
+                    self.end_statement(Ok(()))?;
+                    return self.show_rows(&rows, more, answer);
                 }
                 self.renew_context(false);
                 let rows = self.define(statement, text);
@@ -327,10 +430,16 @@ impl Session {
                 self.forget_named(name)?;
                 Done::default()
             }
+            S::Truncate(name) if self.truncates_waits(name)? => Done::default(),
             _ if crate::statement::is_definition(statement) => {
-                self.end_transaction(true)?;
-                match self.define(statement, text)? {
-                    Outcome::Done { rows } => Done { affected: rows, ..Done::default() },
+                let defined = self.in_definition(statement, |session| session.define(statement, text))?;
+                match defined {
+                    Outcome::Done { rows } => {
+                        let tells = matches!(statement, S::AlterTable(_) | S::CreateIndex(_) | S::DropIndex(_));
+                        let warnings = self.context.warnings.count();
+                        let info = tells.then(|| format!("Records: {rows}  Duplicates: 0  Warnings: {warnings}"));
+                        Done { affected: rows, info: info.unwrap_or_default(), ..Done::default() }
+                    }
                     Outcome::DroppedDatabase(name) => {
                         if self.facts.database.as_ref() == Some(&name) {
                             self.facts.database = None;
@@ -344,6 +453,7 @@ impl Session {
         };
         self.facts.row_count = 0;
         self.remember_warnings();
+        self.tell_changes(answer);
         answer.done(&done, Status { more_results: more, ..self.status() })
     }
 
@@ -410,6 +520,7 @@ impl Session {
         }
         self.facts.row_count = -1;
         self.facts.found_rows = rows.rows.len() as u64;
+        self.tell_changes(answer);
         answer.end(status)
     }
 }

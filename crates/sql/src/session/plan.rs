@@ -6,6 +6,8 @@ use meseta_parser::ast::{self, Statement};
 use meseta_types::{DataType, Datum};
 
 use super::SessionTables;
+use super::counters::{Counter, counter_of};
+use super::tracking::access_of;
 use crate::error::Result;
 use crate::expression::BindFacts;
 use crate::query::{Binder, Deprecated, QueryPlan, Subquery};
@@ -73,6 +75,10 @@ pub struct StatementPlan {
     pub deprecated: Vec<Deprecated>,
     /// It depends on variables whose types may change: it is for this execution alone.
     pub is_personal: bool,
+    /// What it is counted as.
+    pub counter: Option<Counter>,
+    /// Whether it reads rows of tables, and has rows to show.
+    pub access: (bool, bool),
 }
 
 /// Whether a statement has a plan.
@@ -102,7 +108,9 @@ impl StatementPlan {
         let subqueries = std::mem::take(&mut binder.subqueries);
         let is_personal = binder.depends_on_literals;
         let deprecated = std::mem::take(&mut binder.deprecated);
-        Ok(StatementPlan { body, subqueries, deprecated, is_personal: is_personal || tables.has_named_variables })
+        let access = access_of(statement);
+        let is_personal = is_personal || tables.has_named_variables;
+        Ok(StatementPlan { body, subqueries, deprecated, is_personal, counter: counter_of(statement), access })
     }
 
     /// Whether bad values are errors in it, where the SQL mode is strict.

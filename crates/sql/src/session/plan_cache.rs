@@ -175,6 +175,8 @@ mod tests {
             subqueries: Vec::new(),
             deprecated: Vec::new(),
             is_personal: false,
+            counter: None,
+            access: (false, false),
         };
         CachedPlan::new(plan, schema_version, now)
     }

@@ -112,7 +112,8 @@ impl Session {
         let collation = settings.collation_connection;
         let options = Options { parameters: false, ..settings.parser_options(multi_statements) };
         let mut source = Source { text, key: None, lifted: &[], parameters: Parameters::default() };
-        if text.len() - start <= SHAPE_LIMIT {
+        // A plan knows nothing of what the session's state forbids, or has it do.
+        if text.len() - start <= SHAPE_LIMIT && self.rules().is_free() {
             let shape = normaliser.shape(text, start, options);
             if shape.end.is_some_and(|end| is_last(text, end)) {
                 let environment = self.environment.hash(&self.facts.variables, self.facts.database.as_deref());
@@ -162,6 +163,7 @@ impl Session {
         parameters: Parameters<'_>,
         answer: &mut dyn Answer,
     ) -> Result<()> {
+        let key = key.filter(|_| self.rules().is_free());
         if let Some(key) = key
             && let Some(Ran::Answered) = self.by_key(key, parameters.values, answer)?
         {
@@ -214,13 +216,15 @@ impl Session {
         may_retry: bool,
         answer: &mut dyn Answer,
     ) -> Result<Ran> {
+        self.plan_begins(plan);
         for deprecated in &plan.deprecated {
             self.context.warnings.warn(deprecated.warning());
         }
-        match &plan.body {
+        let ran = match &plan.body {
             PlanBody::Query(query) => self.select(query, &plan.subqueries, slots, may_retry, answer),
             body => self.change(body, &plan.subqueries, slots, may_retry, answer),
-        }
+        };
+        self.plan_ends(ran)
     }
 
     fn select(
@@ -261,6 +265,7 @@ impl Session {
         self.facts.found_rows = without_limit.unwrap_or(shown);
         self.facts.row_count = -1;
         self.remember_warnings();
+        self.tell_changes(answer);
         answer.end(Status { more_results: self.more_follows, ..self.status() })?;
         Ok(Ran::Answered)
     }
@@ -295,6 +300,7 @@ impl Session {
         let done = self.told(body, changes);
         self.facts.row_count = done.affected as i64;
         self.remember_warnings();
+        self.tell_changes(answer);
         answer.done(&done, Status { more_results: self.more_follows, ..self.status() })?;
         Ok(Ran::Answered)
     }
@@ -305,6 +311,7 @@ impl Session {
         if changes.insert_id != 0 {
             self.facts.variables.state.last_insert_id = changes.insert_id;
         }
+        self.count_changes(body, &changes);
         let insert_id = match (changes.insert_id, self.facts.given_insert_id) {
             (0, Some(given)) => given,
             (0, None) => changes.last_number,

@@ -20,7 +20,7 @@ use crate::query::{Binder, OutputColumn, text_of};
 
 /// A prepared statement.
 #[derive(Debug)]
-struct Statement {
+pub(super) struct Statement {
     text: Box<[u8]>,
     parameters: u32,
     is_planned: bool,
@@ -97,7 +97,7 @@ impl Session {
         Ok(PreparedFacts { id, parameters, columns })
     }
 
-    fn read_prepared(&mut self, text: &[u8]) -> Result<(Statement, Vec<OutputColumn>)> {
+    pub(super) fn read_prepared(&mut self, text: &[u8]) -> Result<(Statement, Vec<OutputColumn>)> {
         let arena = Arena::new();
         let options = self.facts.variables.settings().parser_options(false);
         let parsed = meseta_parser::parse(&arena, text, 0, options)?;
@@ -116,6 +116,11 @@ impl Session {
         Ok((Statement { text: text.into(), parameters: parsed.parameters, is_planned, key: None }, columns))
     }
 
+    /// The text of a statement.
+    pub fn text_of_prepared(&self, id: u32) -> Option<&[u8]> {
+        self.statements.numbered.get(&id).and_then(Option::as_ref).map(|statement| &*statement.text)
+    }
+
     /// How many `?` a statement has. Error 1243 if there is none of this number.
     pub fn parameters_of(&self, id: u32) -> Result<u32> {
         let found = self.statements.numbered.get(&id).and_then(Option::as_ref);
@@ -131,6 +136,7 @@ impl Session {
             return self.fail(&error, answer);
         };
         let done = self.run_prepared(&mut statement, parameters, "mysqld_stmt_execute", answer);
+        self.end_count(&statement.text);
         if let Some(place) = self.statements.numbered.get_mut(&id) {
             *place = Some(statement);
         }

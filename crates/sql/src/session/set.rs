@@ -58,13 +58,21 @@ impl Session {
                 SetItem::TriggerRow { .. } => return Err(crate::Error::not_yet("triggers")),
             }
         }
+        // What the engine cannot change while it runs is not said to have changed.
+        if let Some(fixed) = assignments.iter().find(|assignment| assignment.needs_restart(&self.instance.globals)) {
+            let name = fixed.variable().definition().name;
+            return Err(crate::Error::not_yet(&format!("SET GLOBAL {name} while the server runs")));
+        }
         for (name, value) in users {
+            self.tracker.changed_state();
             self.facts.set_user_variable(&name, value.get())?;
         }
         let was_autocommit = self.facts.variables.settings().autocommit;
-        for assignment in assignments {
-            assignment.apply(&mut self.facts.variables);
+        let autocommit = crate::variable::Variable::find("autocommit");
+        if !was_autocommit && assignments.iter().any(|assignment| Some(assignment.variable()) == autocommit) {
+            self.refuse_in_xa()?;
         }
+        self.apply_assignments(assignments);
         if !was_autocommit && self.facts.variables.settings().autocommit {
             self.end_transaction(true)?;
         }
@@ -75,10 +83,22 @@ impl Session {
     pub(super) fn set_transaction(&mut self, statement: &ast::SetTransaction) -> Result<()> {
         let mut context = SetContext { may: &|_| true, warnings: &mut self.context.warnings };
         let assignments = check_transaction(&self.facts.variables, statement, &mut context)?;
-        for assignment in assignments {
-            assignment.apply(&mut self.facts.variables);
-        }
+        self.apply_assignments(assignments);
         self.apply_settings();
         Ok(())
+    }
+
+    fn apply_assignments(&mut self, assignments: Vec<Assignment>) {
+        let mut globals_changed = false;
+        for assignment in assignments {
+            let assigned = assignment.apply(&mut self.facts.variables);
+            match assigned.session {
+                true => self.tracker.assigned(assigned.variable),
+                false => globals_changed = true,
+            }
+        }
+        if globals_changed {
+            self.instance.globals_changed();
+        }
     }
 }

@@ -3,10 +3,11 @@
 use meseta_parser::ast::{Show, ShowFilter, ShowWhat};
 use meseta_types::{Collation, DataType, Datum, Level};
 
+use super::ServerStatus;
 use super::{Answer, Session, Status};
 use crate::error::{Error, Result};
 use crate::query::OutputColumn;
-use crate::variable::{NoStatus, show_status, show_variables};
+use crate::variable::{show_status, show_variables};
 
 fn text_column(name: &str, length: u32) -> OutputColumn {
     let data_type = DataType::Varchar { length, collation: Collation::Utf8mb4_0900AiCi };
@@ -30,7 +31,7 @@ impl Session {
         };
         let rows = match &show.what {
             ShowWhat::Variables { scope } => named(show_variables(&self.facts.variables, *scope, pattern)),
-            ShowWhat::Status { scope } => named(show_status(&NoStatus, *scope, pattern)),
+            ShowWhat::Status { scope } => named(show_status(&ServerStatus::new(&self.facts), *scope, pattern)),
             ShowWhat::Warnings { limit: None } => {
                 return self.show_conditions(Level::Note, more, answer).map(|()| true);
             }
@@ -39,6 +40,12 @@ impl Session {
                 let count = self.context.warnings.count();
                 let columns = [number_column("@@session.warning_count")];
                 return self.show_values(&columns, &[vec![Datum::Unsigned(count)]], more, answer).map(|()| true);
+            }
+            ShowWhat::CountErrors => {
+                let count = self.context.warnings.kept().iter().filter(|kept| kept.level == Level::Error).count();
+                let columns = [number_column("@@session.error_count")];
+                let row = vec![Datum::Unsigned(count as u64)];
+                return self.show_values(&columns, &[row], more, answer).map(|()| true);
             }
             _ => return Ok(false),
         };

@@ -1,14 +1,20 @@
 //! Transactions: where they begin and end.
 
 use meseta_engine::Isolation as EngineIsolation;
-use meseta_errors::ER_SP_DOES_NOT_EXIST;
+use meseta_errors::{ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION, ER_SP_DOES_NOT_EXIST};
 use meseta_parser::ast::{self, Transaction};
 use meseta_storage::Durability;
+use meseta_types::SqlError;
 
-use super::Session;
+use super::{Counter, Session};
 use crate::error::{Error, Result};
 use crate::query::text_of;
-use crate::variable::Isolation;
+use crate::variable::{Isolation, Value, Variable};
+
+/// A warning of the storage engine: `HA_ERR_UNSUPPORTED`'s number as MySQL shows it.
+const SNAPSHOT_IGNORED_NUMBER: u16 = 138;
+const SNAPSHOT_IGNORED: &str = "InnoDB: WITH CONSISTENT SNAPSHOT was ignored because this phrase can only be used with \
+    REPEATABLE READ isolation level.";
 
 impl Session {
     /// Has the engine do as the session's variables say.
@@ -23,6 +29,7 @@ impl Session {
                 Isolation::Serializable => EngineIsolation::Serializable,
             });
         }
+        self.engine.set_table_wait(std::time::Duration::from_secs(settings.lock_wait_timeout));
         self.engine.set_lock_wait(std::time::Duration::from_secs(settings.innodb_lock_wait_timeout));
         self.engine.set_checks_foreign_keys(settings.foreign_key_checks);
         let flush = crate::variable::Variable::find("innodb_flush_log_at_trx_commit");
@@ -34,25 +41,92 @@ impl Session {
         });
     }
 
+    /// Whether what runs now may change nothing: the transaction that is open, or the one that the next statement makes.
+    pub(super) fn is_read_only(&self) -> bool {
+        let variables = &self.facts.variables;
+        variables.state.next_read_only.unwrap_or(variables.settings().transaction_read_only)
+    }
+
+    /// Whether reads lock what they see: SERIALIZABLE, unless a statement is a transaction of its own.
+    pub(super) fn reads_lock(&self) -> bool {
+        let variables = &self.facts.variables;
+        let isolation = variables.state.next_isolation.unwrap_or(variables.settings().transaction_isolation);
+        isolation == Isolation::Serializable && (variables.state.in_transaction || !variables.settings().autocommit)
+    }
+
+    /// From here on a transaction is open: of the kind that was asked for, which stays what it is.
+    fn pin_transaction(&mut self) {
+        let variables = &mut self.facts.variables;
+        let settings = variables.settings();
+        let (isolation, read_only) = (settings.transaction_isolation, settings.transaction_read_only);
+        let state = &mut variables.state;
+        state.next_isolation.get_or_insert(isolation);
+        state.next_read_only.get_or_insert(read_only);
+        state.in_transaction = true;
+    }
+
+    /// Opens a transaction. On entry: none is open.
+    pub(super) fn open_transaction(&mut self, read_only: Option<bool>) -> Result<()> {
+        if let Some(read_only) = read_only {
+            self.facts.variables.state.next_read_only = Some(read_only);
+        }
+        self.apply_settings();
+        self.pin_transaction();
+        Ok(())
+    }
+
+    /// Runs a definition: what was before is committed, and it stands by itself.
+    pub(super) fn in_definition<T>(
+        &mut self,
+        statement: &ast::Statement<'_>,
+        define: impl FnOnce(&mut Self) -> Result<T>,
+    ) -> Result<T> {
+        self.end_transaction(true)?;
+        if self.is_read_only() {
+            return Err(Error::new(ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION, &[]));
+        }
+        self.permit_definition(statement)?;
+        self.begin_definition()?;
+        let done = define(self);
+        self.end_definition();
+        done
+    }
+
+    /// Whether the client is to be sent away: COMMIT RELEASE.
+    pub fn is_released(&self) -> bool {
+        self.is_released
+    }
+
     /// A statement has ended: its transaction ends with it, unless one is open.
     pub(super) fn end_statement<T>(&mut self, done: Result<T>) -> Result<T> {
         let is_open = self.facts.variables.state.in_transaction;
         match &done {
             Err(error) if error.ends_transaction() => {
+                self.facts.shared.counters.add(Counter::HandlerRollback, 1);
                 self.engine.roll_back().map_err(Error::from_engine)?;
                 self.transaction_ended();
+                self.xa_rolled_back();
             }
             _ if is_open => {}
-            _ if self.facts.variables.settings().autocommit => self.commit()?,
-            // Without autocommit the first statement has begun a transaction.
-            _ => self.facts.variables.state.in_transaction = true,
+            _ if self.facts.variables.settings().autocommit => {
+                self.commit()?;
+                let state = &mut self.facts.variables.state;
+                if done.is_ok() && (state.next_isolation.is_some() || state.next_read_only.is_some()) {
+                    (state.next_isolation, state.next_read_only) = (None, None);
+                    self.apply_settings();
+                }
+            }
+            // Without autocommit the first statement that reads or changes a table has begun a transaction.
+            _ if self.engine.is_in_use() => self.pin_transaction(),
+            _ => {}
         }
         done
     }
 
     /// Commits. If the client's answer can wait for the log, this does not.
     fn commit(&mut self) -> Result<()> {
-        if !self.defers_commits || self.more_follows {
+        self.facts.shared.counters.add(Counter::HandlerCommit, 1);
+        if !self.defers_commits || self.more_follows || self.is_released {
             return self.engine.commit().map_err(Error::from_engine);
         }
         let end = self.engine.commit_deferred().map_err(Error::from_engine)?;
@@ -60,21 +134,33 @@ impl Session {
         Ok(())
     }
 
-    fn transaction_ended(&mut self) {
+    pub(super) fn transaction_ended(&mut self) {
         let state = &mut self.facts.variables.state;
         (state.in_transaction, state.next_isolation, state.next_read_only) = (false, None, None);
         self.savepoints.clear();
         self.apply_settings();
     }
 
-    /// Ends the open transaction, if there is one: an implicit commit.
+    /// Ends the open transaction, if there is one: an implicit commit. Error 1399 in an XA branch.
     pub(super) fn end_transaction(&mut self, commits: bool) -> Result<()> {
+        self.refuse_in_xa()?;
+        if !commits {
+            self.facts.shared.counters.add(Counter::HandlerRollback, 1);
+        }
         let ended = if commits { self.commit() } else { self.engine.roll_back().map_err(Error::from_engine) };
         self.transaction_ended();
         ended
     }
 
     pub(super) fn transaction(&mut self, statement: &Transaction<'_>) -> Result<()> {
+        let is_inside = self.xa_state().is_none_or(|state| state == super::XaState::Active);
+        let is_savepoint = matches!(
+            statement,
+            Transaction::Savepoint(_) | Transaction::RollbackTo(_) | Transaction::ReleaseSavepoint(_)
+        );
+        if !(is_inside && is_savepoint) {
+            self.refuse_in_xa()?;
+        }
         match statement {
             Transaction::Start { consistent_snapshot, read_only } => {
                 // What SET TRANSACTION said is for this one.
@@ -82,13 +168,21 @@ impl Session {
                     let state = &self.facts.variables.state;
                     (state.next_isolation, state.next_read_only)
                 };
+                let was_open = self.facts.variables.state.in_transaction;
+                if self.locked.as_ref().is_some_and(|locked| !locked.is_of_all()) {
+                    self.unlock_tables()?;
+                }
                 self.end_transaction(true)?;
-                self.facts.variables.state.next_isolation = isolation;
-                self.facts.variables.state.next_read_only = read_only.or(only);
-                self.apply_settings();
-                self.facts.variables.state.in_transaction = true;
+                if !was_open {
+                    self.facts.variables.state.next_isolation = isolation;
+                }
+                self.open_transaction(read_only.or(only.filter(|_| !was_open)))?;
                 if *consistent_snapshot {
-                    self.engine.snapshot();
+                    if self.facts.variables.state.next_isolation == Some(Isolation::RepeatableRead) {
+                        self.engine.snapshot();
+                    } else {
+                        self.context.warnings.warn(SqlError::new(SNAPSHOT_IGNORED_NUMBER, SNAPSHOT_IGNORED));
+                    }
                 }
                 Ok(())
             }
@@ -98,6 +192,7 @@ impl Session {
                 let name: Box<str> = text_of(name.text.0).into();
                 self.savepoints.retain(|(other, _)| !other.eq_ignore_ascii_case(&name));
                 if self.facts.variables.state.in_transaction || !self.facts.variables.settings().autocommit {
+                    self.facts.shared.counters.add(Counter::HandlerSavepoint, 1);
                     let savepoint = self.engine.savepoint();
                     self.savepoints.push((name, savepoint));
                 }
@@ -106,6 +201,7 @@ impl Session {
             Transaction::RollbackTo(name) => {
                 let at = self.savepoint_named(name)?;
                 self.savepoints.truncate(at + 1);
+                self.facts.shared.counters.add(Counter::HandlerSavepointRollback, 1);
                 self.engine.roll_back_to(self.savepoints[at].1).map_err(Error::from_engine)
             }
             Transaction::ReleaseSavepoint(name) => {
@@ -123,23 +219,31 @@ impl Session {
     }
 
     fn end_and_chain(&mut self, commits: bool, chain: Option<bool>, release: Option<bool>) -> Result<()> {
-        if release == Some(true) {
-            return Err(Error::not_yet("RELEASE"));
-        }
+        let by_default = match Variable::find("completion_type") {
+            Some(variable) => self.facts.variables.value(variable),
+            None => Value::Null,
+        };
+        let (chain, release) = match by_default.as_text() {
+            "CHAIN" => (chain.unwrap_or(release != Some(true)), release.unwrap_or(false)),
+            "RELEASE" => (chain.unwrap_or(false), release.unwrap_or(chain != Some(true))),
+            _ => (chain.unwrap_or(false), release.unwrap_or(false)),
+        };
+        self.is_released = release;
         let next = (self.facts.variables.state.next_isolation, self.facts.variables.state.next_read_only);
         self.end_transaction(commits)?;
-        if chain == Some(true) {
+        if chain {
             (self.facts.variables.state.next_isolation, self.facts.variables.state.next_read_only) = next;
-            self.apply_settings();
-            self.facts.variables.state.in_transaction = true;
+            self.open_transaction(None)?;
         }
         Ok(())
     }
 
-    /// Rolls back what is open, and forgets what was prepared: the client has gone, or begins anew.
+    /// Rolls back what is open, gives back what is locked, forgets what was prepared: the client has gone, or begins anew.
     pub fn close(&mut self) {
         self.statements.clear();
+        self.forget_xa();
         // If it cannot be, the engine rolls it back later.
         let _ = self.end_transaction(false);
+        let _ = self.unlock_tables();
     }
 }

@@ -244,6 +244,14 @@ impl Assignment {
         self.variable
     }
 
+    /// Whether it sets, to another value, what is decided when the server starts.
+    pub fn needs_restart(&self, globals: &Globals) -> bool {
+        const AT_START: &[&str] = &["innodb_buffer_pool_size", "innodb_redo_log_capacity", "innodb_deadlock_detect"];
+        matches!(self.target, Target::Global | Target::Persist)
+            && AT_START.contains(&self.variable.definition().name)
+            && globals.get(self.variable) != self.value
+    }
+
     /// Sets it.
     pub fn apply(self, session: &mut SessionVariables) -> Assigned {
         let Assignment { variable, target, value } = self;

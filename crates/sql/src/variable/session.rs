@@ -214,6 +214,13 @@ impl SessionVariables {
         }
     }
 
+    /// Sets a number without a check.
+    pub fn set_number(&mut self, name: &str, number: u64) {
+        if let Some(variable) = Variable::find(name) {
+            self.store(variable, Value::Unsigned(number));
+        }
+    }
+
     /// As SET NAMES: what the client sends, what it is sent, and what literals are.
     pub fn set_names(&mut self, charset: Charset, collation: Collation) {
         for name in ["character_set_client", "character_set_results"] {

@@ -256,7 +256,7 @@ fn period_months(period: u64) -> u64 {
     (year.saturating_mul(12) + month).saturating_sub(1)
 }
 
-/// PERIOD_ADD.
+/// PERIOD_ADD. Numbers that no period has wrap around, as in MySQL.
 pub fn period_add(period: u64, months: i64) -> u64 {
     let total = period_months(period).saturating_add_signed(months);
     let year = total / 12;
@@ -267,7 +267,7 @@ pub fn period_add(period: u64, months: i64) -> u64 {
     } else {
         year
     };
-    year * 100 + total % 12 + 1
+    year.wrapping_mul(100).wrapping_add(total % 12 + 1)
 }
 
 /// PERIOD_DIFF.

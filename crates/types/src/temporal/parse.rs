@@ -100,7 +100,14 @@ fn fraction_at(text: &[u8], at: usize, round: bool) -> (u32, usize) {
 
 /// Reads a date, with a time or without.
 pub fn parse_datetime(text: &[u8], mode: SqlMode) -> ParsedDateTime {
+    parse(text, mode, false)
+}
+
+/// The same. `spaced`: where delimiters are written, a space must be among them; else the text is a time (`12:34:56.1234`,
+/// and not the month 34).
+fn parse(text: &[u8], mode: SqlMode, spaced: bool) -> ParsedDateTime {
     let mut result = ParsedDateTime::NOTHING;
+    let (mut has_delimiter, mut has_space) = (false, false);
     let mut at = text.iter().take_while(|byte| crate::integer::is_space(**byte)).count();
     if at > 0 && at < text.len() {
         result.deprecated = Some(Deprecated { position: 0, found: text[0], preferred: None });
@@ -173,10 +180,12 @@ pub fn parse_datetime(text: &[u8], mode: SqlMode) -> ParsedDateTime {
         if len > 1 {
             result.deprecated.get_or_insert(Deprecated { position: at + 1, found: text[at + 1], preferred: None });
         }
+        has_delimiter = true;
+        has_space |= text[at..at + len].iter().any(|byte| crate::integer::is_space(*byte));
         at += len;
     }
-    if count < 3 {
-        return result;
+    if count < 3 || spaced && has_delimiter && !has_space {
+        return ParsedDateTime { deprecated: result.deprecated, ..ParsedDateTime::NOTHING };
     }
     result.date_only = count == 3;
     let mut micros = 0;
@@ -250,7 +259,7 @@ pub fn parse_time(text: &[u8], mode: SqlMode) -> ParsedTime {
     let end = text.len() - text.iter().rev().take_while(|byte| crate::integer::is_space(**byte)).count();
     // A long text may be a date and a time.
     if end.saturating_sub(at) >= 12 {
-        let parsed = parse_datetime(text, mode);
+        let parsed = parse(text, mode, true);
         if let Some(value) = parsed.value.filter(|_| !parsed.date_only) {
             result.value = Some(value.time());
             result.date = Some(value.date);
@@ -329,4 +338,33 @@ fn more_parts(text: &[u8], mut at: usize, parts: &mut [u64]) -> usize {
         at += 1 + len;
     }
     at
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What MySQL 9.7 answers to CAST(.. AS TIME(6)).
+    #[test]
+    fn a_long_text_is_a_date_and_a_time_only_with_a_space_among_its_delimiters() {
+        for (text, expected) in [
+            ("23:59:59.999999", Some("23:59:59.999999")),
+            ("12:34:56.1234", Some("12:34:56.123400")),
+            ("100:12:13.45678", Some("100:12:13.456780")),
+            ("123456.123456", Some("12:34:56.123456")),
+            ("10:11:12.131415 16", Some("10:11:12.131415")),
+            ("23-59-59-999999", Some("00:00:23.000000")),
+            ("2024-01-01T10:20:30", Some("00:20:24.000000")),
+            ("20240101T102030", Some("10:20:30.000000")),
+            ("2024.01.01 10.20.30", Some("10:20:30.000000")),
+            ("10 11:12:13.45", Some("251:12:13.450000")),
+            ("99-13-40 10:20:30", None),
+        ] {
+            let parsed = parse_time(text.as_bytes(), SqlMode::default());
+            let time = parsed.value.map(|time| {
+                format!("{:02}:{:02}:{:02}.{:06}", time.hours(), time.minute(), time.second(), time.fraction())
+            });
+            assert_eq!(time.as_deref(), expected, "{text}");
+        }
+    }
 }

@@ -315,8 +315,12 @@ fn lock_name<'v>(site: Site<'v>, env: &mut Env<'v, '_>) -> Result<String> {
     let name = site.text(0, env)?.map(|name| String::from_utf8_lossy(name).to_lowercase());
     match name {
         Some(name) if !name.is_empty() && name.chars().count() <= 64 => Ok(name),
-        Some(name) => Err(SqlError::new(3057, format!("Incorrect user-level lock name '{name}'.")).into()),
-        None => Err(SqlError::new(3057, "Incorrect user-level lock name 'NULL'.").into()),
+        Some(name) if name.is_empty() => Err(Error::new(meseta_errors::ER_USER_LOCK_WRONG_NAME, &[&name])),
+        Some(name) => Err(Error::new(
+            meseta_errors::ER_USER_LOCK_OVERLONG_NAME,
+            &[&name.chars().take(64).collect::<String>(), &64],
+        )),
+        None => Err(Error::new(meseta_errors::ER_USER_LOCK_WRONG_NAME, &[&"NULL"])),
     }
 }
 

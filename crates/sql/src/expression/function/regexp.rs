@@ -74,7 +74,9 @@ pub(super) static FUNCTIONS: &[Function] = &[
                     None => return Ok(Datum::Null),
                     Some((0, _)) => false,
                     Some((1, _)) => true,
-                    Some(_) => return Err(Error::new(ER_WRONG_ARGUMENTS, &[&"regexp_instr: return_option must be 1 or 0."])),
+                    Some(_) => {
+                        return Err(Error::new(ER_WRONG_ARGUMENTS, &[&"regexp_instr: return_option must be 1 or 0."]));
+                    }
                 },
                 false => false,
             };

@@ -100,8 +100,9 @@ fn columns(view: &View<'_>, wanted: Wanted<'_>) -> Vec<Vec<Cell>> {
             rows.push(column_row(&table, at, column, view.zone));
         }
     }
-    for table in super::virtual_tables().filter(|table| wanted.has("information_schema", table.name())) {
-        let mut made = Table::new("information_schema", table.name(), meseta_types::Collation::Utf8mb3GeneralCi);
+    let made = super::virtual_tables().chain(crate::schema::performance::tables_of("performance_schema"));
+    for table in made.filter(|table| wanted.has(table.schema(), table.name())) {
+        let mut made = Table::new(table.schema(), table.name(), meseta_types::Collation::Utf8mb3GeneralCi);
         for heading in table.columns() {
             let mut column = Column::new(heading.name, heading.data_type);
             column.nullable = heading.nullable;

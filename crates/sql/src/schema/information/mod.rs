@@ -23,6 +23,7 @@ use meseta_types::{Collation, DataType, DateTime, Datum, IntegerSize, TextSize, 
 pub use show::show;
 
 use super::{Table, TableCache};
+use crate::session::SessionFacts;
 
 /// A value of such a table.
 #[derive(Clone, PartialEq, Debug)]
@@ -135,6 +136,8 @@ pub struct View<'v> {
     pub tables: &'v TableCache,
     /// The zone in which times are shown.
     pub zone: &'v Zone,
+    /// Who asks, for tables that tell of the server.
+    pub session: Option<&'v SessionFacts>,
 }
 
 impl View<'_> {
@@ -172,8 +175,13 @@ impl Wanted<'_> {
 
 /// A table of information_schema.
 pub trait VirtualTable: Sync {
-    /// Its name, in capitals.
+    /// Its name, in capitals; those of performance_schema are not.
     fn name(&self) -> &'static str;
+
+    /// Its database.
+    fn schema(&self) -> &'static str {
+        "information_schema"
+    }
 
     /// Its columns.
     fn columns(&self) -> Vec<VirtualColumn>;
@@ -214,6 +222,7 @@ pub fn virtual_tables() -> impl Iterator<Item = &'static dyn VirtualTable> {
         .into_iter()
         .flatten()
         .map(|table| table as &dyn VirtualTable)
+        .chain(super::performance::tables_of("information_schema"))
 }
 
 /// The table of this name; case does not count.

@@ -46,7 +46,7 @@ fn database(schema: Option<ast::Identifier<'_>>, session: &mut DefinitionContext
         Some(name) => String::from_utf8_lossy(&name.text).into_owned(),
         None => session.current_database()?,
     };
-    let is_information = name.eq_ignore_ascii_case("information_schema");
+    let is_information = ["information_schema", "performance_schema"].iter().any(|own| name.eq_ignore_ascii_case(own));
     if !is_information && !session.schema().databases.contains_key(&name) {
         return Err(Error::new(ER_BAD_DB_ERROR, &[&name]));
     }
@@ -59,7 +59,7 @@ fn heading(name: impl Into<String>, column: Column) -> (String, Column) {
 
 fn rows_of(table: &str, session: &mut DefinitionContext<'_>) -> Vec<Vec<Cell>> {
     let schema = session.schema();
-    let view = View { schema: &schema, tables: session.tables, zone: &session.context.zone };
+    let view = View { schema: &schema, tables: session.tables, zone: &session.context.zone, session: None };
     super::virtual_table(table).map_or_else(Vec::new, |table| table.rows(&view, Wanted::default()))
 }
 
@@ -192,9 +192,14 @@ fn tables(full: bool, schema: Option<ast::Identifier<'_>>, session: &mut Definit
     let rows = match session.schema().databases.get(&database) {
         Some(known) => known.tables.keys().map(|name| row(name, "BASE TABLE")).collect(),
         None => {
-            let mut names: Vec<_> = super::virtual_tables().map(|table| table.name()).collect();
+            let is_information = database == "information_schema";
+            let mut names: Vec<_> = match is_information {
+                true => super::virtual_tables().map(|table| table.name()).collect(),
+                false => crate::schema::performance::tables_of(&database).map(|table| table.name()).collect(),
+            };
             names.sort_unstable();
-            names.into_iter().map(|name| row(name, "SYSTEM VIEW")).collect()
+            let kind = if is_information { "SYSTEM VIEW" } else { "BASE TABLE" };
+            names.into_iter().map(|name| row(name, kind)).collect()
         }
     };
     Ok(Rows { columns, rows })
@@ -223,7 +228,7 @@ fn table_status(schema: Option<ast::Identifier<'_>>, session: &mut DefinitionCon
         "Comment",
     ];
     let schema = session.schema();
-    let view = View { schema: &schema, tables: session.tables, zone: &session.context.zone };
+    let view = View { schema: &schema, tables: session.tables, zone: &session.context.zone, session: None };
     let known = super::virtual_table("TABLES").map_or_else(Vec::new, |table| table.columns());
     // From TABLE_NAME on, without TABLE_TYPE.
     let columns = names.iter().zip([2].into_iter().chain(4..)).map(|(name, at)| {
@@ -241,10 +246,13 @@ fn table_status(schema: Option<ast::Identifier<'_>>, session: &mut DefinitionCon
 /// A table that a SHOW is about: the catalog's, or one of information_schema.
 fn shown_table(name: &ast::ObjectName<'_>, session: &mut DefinitionContext<'_>) -> Result<Arc<Table>> {
     let (database, table) = session.object(name)?;
-    if database.eq_ignore_ascii_case("information_schema")
-        && let Some(known) = super::virtual_table(&table)
-    {
-        let mut made = Table::new("information_schema", known.name(), Collation::Utf8mb3GeneralCi);
+    let known = match database.to_ascii_lowercase().as_str() {
+        "information_schema" => super::virtual_table(&table),
+        "performance_schema" => crate::schema::performance::table(&table),
+        _ => None,
+    };
+    if let Some(known) = known {
+        let mut made = Table::new(known.schema(), known.name(), Collation::Utf8mb3GeneralCi);
         for column in known.columns() {
             let mut own = crate::schema::Column::new(column.name, column.data_type);
             own.nullable = column.nullable;

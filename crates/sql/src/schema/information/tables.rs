@@ -34,7 +34,8 @@ fn schemata_columns() -> Vec<Column> {
 }
 
 fn schemata(view: &View<'_>, wanted: Wanted<'_>) -> Vec<Vec<Cell>> {
-    let own = [("information_schema", Collation::Utf8mb3GeneralCi)];
+    let own =
+        [("information_schema", Collation::Utf8mb3GeneralCi), ("performance_schema", Collation::Utf8mb4_0900AiCi)];
     let others = view.schema.databases.iter().map(|(name, database)| {
         let known = Database::read(&database.attributes);
         (name.as_str(), known.map_or(Collation::Utf8mb4_0900AiCi, |known| known.collation))
@@ -90,13 +91,15 @@ fn tables(view: &View<'_>, wanted: Wanted<'_>) -> Vec<Vec<Cell>> {
         row.extend(status(&table, &engine, view));
         rows.push(row);
     }
-    rows.extend(super::virtual_tables().filter(|table| wanted.has("information_schema", table.name())).map(|table| {
+    let made = super::virtual_tables().chain(crate::schema::performance::tables_of("performance_schema"));
+    rows.extend(made.filter(|table| wanted.has(table.schema(), table.name())).map(|table| {
+        let is_view = table.schema() == "information_schema";
         let mut row = vec![
             Cell::text(CATALOG),
-            Cell::text("information_schema"),
+            Cell::text(table.schema()),
             Cell::text(table.name()),
-            Cell::text("SYSTEM VIEW"),
-            Cell::Null,
+            Cell::text(if is_view { "SYSTEM VIEW" } else { "BASE TABLE" }),
+            if is_view { Cell::Null } else { Cell::text("PERFORMANCE_SCHEMA") },
             Cell::Unsigned(10),
             Cell::Null,
         ];

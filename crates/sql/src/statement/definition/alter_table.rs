@@ -14,6 +14,7 @@ use meseta_engine::ids::TableId;
 use meseta_engine::table::{IndexDefinition, Table as EngineTable, TableDefinition};
 use meseta_errors::*;
 use meseta_parser::ast::{self, AlterAction};
+use meseta_types::DataType;
 
 use super::alter_action::Draft;
 use super::failure::{EngineFailure, engine_failure};
@@ -47,6 +48,7 @@ impl DefinitionContext<'_> {
             }
         }
         let rows = self.carry_out(&old, &engine, &mut draft)?;
+        let rows = if is_copied(&old, &draft) { rows } else { 0 };
         if let Some(next) = draft.given.auto_increment {
             self.set_next_number(old.id, next)?;
         }
@@ -290,4 +292,28 @@ impl DefinitionContext<'_> {
         };
         self.engine.set_auto_increment(id, next.max(1)).map_err(engine_failure)
     }
+}
+
+/// Whether MySQL would copy the rows, and tell how many there are: a type or a character set changes (but not for a text that
+/// may be longer, if its length takes as many bytes as before), a primary key goes, values have to be computed or checked.
+fn is_copied(old: &Table, draft: &Draft) -> bool {
+    let table = &draft.table;
+    let is_wider = |before: &DataType, after: &DataType| match (before, after) {
+        (
+            DataType::Varchar { length: before, collation },
+            DataType::Varchar { length: after, collation: after_collation },
+        ) => {
+            let bytes = |length: u32| u64::from(length) * u64::from(collation.charset().max_len()) > 255;
+            collation == after_collation && before <= after && bytes(*before) == bytes(*after)
+        }
+        _ => false,
+    };
+    let changes_type = table.columns.iter().zip(&draft.sources).any(|(column, source)| match source {
+        Some(source) => {
+            let before = &old.columns[usize::from(*source)].data_type;
+            *before != column.data_type && !is_wider(before, &column.data_type)
+        }
+        None => column.generated.as_ref().is_some_and(|generated| generated.stored),
+    });
+    changes_type || (old.has_primary_key && !table.has_primary_key) || !draft.new_checks.is_empty()
 }

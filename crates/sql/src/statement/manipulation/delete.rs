@@ -37,6 +37,16 @@ impl DeletePlan {
         Ok(Self { selected: binder.finish_one_table(selected)?, order, limit, ignores: delete.ignore })
     }
 
+    /// Its rows: for EXPLAIN.
+    pub fn selected(&self) -> &SelectedTable {
+        &self.selected
+    }
+
+    /// Whether they are put in order first.
+    pub fn is_sorted(&self) -> bool {
+        !self.order.is_empty()
+    }
+
     /// The table whose rows go.
     pub fn table(&self) -> &Arc<KnownTable> {
         self.selected.table()

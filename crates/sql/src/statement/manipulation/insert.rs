@@ -28,7 +28,8 @@ use super::{Changes, Lenient, columns_of, duplicate, failure, take_back, warn_or
 use crate::error::{Error, Result};
 use crate::expression::Expr;
 use crate::query::{
-    Binder, Body, FoundTable, KnownTable, MORE, Place, QueryPlan, Running, enter_table, named_source, run_query, text_of,
+    Binder, Body, FoundTable, KnownTable, MORE, Place, QueryPlan, Running, enter_table, named_source, run_query,
+    text_of,
 };
 use crate::schema::ColumnDefault;
 
@@ -125,6 +126,7 @@ impl InsertPlan {
     /// Binds the statement.
     pub fn new<'a>(insert: &'a ast::Insert<'a>, binder: &mut Binder<'a, '_>) -> Result<Self> {
         let table = table_named(&insert.table, binder)?;
+        binder.tables.permit(&table, &text_of(insert.table.name.text.0), true)?;
         let rules = RowRules::new(&table, binder.facts, binder.tables)?;
         let columns = match insert.columns {
             None => (0..table.columns.len()).filter(|&number| !table.columns[number].invisible).collect(),
@@ -245,6 +247,19 @@ impl InsertPlan {
     /// The table that gets rows.
     pub fn table(&self) -> &Arc<KnownTable> {
         &self.table
+    }
+
+    /// Whether it is REPLACE.
+    pub fn replaces(&self) -> bool {
+        self.replaces
+    }
+
+    /// The query that it has its rows from.
+    pub fn query(&self) -> Option<&QueryPlan> {
+        match &self.rows {
+            Rows::Query(query) => Some(query),
+            Rows::Given(_) => None,
+        }
     }
 
     /// Inserts the rows.

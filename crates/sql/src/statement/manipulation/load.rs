@@ -65,6 +65,7 @@ impl LoadPlan {
             load.duplicates == LoadDuplicates::Ignore || (load.local && load.duplicates == LoadDuplicates::Error);
         let replaces = load.duplicates == LoadDuplicates::Replace;
         let table = super::insert::table_named(&load.table, binder)?;
+        binder.tables.permit(&table, &table.name, true)?;
         let mut goals = Vec::new();
         for column in load.columns.iter() {
             goals.push(match column {

@@ -19,9 +19,9 @@ pub use update::UpdatePlan;
 use std::sync::Arc;
 
 use bumpalo::Bump;
-use meseta_engine::{EngineError, Savepoint};
 use meseta_engine::row::Value;
 use meseta_engine::rows::{Conflict, FoundRow, RowChange};
+use meseta_engine::{EngineError, Savepoint};
 use meseta_errors::{
     ER_BAD_NULL_ERROR, ER_CHECK_CONSTRAINT_VIOLATED, ER_DUP_ENTRY, ER_NO_REFERENCED_ROW_2, ER_ROW_IS_REFERENCED_2,
 };

@@ -27,7 +27,7 @@ use super::row::{RowRules, complete, default_of, engine_row, put, refuse_generat
 use super::{Changes, Lenient, columns_of, duplicate, failure};
 use crate::error::{Error, Result};
 use crate::expression::{Expr, Value};
-use crate::query::{Binder, JoinPlan, KnownTable, MORE, Place, Running, enter_table, run_query, text_of};
+use crate::query::{Binder, JoinPlan, KnownTable, MORE, Place, QueryPlan, Running, enter_table, run_query, text_of};
 
 /// A table whose rows are changed.
 #[derive(Debug)]
@@ -96,6 +96,9 @@ impl SeveralPlan {
         }
         bound.condition(binder, update.condition.as_ref())?;
         binder.changed.clear();
+        for target in &targets {
+            binder.tables.permit(&target.table, &target.table.name, true)?;
+        }
         let changed: Vec<usize> = targets.iter().map(|target| target.source).collect();
         let join = binder.finish_join(bound, &changed)?;
         for target in &mut targets {
@@ -143,6 +146,9 @@ impl SeveralPlan {
         }
         bound.condition(binder, delete.condition.as_ref())?;
         binder.changed.clear();
+        for target in &targets {
+            binder.tables.permit(&target.table, &target.table.name, true)?;
+        }
         let changed: Vec<usize> = targets.iter().map(|target| target.source).collect();
         let join = binder.finish_join(bound, &changed)?;
         Ok(Self { join, targets, assignments: Vec::new(), deletes: true, ignores: delete.ignore })
@@ -151,6 +157,11 @@ impl SeveralPlan {
     /// The tables whose rows are changed.
     pub fn tables(&self) -> impl Iterator<Item = &Arc<KnownTable>> {
         self.targets.iter().map(|target| &target.table)
+    }
+
+    /// The join of the tables.
+    pub fn query(&self) -> &QueryPlan {
+        &self.join.plan
     }
 
     /// Whether rows go.

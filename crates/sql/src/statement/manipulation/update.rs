@@ -76,6 +76,16 @@ impl UpdatePlan {
         Ok(Self { selected, rules, assignments, order, limit, ignores: update.ignore, keeps_rows })
     }
 
+    /// Its rows: for EXPLAIN.
+    pub fn selected(&self) -> &SelectedTable {
+        &self.selected
+    }
+
+    /// Whether they are put in order first.
+    pub fn is_sorted(&self) -> bool {
+        !self.order.is_empty()
+    }
+
     /// The table whose rows are changed.
     pub fn table(&self) -> &Arc<KnownTable> {
         self.selected.table()

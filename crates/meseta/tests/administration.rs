@@ -1,0 +1,511 @@
+//! A server administered through its port: process list, KILL, user locks, status, reset, cursors, state tracking, options.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use meseta_protocol::auth::client::ClientOptions;
+use meseta_protocol::client::{Client, Event};
+use meseta_protocol::flags::{Capabilities, CursorFlags, StatusFlags};
+use meseta_protocol::reply::SessionChange;
+use meseta_protocol::value::Value;
+
+/// How long what must come is waited for.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+struct Serving {
+    process: Child,
+    address: String,
+}
+
+impl Serving {
+    fn start(directory: &Path, options: &[&str]) -> Self {
+        let mut process = Command::new(env!("CARGO_BIN_EXE_meseta"))
+            .args(["serve", "--port=0", "--innodb-buffer-pool-size=64M"])
+            .args(options)
+            .arg("--datadir")
+            .arg(directory)
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("the program starts");
+        let mut lines = BufReader::new(process.stderr.take().expect("it was piped")).lines();
+        let mut told = String::new();
+        let address = loop {
+            let line = lines.next().unwrap_or_else(|| panic!("it ended: {told}")).expect("text");
+            if let Some((_, rest)) = line.split_once("listening on ") {
+                break rest.split([' ', ':']).take(2).collect::<Vec<_>>().join(":");
+            }
+            told += &line;
+        };
+        std::thread::spawn(move || lines.for_each(drop));
+        Serving { process, address }
+    }
+
+    fn connect(&self) -> Connection {
+        let usual = ClientOptions::default();
+        let capabilities = usual.capabilities.with(Capabilities::MULTI_STATEMENTS).with(Capabilities::SESSION_TRACK);
+        let options =
+            ClientOptions { user: b"root".to_vec(), capabilities: capabilities.without(Capabilities::SSL), ..usual };
+        let stream = TcpStream::connect(&self.address).expect("it listens");
+        let mut connection = Connection { stream, client: Client::connect(options, 64 << 20), changes: Vec::new() };
+        assert_eq!(connection.answers(), ["connected"]);
+        connection
+    }
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+struct Connection {
+    stream: TcpStream,
+    client: Client,
+    /// What was told of the session's state with the last answers.
+    changes: Vec<String>,
+}
+
+fn told(session: &[u8]) -> impl Iterator<Item = String> {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    SessionChange::iterate(session).map(move |change| match change.unwrap() {
+        SessionChange::SystemVariable { name, value } => format!("{}={}", text(name), text(value)),
+        SessionChange::Schema(name) => format!("use {}", text(name)),
+        SessionChange::TransactionState(state) => text(state),
+        SessionChange::TransactionCharacteristics(characteristics) => format!("[{}]", text(characteristics)),
+        other => format!("{other:?}"),
+    })
+}
+
+impl Connection {
+    /// What is answered until nothing more is to come: `a|b` a row, `ok 1` rows changed, `error 1062`, `gone`.
+    fn answers(&mut self) -> Vec<String> {
+        let mut answers = Vec::new();
+        self.changes.clear();
+        loop {
+            while !self.client.output().is_empty() {
+                match self.stream.write(self.client.output()) {
+                    Ok(count) => self.client.sent(count),
+                    Err(_) => return vec!["gone".to_owned()],
+                }
+            }
+            let mut moved = false;
+            while let Some(event) = self.client.next_event().unwrap() {
+                moved = true;
+                match event {
+                    Event::Connected(_) => answers.push("connected".to_owned()),
+                    Event::Ok(ok) => {
+                        self.changes.extend(told(ok.session));
+                        answers.push(format!("ok {}", ok.affected_rows));
+                    }
+                    Event::EndOfRows(ok) => {
+                        self.changes.extend(told(ok.session));
+                        for (flag, name) in
+                            [(StatusFlags::CURSOR_EXISTS, "cursor"), (StatusFlags::LAST_ROW_SENT, "last")]
+                        {
+                            if ok.status.has(flag) {
+                                answers.push(name.to_owned());
+                            }
+                        }
+                    }
+                    Event::Error(error) => answers.push(format!("error {}", error.code.0)),
+                    Event::Prepared(statement) => answers.push(format!("prepared {}", statement.statement_id)),
+                    Event::Text(text) => answers.push(String::from_utf8_lossy(text).into_owned()),
+                    Event::Row(row) => {
+                        let values = row.values().map(|value| match value.unwrap() {
+                            Value::Null => "NULL".to_owned(),
+                            Value::Int(number) => number.to_string(),
+                            Value::UInt(number) => number.to_string(),
+                            Value::Bytes(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+                            other => format!("{other:?}"),
+                        });
+                        answers.push(values.collect::<Vec<_>>().join("|"));
+                    }
+                    _ => {}
+                }
+            }
+            if self.client.is_idle() && self.client.output().is_empty() {
+                return answers;
+            }
+            if !moved {
+                match self.stream.read(self.client.room()) {
+                    Ok(count) if count > 0 => self.client.filled(count),
+                    _ => {
+                        answers.push("gone".to_owned());
+                        return answers;
+                    }
+                }
+            }
+        }
+    }
+
+    fn query(&mut self, text: &str) -> Vec<String> {
+        self.client.query(text.as_bytes());
+        self.answers()
+    }
+
+    /// The one value of a query.
+    fn value(&mut self, text: &str) -> String {
+        let answers = self.query(text);
+        assert_eq!(answers.len(), 1, "{text}: {answers:?}");
+        answers.into_iter().next().unwrap()
+    }
+
+    fn id(&mut self) -> String {
+        self.value("select connection_id()")
+    }
+
+    /// Asks until the answer is this one.
+    #[track_caller]
+    fn until(&mut self, text: &str, wanted: &str) {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let answers = self.query(text);
+            if answers == [wanted] {
+                return;
+            }
+            assert!(Instant::now() < deadline, "{text}: {answers:?}, not {wanted}");
+            std::thread::yield_now();
+        }
+    }
+}
+
+#[test]
+fn kill_ends_statements_and_connections_wherever_they_wait() {
+    let directory = tempfile::tempdir().unwrap();
+    let serving = Serving::start(directory.path(), &[]);
+    let mut admin = serving.connect();
+    admin.query("create database d; use d; create table t (id int primary key, v int); insert into t values (1, 1)");
+    assert_eq!(admin.query("begin; update t set v = 2; select get_lock('l', 0)"), ["ok 0", "ok 1", "1"]);
+
+    // Whoever waits for a row or a user lock, or sleeps between rows, ends with 1317; a lone SLEEP() says 1.
+    let waits = [
+        ("update d.t set v = 3", "error 1317"),
+        ("select get_lock('l', 1000)", "error 1317"),
+        ("select sleep(1000)", "1"),
+        ("select sleep(1000) from (select 1 union select 2) x", "1, error 1317"),
+    ];
+    let running = "select count(*) from information_schema.processlist where id = ";
+    for (text, answer) in waits {
+        let mut other = serving.connect();
+        let id = other.id();
+        let waiting = std::thread::spawn(move || {
+            let answers = other.query(text);
+            (answers, other.query("select 1"))
+        });
+        admin.until(&format!("{running}{id} and command = 'Query'"), "1");
+        if !text.starts_with("update") {
+            let state = if text.contains("sleep") { "User sleep" } else { "User lock" };
+            admin.until(&format!("select state from information_schema.processlist where id = {id}"), state);
+        } else {
+            admin.until("select count(*) from performance_schema.data_locks where lock_status = 'WAITING'", "1");
+            let waits = admin.value("select count(*) from performance_schema.data_lock_waits");
+            assert_ne!(waits, "0");
+            let blocked = "select trx_state from information_schema.innodb_trx where trx_mysql_thread_id = ";
+            assert_eq!(admin.query(&format!("{blocked}{id}")), ["LOCK WAIT"]);
+        }
+        assert_eq!(admin.query(&format!("kill query {id}")), ["ok 0"]);
+        let (answers, after) = waiting.join().unwrap();
+        assert_eq!((answers.join(", "), after), (answer.to_owned(), vec!["1".to_owned()]), "{text}");
+    }
+
+    // KILL ends the connection.
+    let mut other = serving.connect();
+    let id = other.id();
+    let waiting = std::thread::spawn(move || {
+        let mut answers = other.query("update d.t set v = 3");
+        answers.extend(other.query("select 1"));
+        answers
+    });
+    admin.until("select count(*) from performance_schema.data_locks where lock_status = 'WAITING'", "1");
+    assert_eq!(admin.query(&format!("kill {id}")), ["ok 0"]);
+    let answers = waiting.join().unwrap();
+    assert_eq!(answers.last().unwrap(), "gone", "{answers:?}");
+    admin.until(&format!("{running}{id}"), "0");
+
+    // COM_PROCESS_KILL of one that does nothing.
+    let mut other = serving.connect();
+    let id = other.id();
+    admin.client.command(12, &id.parse::<u32>().unwrap().to_le_bytes());
+    assert_eq!(admin.answers(), ["ok 0"]);
+    admin.until(&format!("{running}{id}"), "0");
+    assert_eq!(other.query("select 1").last().unwrap(), "gone");
+
+    // What is not there; and oneself.
+    assert_eq!(admin.query("kill 999999"), ["error 1094"]);
+    assert_eq!(admin.query("kill query null"), ["error 1094"]);
+    assert_eq!(admin.query("kill query connection_id()"), ["error 1317"]);
+    assert_eq!(admin.query("select 1"), ["1"]);
+    assert_eq!(admin.query("kill connection_id()").first().unwrap(), "error 1317");
+    assert_eq!(admin.query("select 1").last().unwrap(), "gone");
+}
+
+#[test]
+fn a_process_list_shows_who_does_what() {
+    let directory = tempfile::tempdir().unwrap();
+    let serving = Serving::start(directory.path(), &[]);
+    let mut one = serving.connect();
+    let mut other = serving.connect();
+    other.query("create database d; use d");
+    let (one_id, other_id) = (one.id(), other.id());
+    let rows = one.query("show full processlist");
+    assert_eq!(rows.len(), 2, "{rows:?}");
+    let fields: Vec<&str> = rows[0].split('|').collect();
+    assert_eq!((fields[0], fields[1], fields[3], fields[4]), (&*one_id, "root", "NULL", "Query"));
+    assert_eq!((fields[6], fields[7]), ("init", "show full processlist"));
+    let fields: Vec<&str> = rows[1].split('|').collect();
+    assert_eq!((fields[0], fields[3], fields[4], fields[7]), (&*other_id, "d", "Sleep", "NULL"));
+    let of_threads = "select processlist_id, processlist_db, connection_type from performance_schema.threads";
+    assert_eq!(one.query(of_threads), [format!("{one_id}|NULL|TCP/IP"), format!("{other_id}|d|TCP/IP")]);
+    // A prepared statement's text is shown too.
+    one.client.prepare(b"select info from performance_schema.processlist where id = connection_id()");
+    assert_eq!(one.answers(), ["prepared 1"]);
+    one.client.execute(1, CursorFlags(0), &[], true);
+    assert_eq!(one.answers(), ["select info from performance_schema.processlist where id = connection_id()"]);
+}
+
+#[test]
+fn status_counts_what_is_done() {
+    let directory = tempfile::tempdir().unwrap();
+    let serving = Serving::start(directory.path(), &["--max-connections=7"]);
+    let mut client = serving.connect();
+    client.query("create database d; use d; create table t (id int primary key, v int)");
+    let value = |client: &mut Connection, scope: &str, name: &str| -> u64 {
+        let answers = client.query(&format!("show {scope} status like '{name}'"));
+        assert_eq!(answers.len(), 1, "{name}: {answers:?}");
+        answers[0].split('|').nth(1).unwrap().parse().unwrap_or_else(|_| panic!("{name}: {answers:?}"))
+    };
+    client.query("insert into t values (1, 1), (2, 2); select * from t; select * from t where id = 1");
+    client.query("update t set v = 3 where id = 1; delete from t where id = 2");
+    for (name, expected) in [
+        ("Com_insert", 1),
+        ("Com_select", 2),
+        ("Com_update", 1),
+        ("Com_delete", 1),
+        ("Com_create_table", 1),
+        ("Innodb_rows_inserted", 2),
+        ("Innodb_rows_updated", 1),
+        ("Innodb_rows_deleted", 1),
+        ("Handler_write", 2),
+    ] {
+        assert_eq!(value(&mut client, "session", name), expected, "{name}");
+        assert!(value(&mut client, "global", name) >= expected, "{name}");
+    }
+    assert!(value(&mut client, "global", "Innodb_rows_read") >= 5);
+    assert!(value(&mut client, "", "Questions") > 10);
+    assert!(value(&mut client, "global", "Queries") >= value(&mut client, "global", "Questions") - 1);
+    for name in ["Connections", "Threads_connected", "Threads_running", "Max_used_connections", "Bytes_sent"] {
+        assert!(value(&mut client, "global", name) > 0, "{name}");
+    }
+    for name in ["Innodb_os_log_written", "Innodb_log_writes", "Innodb_buffer_pool_pages_data", "Innodb_page_size"] {
+        assert!(value(&mut client, "global", name) > 0, "{name}");
+    }
+    let table = "select variable_value from performance_schema.global_status where variable_name = 'Threads_connected'";
+    assert_eq!(client.value(table), "1");
+
+    // What a session counted stays when it ends, and FLUSH STATUS begins a session's own figures again.
+    let before = value(&mut client, "global", "Com_do");
+    let mut other = serving.connect();
+    other.query("do 1; do 2");
+    let id = other.id();
+    drop(other);
+    client.until(&format!("select count(*) from information_schema.processlist where id = {id}"), "0");
+    assert_eq!(value(&mut client, "global", "Com_do"), before + 2);
+    assert_eq!(client.query("flush status"), ["ok 0"]);
+    assert_eq!(value(&mut client, "session", "Com_insert"), 0);
+    assert_eq!(value(&mut client, "global", "Com_insert"), 1);
+
+    client.client.statistics();
+    let statistics = client.answers().concat();
+    assert!(statistics.starts_with("Uptime: ") && statistics.contains("  Threads: 1  Questions: "), "{statistics}");
+}
+
+#[test]
+fn waits_are_told_and_forgotten() {
+    let directory = tempfile::tempdir().unwrap();
+    let serving = Serving::start(directory.path(), &[]);
+    let mut client = serving.connect();
+    client.query("create database d; use d; create table t (id int primary key); insert into t values (1)");
+    let syncs = "select count_star, sum_timer_wait > 0 from performance_schema.events_waits_summary_global_by_event_name \
+                 where event_name = 'wait/io/file/innodb/innodb_log_file/sync'";
+    let before: u64 = client.value(syncs).split('|').next().unwrap().parse().unwrap();
+    assert!(before > 0);
+    let truncated = client.query("truncate performance_schema.events_waits_summary_global_by_event_name");
+    assert_eq!(truncated, ["ok 0"]);
+    let after: u64 = client.value(syncs).split('|').next().unwrap().parse().unwrap();
+    assert!(after < before, "{after} of {before}");
+    assert_eq!(client.query("truncate performance_schema.threads"), ["error 1142"]);
+
+    let status = client.query("show engine innodb status").concat();
+    let sections = ["INNODB MONITOR OUTPUT", "TRANSACTIONS\n", "LOG\n---\nLog sequence number ", "Log flushed up to"];
+    let more =
+        ["BUFFER POOL AND MEMORY\n", "Buffer pool size   4096", "ROW OPERATIONS\n", "Number of rows inserted 1,"];
+    for wanted in sections.into_iter().chain(more) {
+        assert!(status.contains(wanted), "{wanted}: {status}");
+    }
+    assert_eq!(client.query("show engine foo status"), ["error 1286"]);
+    assert_eq!(client.query("show binary logs"), ["error 1381"]);
+    assert!(client.query("show replica status").is_empty());
+    assert!(client.query("show engines").iter().any(|row| row.starts_with("InnoDB|DEFAULT|")));
+}
+
+#[test]
+fn a_connection_that_is_reset_is_like_new() {
+    let directory = tempfile::tempdir().unwrap();
+    let serving = Serving::start(directory.path(), &[]);
+    let mut client = serving.connect();
+    client.query("create database d; use d; create table t (id int primary key auto_increment)");
+    client.query("insert into t values (null); set @a = 1, sql_mode = '', autocommit = 0; insert into t values (null)");
+    client.query("select get_lock('l', 0)");
+    client.client.prepare(b"select 1");
+    assert_eq!(client.answers(), ["prepared 1"]);
+    client.client.reset_connection();
+    assert_eq!(client.answers(), ["ok 0"]);
+    assert_eq!(client.query("select @a, @@autocommit, @@sql_mode <> '', last_insert_id()"), ["NULL|1|1|0"]);
+    assert_eq!(client.query("select count(*) from t; select database(), is_free_lock('l')"), ["1", "d|1"]);
+    client.client.execute(1, CursorFlags(0), &[], true);
+    assert_eq!(client.answers(), ["error 1243"]);
+    assert_eq!(client.query("select row_count()"), ["-1"]);
+}
+
+#[test]
+fn a_cursors_rows_come_in_pieces() {
+    let directory = tempfile::tempdir().unwrap();
+    let serving = Serving::start(directory.path(), &[]);
+    let mut client = serving.connect();
+    client.query("create database d; use d; create table t (id int primary key, c varchar(9))");
+    client.query("insert into t values (1, 'a'), (2, null), (3, 'c'), (4, 'd'), (5, 'e')");
+    client.client.prepare(b"select c, id from t where id > ?");
+    assert_eq!(client.answers(), ["prepared 1"]);
+    client.client.execute(1, CursorFlags::READ_ONLY, &[(b"", Value::Int(0))], true);
+    assert_eq!(client.answers(), ["cursor"]);
+    // Rows are those of the execution, whatever happens meanwhile.
+    client.query("delete from t where id > 3");
+    client.client.fetch(1, 2);
+    assert_eq!(client.answers(), ["a|1", "NULL|2", "cursor"]);
+    client.client.fetch(1, 2);
+    assert_eq!(client.answers(), ["c|3", "d|4", "cursor"]);
+    client.client.fetch(1, 2);
+    assert_eq!(client.answers(), ["e|5", "last"]);
+    client.client.fetch(1, 2);
+    assert_eq!(client.answers(), ["error 1421"]);
+    client.client.execute(1, CursorFlags::READ_ONLY, &[(b"", Value::Int(0))], true);
+    assert_eq!(client.answers(), ["cursor"]);
+    client.client.reset_statement(1);
+    assert_eq!(client.answers(), ["ok 0"]);
+    client.client.fetch(1, 1);
+    assert_eq!(client.answers(), ["error 1421"]);
+    client.client.fetch(7, 1);
+    assert_eq!(client.answers(), ["error 1243"]);
+    // A statement without rows needs none.
+    client.client.prepare(b"insert into t values (9, 'z')");
+    assert_eq!(client.answers(), ["prepared 2"]);
+    client.client.execute(2, CursorFlags::READ_ONLY, &[], true);
+    assert_eq!(client.answers(), ["ok 1"]);
+}
+
+#[test]
+fn a_client_is_told_of_its_sessions_state() {
+    let directory = tempfile::tempdir().unwrap();
+    let serving = Serving::start(directory.path(), &[]);
+    let mut client = serving.connect();
+    // As MySQL 9.7 tells it: the statement, and what comes with its answer.
+    let recorded = [
+        ("create database adm", ""),
+        ("use adm", "use adm"),
+        (
+            "set names utf8mb4",
+            "character_set_client=utf8mb4 character_set_connection=utf8mb4 character_set_results=utf8mb4",
+        ),
+        ("set autocommit=0", "autocommit=OFF"),
+        ("set autocommit=1", "autocommit=ON"),
+        ("set sql_mode=''", ""),
+        ("create table t (id int primary key)", ""),
+        ("set session_track_state_change=1", "State(true)"),
+        ("set @a=1", "State(true)"),
+        ("set session_track_state_change=0", ""),
+        ("set session_track_transaction_info='STATE'", ""),
+        ("begin", "T_______"),
+        ("select 1", "T_____S_"),
+        ("select * from t", "T_R___S_"),
+        ("insert into t values (1)", "T_R_W_S_"),
+        ("update t set id=2", ""),
+        ("commit", "________"),
+        ("set autocommit=0", "autocommit=OFF"),
+        ("select * from t", "I_R___S_"),
+        ("insert into t values (3)", "I_R_W_S_"),
+        ("rollback", "________"),
+        ("set autocommit=1", "autocommit=ON"),
+        ("set session_track_transaction_info='CHARACTERISTICS'", "[]"),
+        ("set transaction isolation level serializable", "[SET TRANSACTION ISOLATION LEVEL SERIALIZABLE;]"),
+        ("begin", "T_______ [SET TRANSACTION ISOLATION LEVEL SERIALIZABLE; START TRANSACTION;]"),
+        ("rollback", "________ []"),
+        ("start transaction read only", "T_______ [START TRANSACTION READ ONLY;]"),
+        ("commit", "________ []"),
+        ("start transaction with consistent snapshot", "T_R_____ [START TRANSACTION WITH CONSISTENT SNAPSHOT;]"),
+        ("commit", "________ []"),
+        ("set session_track_transaction_info=off", ""),
+        ("set session_track_system_variables='sql_mode'", ""),
+        ("set sql_mode='ANSI_QUOTES'", "sql_mode=ANSI_QUOTES"),
+        ("set session_track_system_variables=''", ""),
+        ("set sql_mode=''", ""),
+        ("set session_track_schema=0", ""),
+        ("use adm", ""),
+    ];
+    for (text, expected) in recorded {
+        let answers = client.query(text);
+        assert!(!answers.iter().any(|answer| answer.starts_with("error")), "{text}: {answers:?}");
+        assert_eq!(client.changes.join(" "), expected, "{text}");
+    }
+}
+
+#[test]
+fn options_are_what_variables_say_and_what_is_done() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("my.cnf");
+    std::fs::write(
+        &file,
+        "[mysqld]\nsql-mode=ANSI_QUOTES\nlong_query_time=0.5\nsort_buffer_size=1M\nwait_timeout=77\n",
+    )
+    .unwrap();
+    let data = directory.path().join("data");
+    let defaults = format!("--defaults-file={}", file.display());
+    let serving = Serving::start(
+        &data,
+        &[&defaults, "--max-connections=3", "--default-time-zone=+02:00", "--transaction-isolation=READ-COMMITTED"],
+    );
+    let mut client = serving.connect();
+    let asked = "select @@sql_mode, @@long_query_time, @@sort_buffer_size, @@wait_timeout, @@max_connections, @@time_zone, \
+                 @@transaction_isolation, @@innodb_buffer_pool_size";
+    assert_eq!(
+        client.query(asked),
+        ["ANSI_QUOTES|Double(0.5)|1048576|77|3|+02:00|READ-COMMITTED|67108864".replace("Double(0.5)", "0.5")]
+    );
+    let port = serving.address.rsplit_once(':').unwrap().1;
+    let data = std::fs::canonicalize(&data).unwrap();
+    assert_eq!(client.query("select @@port, @@datadir"), [format!("{port}|{}/", data.display())]);
+    assert_eq!(client.query("select @@version = version(), length(@@server_uuid)"), ["1|36"]);
+    assert_eq!(client.query("set global port = 1"), ["error 1238"]);
+
+    // SET GLOBAL acts on those who come later.
+    let (_one, _two) = (serving.connect(), serving.connect());
+    assert_eq!(client.query("set global max_connections = 10"), ["ok 0"]);
+    let (_three, mut four) = (serving.connect(), serving.connect());
+    assert_eq!(four.query("select @@max_connections"), ["10"]);
+
+    // A statement's time.
+    assert_eq!(client.query("set max_execution_time = 50; select sleep(1000)"), ["ok 0", "1"]);
+    assert_eq!(client.query("select sleep(1000) from (select 1 union select 2) x"), ["1", "error 3024"]);
+    assert_eq!(client.query("do sleep(0.2)"), ["ok 0"]);
+    let slow =
+        client.query("set max_execution_time = 0, long_query_time = 0; select 1; show status like 'Slow_queries'");
+    assert!(slow.last().unwrap().split('|').nth(1).unwrap().parse::<u64>().unwrap() > 0, "{slow:?}");
+
+    // An idle connection is closed.
+    assert_eq!(four.query("set wait_timeout = 1"), ["ok 0"]);
+    let id = four.id();
+    client.until(&format!("select count(*) from information_schema.processlist where id = {id}"), "0");
+}

@@ -1,0 +1,308 @@
+//! How one source is read, as EXPLAIN tells it.
+//!
+//! # Invariants
+//! 1. What is said is what the executor does: a condition is shown unless the keys that are looked up imply it.
+
+use super::super::access::{Bounds, bounds, possible};
+use super::super::inside::Running;
+use super::super::plan::{Lookup, SelectPlan, SortKey, Source, SourceKind, Stretch, TableSource};
+use super::text::Names;
+use crate::error::Result;
+use crate::expression::{ComparisonOperator, Expr};
+use meseta_engine::Direction;
+use meseta_types::{DataType, Datum};
+
+/// How rows are found.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// At most one, the same for all rows before.
+    Const,
+    /// At most one for each row before.
+    EqRef,
+    /// Those with some values.
+    Ref,
+    /// Stretches of an index.
+    Range,
+    /// All, in an index.
+    Index,
+    /// All.
+    All,
+}
+
+impl Kind {
+    /// As the column `type` has it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Kind::Const => "const",
+            Kind::EqRef => "eq_ref",
+            Kind::Ref => "ref",
+            Kind::Range => "range",
+            Kind::Index => "index",
+            Kind::All => "ALL",
+        }
+    }
+}
+
+/// How a table is read.
+pub struct Read {
+    /// How rows are found.
+    pub kind: Kind,
+    /// The index by which; none for ALL.
+    pub key: Option<String>,
+    /// Indexes that could have been used.
+    pub possible: Vec<String>,
+    /// Bytes of the key's parts that are used.
+    pub key_len: Option<u32>,
+    /// What the key's parts are compared with.
+    pub references: Vec<String>,
+    /// `k = 5`: the parts of a lookup.
+    pub lookup: Vec<String>,
+    /// `(10 <= id <= 20)`: the stretches of a range.
+    pub ranges: Vec<String>,
+    /// The used parts of the key.
+    pub key_columns: Vec<String>,
+    /// Rows that are read, about, each time.
+    pub rows: f64,
+    /// What remains to be asked of each.
+    pub residual: Vec<Expr>,
+    /// How many of a hundred rows remain, about.
+    pub filtered: f64,
+    /// The index has all that is asked for.
+    pub is_covering: bool,
+    /// From the end on.
+    pub is_backward: bool,
+}
+
+fn names_columns(expr: &Expr) -> bool {
+    let mut names = false;
+    expr.columns(&mut |_| names = true);
+    names
+}
+
+/// A part's bytes in a key, as MySQL counts them.
+fn part_bytes(data_type: &DataType, nullable: bool, prefix: Option<u32>) -> u32 {
+    let characters = |length: u32, max: u32| prefix.unwrap_or(length).saturating_mul(max);
+    let bytes = match data_type {
+        DataType::Varchar { length, collation } => characters(*length, collation.charset().max_len()) + 2,
+        DataType::Char { length, collation } => characters(*length, collation.charset().max_len()),
+        DataType::Text { collation, .. } => characters(0, collation.charset().max_len()) + 2,
+        other => other.row_bytes(),
+    };
+    bytes + u32::from(nullable)
+}
+
+/// How many of the rows for which nothing is known satisfy a condition.
+fn share_of(condition: &Expr) -> f64 {
+    match condition.as_comparisons().next().map(|comparison| comparison.operator) {
+        Some(ComparisonOperator::Equal | ComparisonOperator::NullSafeEqual) => 0.1,
+        Some(ComparisonOperator::NotEqual) => 0.9,
+        _ if condition.as_between().is_some() => 0.1111,
+        _ => 0.3333,
+    }
+}
+
+/// How many parts of an index a stretch says something of.
+fn parts_of(stretch: &Stretch) -> usize {
+    stretch.equal.len() + usize::from(stretch.low.is_some() || stretch.high.is_some())
+}
+
+/// What `lookup` is compared with, for the column `ref`.
+fn reference(lookup: &Lookup, names: &Names<'_>) -> String {
+    let Some(value) = lookup.value() else { return "const".to_owned() };
+    match value.as_column() {
+        Some(slot) => Names { is_full: true, ..*names }.slot(slot).replace('`', ""),
+        None if names_columns(value) => "func".to_owned(),
+        None => "const".to_owned(),
+    }
+}
+
+/// How a table is read in a query. `running` estimates; nothing is read.
+pub fn read(
+    select: &SelectPlan,
+    number: usize,
+    source: &Source,
+    table: &TableSource,
+    names: &Names<'_>,
+    running: &mut Running<'_>,
+) -> Result<Read> {
+    let hash = select.hashes.get(number).and_then(Option::as_ref);
+    let conditions: &[Expr] = hash.map_or(&source.conditions, |hash| &hash.conditions);
+    read_table(source, table, conditions, select.is_ordered && number == 0, names, running)
+}
+
+/// The same, of a table whose rows are to be changed as well.
+pub fn read_table(
+    source: &Source,
+    table: &TableSource,
+    conditions: &[Expr],
+    is_ordered: bool,
+    names: &Names<'_>,
+    running: &mut Running<'_>,
+) -> Result<Read> {
+    let known = &table.table;
+    let engine_table = known.engine();
+    let access = &table.access;
+    let index = &engine_table.definition.indexes[access.index];
+    let by_row = access.lookups().filter_map(Lookup::value).any(names_columns);
+    let has_bounds = access.low.is_some() || access.high.is_some();
+    let is_covering = access.index > 0
+        && table.locking.is_none()
+        && engine_table.indexes[access.index].layout.covers(table.columns.iter().copied());
+    let is_point = access.is_point && access.any_of.is_empty() && !access.equal.iter().any(|key| key.value().is_none());
+    let kind = match () {
+        () if is_point && !by_row => Kind::Const,
+        () if is_point => Kind::EqRef,
+        () if !access.any_of.is_empty() || has_bounds => Kind::Range,
+        () if !access.equal.is_empty() => Kind::Ref,
+        () if access.index > 0 || is_ordered => Kind::Index,
+        () => Kind::All,
+    };
+    let used = match kind {
+        Kind::All => 0,
+        Kind::Index => index.parts.len(),
+        _ => access.equal.len() + usize::from(has_bounds) + access.any_of.iter().map(parts_of).max().unwrap_or(0),
+    };
+    let part_name = |at: usize| known.columns[usize::from(index.parts[at].column)].name.clone();
+    let key_len = index.parts[..used]
+        .iter()
+        .map(|part| {
+            let column = &known.columns[usize::from(part.column)];
+            part_bytes(&column.data_type, column.nullable, part.prefix)
+        })
+        .sum();
+    let usable: Vec<&Expr> = conditions.iter().collect();
+    let possible_indexes = possible(known, source.first_slot, &usable);
+    let index_name = |at: usize| engine_table.definition.indexes[at].name.clone();
+    let value_text = |lookup: &Lookup| lookup.value().map_or_else(|| "NULL".to_owned(), |value| names.text(value));
+    let mut lookup: Vec<String> =
+        (0..access.equal.len()).map(|at| format!("{} = {}", part_name(at), value_text(&access.equal[at]))).collect();
+    let mut ranges = Vec::new();
+    if kind == Kind::Range {
+        let whole = Stretch { equal: Vec::new(), low: access.low.clone(), high: access.high.clone() };
+        let stretches = if access.any_of.is_empty() { std::slice::from_ref(&whole) } else { &access.any_of };
+        for stretch in stretches {
+            let mut parts = lookup.clone();
+            let at = access.equal.len();
+            for (behind, value) in stretch.equal.iter().enumerate() {
+                parts.push(format!("{} = {}", part_name(at + behind), value_text(value)));
+            }
+            let symbol = |is_included: bool| if is_included { "<=" } else { "<" };
+            let column = || part_name(at + stretch.equal.len());
+            match (&stretch.low, &stretch.high) {
+                (Some((low, at_low)), Some((high, at_high))) => {
+                    let (low, high) = (value_text(low), value_text(high));
+                    parts.push(format!("{low} {} {} {} {high}", symbol(*at_low), column(), symbol(*at_high)));
+                }
+                (Some((low, at_low)), None) => {
+                    parts.push(format!("{} {} {}", value_text(low), symbol(*at_low), column()));
+                }
+                (None, Some((high, at_high))) => {
+                    parts.push(format!("{} {} {}", column(), symbol(*at_high), value_text(high)));
+                }
+                (None, None) => {}
+            }
+            ranges.push(format!("({})", parts.join(" AND ")));
+        }
+        lookup.clear();
+    }
+    // What is looked up need not be asked.
+    let implied = |condition: &Expr| {
+        let slot_of = |at: usize| (source.first_slot + usize::from(index.parts[at].column)) as u32;
+        let is_part = |slot: u32| {
+            matches!(kind, Kind::Const | Kind::EqRef | Kind::Ref)
+                && (0..access.equal.len()).any(|at| slot_of(at) == slot && index.parts[at].prefix.is_none())
+        };
+        condition.as_comparisons().any(|found| found.operator == ComparisonOperator::Equal && is_part(found.column))
+            || condition.as_is_null().is_some_and(is_part)
+    };
+    let residual: Vec<Expr> = conditions.iter().filter(|condition| !implied(condition)).cloned().collect();
+    let rows = estimate(table, kind, running)?;
+    let covered = |condition: &&Expr| {
+        let mut is_key = kind == Kind::Range;
+        condition.columns(&mut |slot| {
+            let parts = &index.parts[..used];
+            is_key &= parts.iter().any(|part| source.first_slot + usize::from(part.column) == slot as usize);
+        });
+        is_key
+    };
+    let share: f64 = residual.iter().filter(|condition| !covered(condition)).map(share_of).product();
+    let filtered = if kind == Kind::Const { 100.0 } else { (100.0 * share).max((100.0 / rows.max(1.0)).min(100.0)) };
+    Ok(Read {
+        kind,
+        key: (kind != Kind::All).then(|| index_name(access.index)),
+        possible: possible_indexes.into_iter().map(index_name).collect(),
+        key_len: (kind != Kind::All).then_some(key_len),
+        references: match kind {
+            Kind::Const | Kind::EqRef | Kind::Ref => access.equal.iter().map(|key| reference(key, names)).collect(),
+            _ => Vec::new(),
+        },
+        lookup,
+        ranges,
+        key_columns: (0..used).map(part_name).collect(),
+        rows,
+        residual,
+        filtered,
+        is_covering,
+        is_backward: access.direction == Direction::Descending && kind != Kind::Const && kind != Kind::EqRef,
+    })
+}
+
+/// Rows that are read each time, about.
+fn estimate(table: &TableSource, kind: Kind, running: &mut Running<'_>) -> Result<f64> {
+    let engine_table = table.table.engine();
+    let access = &table.access;
+    let all = || engine_table.estimate_rows().map_or(1.0, |rows| rows.max(1) as f64);
+    if matches!(kind, Kind::Const | Kind::EqRef) {
+        return Ok(1.0);
+    }
+    if matches!(kind, Kind::All | Kind::Index) {
+        return Ok(all());
+    }
+    let is_known = !access
+        .lookups()
+        .filter_map(Lookup::value)
+        .any(|value| names_columns(value) || !value.is_constant() || has_outer(value));
+    if is_known {
+        let mut rows = 0.0;
+        for stretch in bounds(table, &vec![Datum::Null; table.table.columns.len()], &[], running)? {
+            rows += match stretch {
+                Bounds::Empty => 0.0,
+                Bounds::Point(_) => 1.0,
+                Bounds::Range(range) => {
+                    engine_table.estimate_range(access.index, &range).map_or(1.0, |rows| rows as f64)
+                }
+            };
+        }
+        return Ok(rows.max(1.0));
+    }
+    // The values come row by row: as many as the average has.
+    let mut state = 1_u64;
+    let random = |below: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % below.max(1)
+    };
+    let statistics = engine_table.sample_index(access.index, meseta_engine::table::SAMPLES, random).ok();
+    let distinct = statistics.and_then(|found| found.distinct.get(access.equal.len().max(1) - 1).copied());
+    let rows = all() / distinct.unwrap_or(10).max(1) as f64;
+    Ok(if access.equal.is_empty() { all() / 3.0 } else { rows.max(1.0) })
+}
+
+fn has_outer(expr: &Expr) -> bool {
+    let mut found = matches!(expr.kind, crate::expression::ExprKind::Outer { .. });
+    expr.operands(&mut |operand| found = found || has_outer(operand));
+    found
+}
+
+/// The keys of an order as text.
+pub fn order_text(order: &[SortKey], names: &Names<'_>) -> Vec<String> {
+    let key = |key: &SortKey| format!("{}{}", names.text(&key.value), if key.descending { " DESC" } else { "" });
+    order.iter().map(key).collect()
+}
+
+/// The table of a source, if it is one.
+pub fn table_of(source: &Source) -> Option<&TableSource> {
+    match &source.kind {
+        SourceKind::Table(table) => Some(table),
+        _ => None,
+    }
+}

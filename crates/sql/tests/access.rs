@@ -1,0 +1,100 @@
+//! Indexes find what reading everything finds: conditions by chance, over two tables with the same rows, of which one has
+//! indexes.
+
+mod support;
+
+use support::{Server, run};
+
+/// Numbers by chance, the same in each run.
+struct Chance(u64);
+
+impl Chance {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % limit
+    }
+
+    fn one_of<'c>(&mut self, choices: &[&'c str]) -> &'c str {
+        choices[self.below(choices.len() as u64) as usize]
+    }
+
+    /// A value for a column: mostly one that is there.
+    fn value(&mut self, column: &str) -> String {
+        match (column, self.below(12)) {
+            (_, 0) => "NULL".to_owned(),
+            ("c", _) => format!("'{}'", self.one_of(&["a", "B", "b", "cc", "", "ä"])),
+            (_, 1) => format!("{}.5", self.below(9)),
+            (_, 2) => "-1".to_owned(),
+            (_, 3) => format!("'{}'", self.below(9)),
+            _ => self.below(9).to_string(),
+        }
+    }
+
+    fn condition(&mut self, depth: u32) -> String {
+        let column = self.one_of(&["a", "b", "c", "id"]);
+        match self.below(if depth == 0 { 6 } else { 9 }) {
+            0 | 1 => {
+                format!("{column} {} {}", self.one_of(&["=", "<", "<=", ">", ">=", "<>", "<=>"]), self.value(column))
+            }
+            2 => format!("{column} BETWEEN {} AND {}", self.value(column), self.value(column)),
+            3 => {
+                let values: Vec<String> = (0..1 + self.below(4)).map(|_| self.value(column)).collect();
+                format!("{column} {}IN ({})", self.one_of(&["", "", "NOT "]), values.join(", "))
+            }
+            4 => {
+                let rows: Vec<String> =
+                    (0..1 + self.below(3)).map(|_| format!("({}, {})", self.value("a"), self.value("b"))).collect();
+                format!("(a, b) IN ({})", rows.join(", "))
+            }
+            5 => format!("{column} IS {}NULL", self.one_of(&["", "NOT "])),
+            6 => format!("({} OR {})", self.condition(depth - 1), self.condition(depth - 1)),
+            7 => format!("({} AND {})", self.condition(depth - 1), self.condition(depth - 1)),
+            _ => format!("a {} b", self.one_of(&["=", "<"])),
+        }
+    }
+}
+
+#[test]
+fn indexes_find_what_reading_everything_finds() {
+    let server = Server::new();
+    let mut session = server.session();
+    let session = &mut session;
+    let columns = "id INT NOT NULL, a INT, b INT UNSIGNED, c VARCHAR(9)";
+    run(session, &format!("CREATE TABLE plain ({columns})"));
+    run(session, &format!("CREATE TABLE keyed ({columns}, PRIMARY KEY (id), KEY (a, b), KEY (b DESC, c), KEY (c, a))"));
+    let mut chance = Chance(7);
+    let rows: Vec<String> = (0..200)
+        .map(|id| {
+            let of = |chance: &mut Chance, column| match chance.value(column) {
+                value if column == "b" && value == "-1" => "8".to_owned(),
+                value => value,
+            };
+            format!("({id}, {}, {}, {})", of(&mut chance, "a"), of(&mut chance, "b"), of(&mut chance, "c"))
+        })
+        .collect();
+    for table in ["plain", "keyed"] {
+        assert_eq!(run(session, &format!("INSERT INTO {table} VALUES {}", rows.join(", "))), ["ok 200"]);
+    }
+    for _ in 0..600 {
+        let condition = chance.condition(3);
+        let of =
+            |session: &mut _, table| run(session, &format!("SELECT id FROM {table} WHERE {condition} ORDER BY id"));
+        assert_eq!(of(session, "keyed"), of(session, "plain"), "{condition}");
+        // Once each, and not only when they are put in order.
+        let of = |session: &mut _, table| run(session, &format!("SELECT COUNT(*) FROM {table} WHERE {condition}"));
+        assert_eq!(of(session, "keyed"), of(session, "plain"), "{condition}");
+    }
+    // Joined, with conditions written either way around; and with a derived table, which is kept.
+    for on in
+        ["l.a = r.id", "r.id = l.a", "(r.a, r.b) IN ((l.a, l.b), (l.id, 3))", "r.a = l.b OR r.b = l.a AND l.id < 50"]
+    {
+        let of = |session: &mut _, right: &str| {
+            run(session, &format!("SELECT l.id, r.id FROM plain l LEFT JOIN {right} r ON {on} ORDER BY 1, 2"))
+        };
+        let expected = of(session, "plain");
+        assert!(expected.len() > 200, "{on}");
+        for right in ["keyed", "(SELECT * FROM plain)", "(SELECT MIN(id) id, a, b FROM plain GROUP BY a, b, id)"] {
+            assert_eq!(of(session, right), expected, "{right} on {on}");
+        }
+    }
+}

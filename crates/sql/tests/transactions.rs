@@ -1,0 +1,309 @@
+//! Transactions of sessions, as MySQL 9.7 ended them.
+
+mod support;
+
+use support::{Server, all, is, run};
+
+const TIMEOUT: &str = "1205 Lock wait timeout exceeded; try restarting transaction";
+const READ_ONLY: &str = "1792 Cannot execute statement in a READ ONLY transaction.";
+const IN_PROGRESS: &str = "1568 Transaction characteristics can't be changed while a transaction is in progress";
+
+fn with_tables() -> Server {
+    let server = Server::new();
+    run(
+        &mut server.session(),
+        "create table t (id int primary key, v int); insert into t values (1,1),(2,2);
+        create table u (id int primary key)",
+    );
+    server
+}
+
+#[test]
+fn serializable_reads_lock() {
+    let server = with_tables();
+    let (mut a, mut b) = (server.session(), server.session());
+    is(&mut b, "set innodb_lock_wait_timeout = 1", "ok 0");
+    is(&mut a, "set session transaction isolation level serializable; begin", "ok 0; ok 0");
+    is(&mut a, "select * from t where id = 1", "[id|v]; 1|1");
+    is(&mut b, "update t set v = 5 where id = 1", TIMEOUT);
+    is(&mut b, "select v from t where id = 1", "[v]; 1");
+    is(&mut a, "commit; select * from t where id = 1", "ok 0; [id|v]; 1|1");
+    is(&mut b, "update t set v = 6 where id = 1", "ok 1");
+    is(&mut a, "set autocommit = 0; select * from t where id = 1", "ok 0; [id|v]; 1|6");
+    is(&mut b, "update t set v = 7 where id = 1", TIMEOUT);
+    is(
+        &mut a,
+        "commit; set autocommit = 1; begin; select (select v from t where id = 2)",
+        "ok 0; ok 0; ok 0; [(select v from t where id = 2)]; 2",
+    );
+    is(&mut b, "update t set v = 7 where id = 2", TIMEOUT);
+    is(&mut a, "rollback", "ok 0");
+}
+
+#[test]
+fn read_only_transactions_change_nothing() {
+    let server = with_tables();
+    let mut a = server.session();
+    all(
+        &mut a,
+        &[
+            ("start transaction read only", "ok 0"),
+            ("insert into t values (9,9)", READ_ONLY),
+            ("update t set v=1 where 0", READ_ONLY),
+            ("delete from t", READ_ONLY),
+            ("replace into t values (1,1)", READ_ONLY),
+            ("insert into nope values (1)", "1146 Table 'test.nope' doesn't exist"),
+            ("select * from t where id=1 for update", READ_ONLY),
+            ("select * from t where id=1 for share", "[id|v]; 1|1"),
+            ("commit and chain", "ok 0"),
+            ("insert into t values (9,9)", READ_ONLY),
+            ("create table x (i int)", "ok 0"),
+            ("insert into t values (9,9)", "ok 1"),
+            ("delete from t where id = 9", "ok 1"),
+            ("start transaction read only", "ok 0"),
+            ("lock tables t write", "ok 0"),
+            ("unlock tables", "ok 0"),
+            ("set session transaction read only", "ok 0"),
+            ("insert into t values (9,9)", READ_ONLY),
+            ("start transaction read write", "ok 0"),
+            ("insert into t values (9,9)", "ok 1"),
+            ("rollback", "ok 0"),
+            ("begin", "ok 0"),
+            ("insert into t values (9,9)", READ_ONLY),
+            ("rollback", "ok 0"),
+            ("create table y (i int)", READ_ONLY),
+            ("truncate u", READ_ONLY),
+            ("set session transaction read write", "ok 0"),
+            ("set transaction read only", "ok 0"),
+            ("insert into t values (9,9)", READ_ONLY),
+            ("insert into t values (9,9)", READ_ONLY),
+            ("begin", "ok 0"),
+            ("set transaction read write", IN_PROGRESS),
+            ("set transaction isolation level read committed", IN_PROGRESS),
+            ("set @@transaction_isolation = 'READ-COMMITTED'", IN_PROGRESS),
+            ("set session transaction read write", "ok 0"),
+            ("commit", "ok 0"),
+            ("begin", "ok 0"),
+            ("insert into t values (9,9)", "ok 1"),
+            ("rollback", "ok 0"),
+        ],
+    );
+}
+
+#[test]
+fn chains_and_completion_types() {
+    let server = with_tables();
+    let (mut a, mut b) = (server.session(), server.session());
+    is(&mut b, "set innodb_lock_wait_timeout = 1", "ok 0");
+    is(
+        &mut a,
+        "set transaction isolation level serializable; begin; commit and chain; select * from t where id = 1",
+        "ok 0; ok 0; ok 0; [id|v]; 1|1",
+    );
+    is(&mut b, "update t set v = 8 where id = 1", TIMEOUT);
+    is(&mut a, "rollback and chain", "ok 0");
+    is(&mut b, "update t set v = 8 where id = 1", "ok 1");
+    is(&mut a, "select * from t where id = 2", "[id|v]; 2|2");
+    is(&mut b, "update t set v = 8 where id = 2", TIMEOUT);
+    is(&mut a, "rollback; select * from t where id = 2", "ok 0; [id|v]; 2|2");
+    is(&mut b, "update t set v = 8 where id = 2", "ok 1");
+    all(
+        &mut a,
+        &[
+            ("set completion_type = 1", "ok 0"),
+            ("begin", "ok 0"),
+            ("commit", "ok 0"),
+            ("insert into t values (10,10)", "ok 1"),
+            ("rollback", "ok 0"),
+            ("select count(*) from t where id = 10", "[count(*)]; 0"),
+            ("commit and no chain", "ok 0"),
+            ("set completion_type = 2", "ok 0"),
+            ("commit no release", "ok 0"),
+        ],
+    );
+    assert!(!a.is_released());
+    is(&mut a, "commit", "ok 0");
+    assert!(a.is_released());
+    is(&mut b, "rollback release", "ok 0");
+    assert!(b.is_released());
+}
+
+#[test]
+fn savepoints() {
+    let no_such = |name: &str| format!("1305 SAVEPOINT {name} does not exist");
+    let server = with_tables();
+    all(
+        &mut server.session(),
+        &[
+            ("savepoint a", "ok 0"),
+            ("rollback to a", &no_such("a")),
+            ("release savepoint a", &no_such("a")),
+            ("begin", "ok 0"),
+            ("savepoint a", "ok 0"),
+            ("insert into t values (11,1)", "ok 1"),
+            ("savepoint A", "ok 0"),
+            ("insert into t values (12,1)", "ok 1"),
+            ("rollback to savepoint a", "ok 0"),
+            ("select id from t where id > 10", "[id]; 11"),
+            ("release savepoint a", "ok 0"),
+            ("rollback to a", &no_such("a")),
+            ("savepoint x", "ok 0"),
+            ("savepoint y", "ok 0"),
+            ("savepoint z", "ok 0"),
+            ("release savepoint y", "ok 0"),
+            ("rollback to z", &no_such("z")),
+            ("rollback to x", "ok 0"),
+            ("commit", "ok 0"),
+            ("rollback to x", &no_such("x")),
+            ("set autocommit=0", "ok 0"),
+            ("savepoint a", "ok 0"),
+            ("insert into t values (20,1)", "ok 1"),
+            ("rollback to a", "ok 0"),
+            ("select count(*) from t where id=20", "[count(*)]; 0"),
+            ("commit", "ok 0"),
+            ("rollback to a", &no_such("a")),
+        ],
+    );
+}
+
+#[test]
+fn autocommit_commits_when_it_is_switched_on() {
+    let server = with_tables();
+    all(
+        &mut server.session(),
+        &[
+            ("begin", "ok 0"),
+            ("insert into t values (30,1)", "ok 1"),
+            ("set autocommit=1", "ok 0"),
+            ("rollback", "ok 0"),
+            ("select count(*) from t where id=30", "[count(*)]; 0"),
+            ("set autocommit=0", "ok 0"),
+            ("insert into t values (31,1)", "ok 1"),
+            ("set autocommit=0", "ok 0"),
+            ("rollback", "ok 0"),
+            ("select count(*) from t where id=31", "[count(*)]; 0"),
+            ("insert into t values (32,1)", "ok 1"),
+            ("set autocommit=1", "ok 0"),
+            ("rollback", "ok 0"),
+            ("select count(*) from t where id=32", "[count(*)]; 1"),
+            ("begin", "ok 0"),
+            ("insert into t values (33,1)", "ok 1"),
+            ("set autocommit=0", "ok 0"),
+            ("set autocommit=1", "ok 0"),
+            ("rollback", "ok 0"),
+            ("select count(*) from t where id=33", "[count(*)]; 1"),
+        ],
+    );
+}
+
+#[test]
+fn what_commits_on_its_own() {
+    let server = with_tables();
+    let mut a = server.session();
+    for (statement, commits) in [
+        ("create table x1 (i int)", true),
+        ("drop table x1", true),
+        ("create database d1", true),
+        ("drop database d1", true),
+        ("flush tables", true),
+        ("lock tables t write", true),
+        ("unlock tables", false),
+        ("begin", true),
+        ("start transaction read only", true),
+        ("set autocommit=1", false),
+        ("show tables", false),
+        ("use test", false),
+        ("set @x=1", false),
+        ("do 1", false),
+        ("alter table t comment 'x'", true),
+        ("rename table t to t9, t9 to t", true),
+        ("drop table nope", true),
+        ("create table t (i int)", true),
+        ("truncate nope", true),
+        ("create index zz on t (v)", true),
+        ("drop index zz on t", true),
+        ("xa recover", false),
+        ("selekt", false),
+    ] {
+        run(&mut a, "begin; delete from u; insert into u values (1)");
+        run(&mut a, statement);
+        run(&mut a, "rollback");
+        run(&mut a, "unlock tables");
+        let rows = if commits { "1" } else { "0" };
+        is(&mut a, "select count(*) from u", &format!("[count(*)]; {rows}"));
+        run(&mut a, "delete from u");
+    }
+}
+
+#[test]
+fn a_lock_that_is_not_had() {
+    let server = with_tables();
+    let (mut a, mut b) = (server.session(), server.session());
+    const NOWAIT: &str = "3572 Statement aborted because lock(s) could not be acquired immediately and NOWAIT is set.";
+    is(&mut b, "set innodb_lock_wait_timeout = 1", "ok 0");
+    is(&mut a, "begin; insert into t values (50,1)", "ok 0; ok 1");
+    // The statement alone is undone.
+    is(
+        &mut b,
+        "begin; insert into t values (51,1); update t set v = 1 where id = 50",
+        &format!("ok 0; ok 1; {TIMEOUT}"),
+    );
+    is(&mut b, "select count(*) from t where id = 51; rollback", "[count(*)]; 1; ok 0");
+    is(&mut a, "rollback; begin; select * from t where id = 1 for update", "ok 0; ok 0; [id|v]; 1|1");
+    all(
+        &mut b,
+        &[
+            ("select * from t where id=1 for update nowait", NOWAIT),
+            ("select * from t where id=1 for share nowait", NOWAIT),
+            ("select id from t for share skip locked", "[id]; 2"),
+            ("select id from t for update of t", TIMEOUT),
+            ("select id from t for update of x", "3568 Unresolved table name `x` in locking clause."),
+            ("select id from t x for update of t", "3568 Unresolved table name `t` in locking clause."),
+            ("select t.id from t join u for update of u nowait", "[id]"),
+            ("select 1 for update", "[1]; 1"),
+            (
+                "select t.id from t for share of t for update of t",
+                "3569 Table `t` appears in multiple locking clauses.",
+            ),
+            ("select t.id from t lock in share mode", TIMEOUT),
+        ],
+    );
+    is(&mut a, "rollback", "ok 0");
+}
+
+#[test]
+fn a_deadlock_rolls_back_all() {
+    let server = with_tables();
+    let (mut a, mut b) = (server.session(), server.session());
+    is(&mut a, "begin; update t set v = 3 where id = 1; insert into u values (1), (2)", "ok 0; ok 1; ok 2");
+    is(&mut b, "begin; update t set v = 3 where id = 2", "ok 0; ok 1");
+    std::thread::scope(|scope| {
+        let waiter = scope.spawn(|| run(&mut a, "update t set v = 4 where id = 2"));
+        server.until_waiting(1);
+        is(
+            &mut b,
+            "update t set v = 4 where id = 1",
+            "1213 Deadlock found when trying to get lock; try restarting transaction",
+        );
+        assert_eq!(waiter.join().unwrap(), ["ok 1"]);
+    });
+    assert!(!b.status().in_transaction);
+    is(&mut b, "select id, v from t", "[id|v]; 1|1; 2|2");
+    is(&mut a, "rollback", "ok 0");
+}
+
+#[test]
+fn a_snapshot_from_the_start() {
+    let server = with_tables();
+    let (mut a, mut b) = (server.session(), server.session());
+    is(&mut a, "start transaction with consistent snapshot", "ok 0");
+    is(&mut b, "insert into t values (60,1)", "ok 1");
+    is(&mut a, "select count(*) from t where id = 60; commit", "[count(*)]; 0; ok 0");
+    is(
+        &mut a,
+        "set session transaction isolation level read committed; start transaction with consistent snapshot",
+        "ok 0; ok 0",
+    );
+    assert_eq!(a.status().warnings, 1);
+    is(&mut a, "select count(*) from t where id = 60", "[count(*)]; 1");
+}
