@@ -22,8 +22,8 @@ pub fn columns(left: &[OutputColumn], right: &[OutputColumn], operator: SetOpera
             DataType::Null => DataType::Varchar { length: 0, collation: Collation::Binary },
             data_type => data_type,
         };
-        // It is like a column of a table, which has no name of its own.
-        let mut origin = Origin { name: Box::from("?"), ..Origin::nowhere() };
+        // It is like a column of a table.
+        let mut origin = Origin { name: own_name(left), ..Origin::nowhere() };
         let nullable = match operator {
             SetOperator::Union => left.nullable || right.nullable,
             SetOperator::Intersect => left.nullable && right.nullable,
@@ -35,6 +35,14 @@ pub fn columns(left: &[OutputColumn], right: &[OutputColumn], operator: SetOpera
         OutputColumn { name: left.name.clone(), origin: Some(origin), data_type, nullable }
     });
     Ok(merged.collect())
+}
+
+/// What a column of a result is called, as a table's would be: by something.
+fn own_name(column: &OutputColumn) -> Box<str> {
+    match &*column.name {
+        [] => Box::from("?"),
+        name => String::from_utf8_lossy(name).into(),
+    }
 }
 
 /// The collation of two columns that become one.
