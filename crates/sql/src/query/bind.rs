@@ -543,7 +543,7 @@ impl<'a, 't> Binder<'a, 't> {
         }
         order.retain(|key| !key.value.is_constant());
         let mut width = first_slot + aggregates.len();
-        let mut group = is_grouped.then(|| GroupPlan {
+        let mut group = is_grouped.then_some(GroupPlan {
             keys,
             aggregates,
             first_slot,

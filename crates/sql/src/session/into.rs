@@ -18,6 +18,9 @@ use crate::expression::{Host, Value};
 use crate::query::{Binder, ENOUGH, MORE, OutputColumn, QueryPlan, Subquery, run_query, text_of};
 use crate::statement::manipulation::{Format, append_field};
 
+/// Appends a row to a file's text.
+type AppendRow<'a> = dyn FnMut(&[OutputColumn], &[Datum<'_>], &mut Vec<u8>) + 'a;
+
 impl Session {
     /// Executes a SELECT whose rows go elsewhere than to the client.
     pub(super) fn select_into(
@@ -34,7 +37,9 @@ impl Session {
         let subqueries = std::mem::take(&mut binder.subqueries);
         drop(binder);
         let done = match into {
-            SelectInto::Variables(variables) => self.into_variables(variables, &plan, &subqueries, parameters.values),
+            SelectInto::Variables(variables) => {
+                self.show_to_variables(variables, &plan, &subqueries, parameters.values)
+            }
             SelectInto::Outfile { path, character_set, format } => {
                 let character_set = match character_set {
                     Some(name) => Some(Charset::parse(&text_of(name.0))?),
@@ -42,7 +47,7 @@ impl Session {
                 };
                 let format = Format::new(format)?;
                 let path = text_of(path.0);
-                self.into_file(&path, &plan, &subqueries, parameters.values, &mut |columns, row, out| {
+                self.show_to_file(&path, &plan, &subqueries, parameters.values, &mut |columns, row, out| {
                     for (at, (column, &value)) in columns.iter().zip(row).enumerate() {
                         if at > 0 {
                             out.extend(&format.field_end);
@@ -55,7 +60,7 @@ impl Session {
             SelectInto::Dumpfile(path) => {
                 let path = text_of(path.0);
                 let mut count = 0;
-                self.into_file(&path, &plan, &subqueries, parameters.values, &mut |columns, row, out| {
+                self.show_to_file(&path, &plan, &subqueries, parameters.values, &mut |columns, row, out| {
                     count += 1;
                     for (column, &value) in columns.iter().zip(row).filter(|(_, value)| !value.is_null()) {
                         column.data_type.append_text(value, out);
@@ -67,7 +72,7 @@ impl Session {
         self.end_statement(done)
     }
 
-    fn into_variables(
+    fn show_to_variables(
         &mut self,
         variables: &[IntoVariable<'_>],
         plan: &QueryPlan,
@@ -117,13 +122,13 @@ impl Session {
     }
 
     /// Writes rows into a new file. Errors: 1290, 1086; a file that was begun is removed again.
-    fn into_file(
+    fn show_to_file(
         &mut self,
         path: &str,
         plan: &QueryPlan,
         subqueries: &[Subquery],
         slots: &[Datum<'_>],
-        append: &mut dyn FnMut(&[OutputColumn], &[Datum<'_>], &mut Vec<u8>),
+        append: &mut AppendRow<'_>,
     ) -> Result<Done> {
         self.check_file(path)?;
         let file = OpenOptions::new().write(true).create_new(true).open(path).map_err(|error| match error.kind() {

@@ -283,7 +283,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
 
 /// A document, and pairs of paths and values.
 fn bind_changes(arguments: &mut Arguments<'_, '_>) -> Result<Typed> {
-    if arguments.list.len() % 2 == 0 {
+    if arguments.list.len().is_multiple_of(2) {
         return Err(Error::new(meseta_errors::ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT, &[&arguments.name]));
     }
     bind_json(arguments)

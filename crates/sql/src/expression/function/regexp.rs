@@ -143,7 +143,7 @@ impl Search {
         let mut number = |argument: Option<usize>| -> Result<Option<i64>> {
             let Some(argument) = argument.filter(|&argument| argument < site.count()) else { return Ok(Some(1)) };
             let value = site.value(argument, env)?;
-            let found = value.to_integer(env.context).map(|(number, _)| i64::try_from(number).unwrap_or(i64::MAX));
+            let found = value.to_integer(env.context).map(|(number, _)| number);
             Ok(found.filter(|_| !value.is_null()))
         };
         let (Some(position), Some(occurrence)) = (number(position)?, number(occurrence)?) else { return Ok(None) };

@@ -35,7 +35,9 @@ fn query(plan: &QueryPlan, outside: Option<&Names<'_>>, last: &mut u64) -> Strin
     if let Some(limit) = &plan.limit {
         let number = |expr: &Expr| {
             let mut digits = Vec::new();
-            expr.as_constant().map(|value| value.append_text(&mut digits));
+            if let Some(value) = expr.as_constant() {
+                value.append_text(&mut digits);
+            }
             if digits.is_empty() { "?".to_owned() } else { String::from_utf8_lossy(&digits).into_owned() }
         };
         text.push_str(" limit ");
