@@ -100,6 +100,8 @@ pub fn plan(source: &mut Source) -> Option<HashPlan> {
             }
         }
         SourceKind::Derived { is_lateral: true, .. } => return None,
+        // Its rows are others in each round.
+        SourceKind::Working(_) => return None,
         SourceKind::Derived { .. } | SourceKind::Virtual(_) => {}
     }
     let (mut keys, mut local) = (Vec::new(), Vec::new());
@@ -198,7 +200,7 @@ fn type_of(source: &Source, column: usize) -> Option<&DataType> {
     match &source.kind {
         SourceKind::Table(table) => table.table.columns.get(column).map(|column| &column.data_type),
         SourceKind::Derived { plan, .. } => plan.columns.get(column).map(|column| &column.data_type),
-        SourceKind::Virtual(_) => None,
+        SourceKind::Virtual(_) | SourceKind::Working(_) => None,
     }
 }
 

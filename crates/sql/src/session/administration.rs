@@ -106,6 +106,8 @@ impl Session {
             PlanBody::Insert(_) => (Counter::HandlerWrite, Counter::InnodbRowsInserted),
             PlanBody::Update(_) => (Counter::HandlerUpdate, Counter::InnodbRowsUpdated),
             PlanBody::Delete(_) => (Counter::HandlerDelete, Counter::InnodbRowsDeleted),
+            PlanBody::Several(several) if several.deletes() => (Counter::HandlerDelete, Counter::InnodbRowsDeleted),
+            PlanBody::Several(_) => (Counter::HandlerUpdate, Counter::InnodbRowsUpdated),
             PlanBody::Query(_) => return,
         };
         counters.add(handler, changes.affected);
@@ -202,7 +204,8 @@ impl Session {
         facts.variables.reset();
         facts.user_variables.clear();
         facts.seeded.clear();
-        (facts.last_insert_id, facts.given_insert_id, facts.row_count, facts.found_rows) = (0, None, -1, 0);
+        facts.variables.state.last_insert_id = 0;
+        (facts.given_insert_id, facts.row_count, facts.found_rows) = (None, -1, 0);
         self.renew_context(false);
         self.apply_settings();
         self.tracker.changed_state();

@@ -108,7 +108,12 @@ impl Tables for SessionTables<'_> {
 
     fn user_variable(&mut self, name: &str) -> Option<DataType> {
         self.has_named_variables = true;
-        self.user_variables.get(name).map(|value| type_of(value.get()))
+        let data_type = type_of(self.user_variables.get(name)?.get());
+        Some(match data_type {
+            // An integer of a variable is as wide as any, with its sign.
+            DataType::Integer { size, number, .. } => DataType::Integer { size, number, display_width: Some(21) },
+            other => other,
+        })
     }
 
     fn system_variable(&mut self, variable: &SystemVariable) -> Result<(DataType, bool)> {

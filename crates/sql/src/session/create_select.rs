@@ -138,7 +138,7 @@ fn kept_type(data_type: &DataType) -> DataType {
         DataType::Varchar { length: 0, collation } => DataType::Char { length: 0, collation: *collation },
         DataType::Varchar { length, collation } => {
             let each = collation.charset().max_len();
-            match length.saturating_mul(each.into()) {
+            match length.saturating_mul(each) {
                 0..=65_532 => data_type.clone(),
                 bytes => DataType::Text { size: TextSize::for_bytes(bytes.into()), collation: *collation },
             }

@@ -164,7 +164,14 @@ impl Session {
             PlanBody::Delete(delete) => {
                 (Explained::Change("DELETE", delete.selected(), delete.is_sorted()), None, "delete")
             }
+            PlanBody::Several(several) => {
+                let query = several.query();
+                (Explained::Query(query), Some(query), if several.deletes() { "delete" } else { "update" })
+            }
         };
+        if analyzes && matches!(plan.body, PlanBody::Several(_)) {
+            return Err(Error::not_yet("EXPLAIN ANALYZE of a statement that changes several tables"));
+        }
         let note = query.map(explain::query_note);
         let mut running = self.running(parameters.values, &plan.subqueries);
         let measures = match what {

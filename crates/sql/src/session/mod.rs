@@ -25,6 +25,8 @@ mod facts;
 mod filter;
 mod identifiers;
 mod instance;
+mod into;
+mod load;
 mod lock;
 mod maintenance;
 mod plan;
@@ -126,7 +128,6 @@ impl Session {
             identity,
             database: None,
             statement_time: clock(),
-            last_insert_id: 0,
             given_insert_id: None,
             row_count: -1,
             found_rows: 0,
@@ -275,6 +276,7 @@ impl Session {
             parameters: parameters.types,
             parameters_are_ascii: parameters.are_ascii(),
             first_lifted: parameters.types.len() as u32,
+            only_full_group_by: settings.sql_mode.has(SqlModes::ONLY_FULL_GROUP_BY),
             ..BindFacts::default()
         }
     }
@@ -325,6 +327,9 @@ impl Session {
                 auto_increment,
                 no_auto_value_on_zero,
                 tables: &self.instance.tables,
+                working: Vec::new(),
+                found: Vec::new(),
+                rows_without_limit: None,
                 kept: None,
                 measures: None,
             },
@@ -359,6 +364,11 @@ impl Session {
                 self.end_statement(Ok(()))?;
                 Done::default()
             }
+            S::Query(ast::Query { into: Some(into), .. }) => {
+                let S::Query(query) = statement else { return Err(Error::not_yet("this statement")) };
+                self.select_into(query, into, text, parameters)?
+            }
+            S::Load(load) => self.load(load, text, parameters, answer)?,
             S::Use(name) => {
                 self.use_database(&text_of(name.text.0))?;
                 Done::default()

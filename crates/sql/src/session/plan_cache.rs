@@ -175,6 +175,7 @@ mod tests {
             body: PlanBody::Query(query),
             subqueries: Vec::new(),
             requirements: Requirements::default(),
+            deprecated: Vec::new(),
             is_personal: false,
             counter: None,
             access: (false, false),

@@ -129,7 +129,13 @@ impl Session {
         {
             return Ok(None);
         }
-        let parsed = meseta_parser::parse(&arena, text, start, options)?;
+        let parsed = match meseta_parser::parse(&arena, text, start, options) {
+            Ok(parsed) => parsed,
+            Err(error) => {
+                self.renew_context(false);
+                return Err(error.into());
+            }
+        };
         self.more_follows = parsed.next.is_some();
         if is_planned(&parsed.statement) {
             self.planned(&parsed.statement, source, &values?, answer)?;
@@ -215,6 +221,9 @@ impl Session {
         answer: &mut dyn Answer,
     ) -> Result<Ran> {
         self.plan_begins(plan);
+        for deprecated in &plan.deprecated {
+            self.context.warnings.warn(deprecated.warning());
+        }
         let ran = match &plan.body {
             PlanBody::Query(query) => self.select(query, &plan.subqueries, slots, may_retry, answer),
             body => self.change(body, &plan.subqueries, slots, may_retry, answer),
@@ -242,6 +251,7 @@ impl Session {
             answer.row(&query.columns, row)?;
             Ok(MORE)
         });
+        let without_limit = running.inside.rows_without_limit;
         drop(running);
         if let Err(error) = &done
             && error.code == ER_TABLE_DEF_CHANGED
@@ -256,7 +266,7 @@ impl Session {
         if !is_begun {
             answer.columns(&query.columns, status)?;
         }
-        self.facts.found_rows = shown;
+        self.facts.found_rows = without_limit.unwrap_or(shown);
         self.facts.row_count = -1;
         self.remember_warnings();
         self.tell_changes(answer);
@@ -278,6 +288,7 @@ impl Session {
             PlanBody::Insert(plan) => plan.run(&mut running),
             PlanBody::Update(plan) => plan.run(&mut running),
             PlanBody::Delete(plan) => plan.run(&mut running),
+            PlanBody::Several(plan) => plan.run(&mut running),
             PlanBody::Query(_) => Ok(Changes::default()),
         };
         drop(running);
@@ -302,7 +313,7 @@ impl Session {
     fn told(&mut self, body: &PlanBody, changes: Changes) -> Done {
         let warnings = self.context.warnings.count();
         if changes.insert_id != 0 {
-            self.facts.last_insert_id = changes.insert_id;
+            self.facts.variables.state.last_insert_id = changes.insert_id;
         }
         self.count_changes(body, &changes);
         let insert_id = match (changes.insert_id, self.facts.given_insert_id) {
@@ -311,15 +322,18 @@ impl Session {
             (generated, _) => generated,
         };
         let info = match body {
-            PlanBody::Insert(_) if changes.found > 1 => {
+            PlanBody::Insert(_) if changes.tells_records => {
                 format!("Records: {}  Duplicates: {}  Warnings: {warnings}", changes.found, changes.duplicates)
             }
-            PlanBody::Update(_) => {
+            PlanBody::Update(_) | PlanBody::Several(_) if !body.deletes() => {
                 format!("Rows matched: {}  Changed: {}  Warnings: {warnings}", changes.found, changes.affected)
             }
             _ => String::new(),
         };
-        let insert_id = if matches!(body, PlanBody::Insert(_)) { insert_id } else { 0 };
+        let insert_id = match body {
+            PlanBody::Insert(_) => insert_id,
+            _ => self.facts.given_insert_id.unwrap_or(0),
+        };
         Done { affected: changes.affected, insert_id, info }
     }
 }
