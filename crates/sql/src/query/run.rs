@@ -416,7 +416,8 @@ fn source_rows(
         }
         SourceKind::Virtual(table) => {
             let mut flow = MORE;
-            let mut make = |running: &mut Running<'_>, sink: &mut Sink<'_>| virtual_rows(source, *table, outer, running, sink);
+            let mut make =
+                |running: &mut Running<'_>, sink: &mut Sink<'_>| virtual_rows(source, *table, outer, running, sink);
             let shown = materialized::show(source, outer, row, running, &mut make, &mut |running, made| {
                 flow = extended(source, row, made, outer, running, &mut spare, sink)?;
                 Ok(flow)
