@@ -66,7 +66,9 @@ impl Serving {
     }
 
     fn dump(&self, database: &str, options: &[&str]) -> String {
-        let usual = ["--skip-comments", "--hex-blob", "--order-by-primary"];
+        // It writes the values of generated columns, which MySQL and this server refuse (3105): not the rows of that table.
+        let rows = format!("--ignore-table-data={database}.computed");
+        let usual = ["--skip-comments", "--hex-blob", "--order-by-primary", &rows];
         self.run("mariadb-dump", &[&usual[..], options, &[database]].concat(), "")
     }
 }
@@ -103,6 +105,10 @@ fn a_dump_is_as_mysqls_and_restores_to_the_same() {
     serving.execute("three", &other);
     assert_eq!(serving.dump("three", &[]), first);
 
+    let copy =
+        "insert into computed (id, price, count, doc, hidden) select id, price, count, doc, hidden from one.computed";
+    serving.execute("two", copy);
+    serving.execute("three", copy);
     let names = serving.execute("one", "show tables");
     let names: Vec<String> = names.lines().map(|name| format!("`{}`", name.replace('`', "``"))).collect();
     let checksums = |database: &str| {
@@ -114,6 +120,7 @@ fn a_dump_is_as_mysqls_and_restores_to_the_same() {
     // Old files name tables' engines, and options that mean nothing here.
     let old = first.replace("ENGINE=InnoDB", "ENGINE=MyISAM ROW_FORMAT=FIXED PACK_KEYS=1").replace("utf8mb3", "utf8");
     serving.execute("three", &old);
+    serving.execute("three", copy);
     assert_eq!(checksums("one"), checksums("three"));
 }
 

@@ -81,14 +81,6 @@ CREATE TABLE `computed` (
   CONSTRAINT `never` CHECK ((`price` > 100000)) /*!80016 NOT ENFORCED */
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_0900_ai_ci;
 /*!40101 SET character_set_client = @saved_cs_client */;
-
-LOCK TABLES `computed` WRITE;
-/*!40000 ALTER TABLE `computed` DISABLE KEYS */;
-INSERT INTO `computed` (`id`, `price`, `count`, `total`, `label`, `doc`, `name`, `hidden`) VALUES (1,9.99,3,29.97,'n1-3','{\"name\": \"first\"}','first',1),
-(2,0.01,0,0.00,'n2-0',NULL,NULL,NULL),
-(3,3.00,7,21.00,'n3-7','{\"name\": 5}','5',9);
-/*!40000 ALTER TABLE `computed` ENABLE KEYS */;
-UNLOCK TABLES;
 DROP TABLE IF EXISTS `empty`;
 /*!40101 SET @saved_cs_client     = @@character_set_client */;
 /*!40101 SET character_set_client = utf8mb4 */;
