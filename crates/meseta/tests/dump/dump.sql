@@ -28,12 +28,14 @@ CREATE TABLE `a_children` (
 ) ENGINE=InnoDB AUTO_INCREMENT=100 DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_0900_ai_ci;
 /*!40101 SET character_set_client = @saved_cs_client */;
 
+LOCK TABLES `a_children` WRITE;
 /*!40000 ALTER TABLE `a_children` DISABLE KEYS */;
 INSERT INTO `a_children` VALUES
 (7,1,'one',8),
 (8,1,'two',8),
 (9,NULL,NULL,NULL);
 /*!40000 ALTER TABLE `a_children` ENABLE KEYS */;
+UNLOCK TABLES;
 DROP TABLE IF EXISTS `bytes`;
 /*!40101 SET @saved_cs_client     = @@character_set_client */;
 /*!40101 SET character_set_client = utf8mb4 */;
@@ -50,12 +52,14 @@ CREATE TABLE `bytes` (
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_0900_ai_ci;
 /*!40101 SET character_set_client = @saved_cs_client */;
 
+LOCK TABLES `bytes` WRITE;
 /*!40000 ALTER TABLE `bytes` DISABLE KEYS */;
 INSERT INTO `bytes` VALUES
-(1,'\0�\0\0','\n\r\0\'\Z\\\"','�','��','medium','\0'),
+(1,0x00FF0000,0x0A0D00271A5C22,0x80,0xFFFE,0x6D656469756D,0x00),
 (2,NULL,'','','','',''),
-(3,'abcd',NULL,NULL,NULL,NULL,NULL);
+(3,0x61626364,NULL,NULL,NULL,NULL,NULL);
 /*!40000 ALTER TABLE `bytes` ENABLE KEYS */;
+UNLOCK TABLES;
 DROP TABLE IF EXISTS `computed`;
 /*!40101 SET @saved_cs_client     = @@character_set_client */;
 /*!40101 SET character_set_client = utf8mb4 */;
@@ -77,12 +81,6 @@ CREATE TABLE `computed` (
   CONSTRAINT `never` CHECK ((`price` > 100000)) /*!80016 NOT ENFORCED */
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_0900_ai_ci;
 /*!40101 SET character_set_client = @saved_cs_client */;
-
-/*!40000 ALTER TABLE `computed` DISABLE KEYS */;
-INSERT INTO `computed` (`id`, `price`, `count`, `total`, `label`, `doc`, `name`, `hidden`) VALUES (1,9.99,3,29.97,'n1-3','{\"name\": \"first\"}','first',1),
-(2,0.01,0,0.00,'n2-0',NULL,NULL,NULL),
-(3,3.00,7,21.00,'n3-7','{\"name\": 5}','5',9);
-/*!40000 ALTER TABLE `computed` ENABLE KEYS */;
 DROP TABLE IF EXISTS `empty`;
 /*!40101 SET @saved_cs_client     = @@character_set_client */;
 /*!40101 SET character_set_client = utf8mb4 */;
@@ -93,8 +91,10 @@ CREATE TABLE `empty` (
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_0900_ai_ci;
 /*!40101 SET character_set_client = @saved_cs_client */;
 
+LOCK TABLES `empty` WRITE;
 /*!40000 ALTER TABLE `empty` DISABLE KEYS */;
 /*!40000 ALTER TABLE `empty` ENABLE KEYS */;
+UNLOCK TABLES;
 DROP TABLE IF EXISTS `keyless`;
 /*!40101 SET @saved_cs_client     = @@character_set_client */;
 /*!40101 SET character_set_client = utf8mb4 */;
@@ -104,12 +104,14 @@ CREATE TABLE `keyless` (
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_0900_ai_ci;
 /*!40101 SET character_set_client = @saved_cs_client */;
 
+LOCK TABLES `keyless` WRITE;
 /*!40000 ALTER TABLE `keyless` DISABLE KEYS */;
 INSERT INTO `keyless` VALUES
 (1,'x'),
 (1,'x'),
 (NULL,NULL);
 /*!40000 ALTER TABLE `keyless` ENABLE KEYS */;
+UNLOCK TABLES;
 DROP TABLE IF EXISTS `moments`;
 /*!40101 SET @saved_cs_client     = @@character_set_client */;
 /*!40101 SET character_set_client = utf8mb4 */;
@@ -127,12 +129,14 @@ CREATE TABLE `moments` (
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_0900_ai_ci ROW_FORMAT=DYNAMIC;
 /*!40101 SET character_set_client = @saved_cs_client */;
 
+LOCK TABLES `moments` WRITE;
 /*!40000 ALTER TABLE `moments` DISABLE KEYS */;
 INSERT INTO `moments` VALUES
 (1,'1000-01-01','-838:59:59','12:34:56.789012','1000-01-01 00:00:00','9999-12-31 23:59:59.999999','2038-01-19 03:14:07','1970-01-01 00:00:01.001'),
 (2,'9999-12-31','838:59:59','00:00:00.000001','2024-02-29 12:00:00','2024-02-29 12:00:00.500000','2001-02-03 04:05:06','2001-02-03 04:05:06.789'),
 (3,NULL,NULL,NULL,NULL,NULL,NULL,NULL);
 /*!40000 ALTER TABLE `moments` ENABLE KEYS */;
+UNLOCK TABLES;
 DROP TABLE IF EXISTS `numbers`;
 /*!40101 SET @saved_cs_client     = @@character_set_client */;
 /*!40101 SET character_set_client = utf8mb4 */;
@@ -163,12 +167,14 @@ CREATE TABLE `numbers` (
 ) ENGINE=InnoDB AUTO_INCREMENT=6 DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_0900_ai_ci COMMENT='numbers, it''s';
 /*!40101 SET character_set_client = @saved_cs_client */;
 
+LOCK TABLES `numbers` WRITE;
 /*!40000 ALTER TABLE `numbers` DISABLE KEYS */;
 INSERT INTO `numbers` VALUES
-(1,-128,0,-8388608,-2147483648,-9223372036854775808,18446744073709551615,-12345678901234567890123456789012345.123456789012345678901234567890,99999999.99,0.0015,1.7976931348623157e308,1234.567,12345678.90,'','�',1901,00042,1,0),
-(2,127,65535,8388607,2147483647,9223372036854775807,0,0.000000000000000000000000000000,0.00,0,0,0.000,0.00,'\0','\0\0',2155,99999,0,1),
+(1,-128,0,-8388608,-2147483648,-9223372036854775808,18446744073709551615,-12345678901234567890123456789012345.123456789012345678901234567890,99999999.99,0.0015,1.7976931348623157e308,1234.567,12345678.90,0x01,0x1FFF,1901,00042,1,0),
+(2,127,65535,8388607,2147483647,9223372036854775807,0,0.000000000000000000000000000000,0.00,0,0,0.000,0.00,0x00,0x0000,2155,99999,0,1),
 (5,NULL,1,NULL,NULL,NULL,NULL,NULL,1.00,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL);
 /*!40000 ALTER TABLE `numbers` ENABLE KEYS */;
+UNLOCK TABLES;
 DROP TABLE IF EXISTS `odd ``name```;
 /*!40101 SET @saved_cs_client     = @@character_set_client */;
 /*!40101 SET character_set_client = utf8mb4 */;
@@ -181,10 +187,12 @@ CREATE TABLE `odd ``name``` (
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_0900_ai_ci;
 /*!40101 SET character_set_client = @saved_cs_client */;
 
+LOCK TABLES `odd ``name``` WRITE;
 /*!40000 ALTER TABLE `odd ``name``` DISABLE KEYS */;
 INSERT INTO `odd ``name``` VALUES
 (1,2,3);
 /*!40000 ALTER TABLE `odd ``name``` ENABLE KEYS */;
+UNLOCK TABLES;
 DROP TABLE IF EXISTS `parents`;
 /*!40101 SET @saved_cs_client     = @@character_set_client */;
 /*!40101 SET character_set_client = utf8mb4 */;
@@ -198,12 +206,14 @@ CREATE TABLE `parents` (
 ) ENGINE=InnoDB DEFAULT CHARSET=latin1 COMMENT='those who are referred to';
 /*!40101 SET character_set_client = @saved_cs_client */;
 
+LOCK TABLES `parents` WRITE;
 /*!40000 ALTER TABLE `parents` DISABLE KEYS */;
 INSERT INTO `parents` VALUES
 (1,'one',10),
 (2,'two',20),
 (3,'three',NULL);
 /*!40000 ALTER TABLE `parents` ENABLE KEYS */;
+UNLOCK TABLES;
 DROP TABLE IF EXISTS `texts`;
 /*!40101 SET @saved_cs_client     = @@character_set_client */;
 /*!40101 SET character_set_client = utf8mb4 */;
@@ -230,12 +240,14 @@ CREATE TABLE `texts` (
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_0900_ai_ci;
 /*!40101 SET character_set_client = @saved_cs_client */;
 
+LOCK TABLES `texts` WRITE;
 /*!40000 ALTER TABLE `texts` DISABLE KEYS */;
 INSERT INTO `texts` VALUES
 (1,'abc','tab	newline\nquote\' dq\" bs\\ nul\0 ctrl\Z','äöü','ascii','Straße','ΑΒΓ','tiny','tttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttttt','medium','längö','b\'c','y','{\"a\": [1, 2.5, \"x\", null, true], \"ü\": \"é\"}','日本語'),
 (2,'','','','','','','','','','','d,e','','[]',''),
 (3,'😀','😀😀',NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,NULL,'x,y,z','\"s\"',NULL);
 /*!40000 ALTER TABLE `texts` ENABLE KEYS */;
+UNLOCK TABLES;
 /*!40103 SET TIME_ZONE=@OLD_TIME_ZONE */;
 
 /*!40101 SET SQL_MODE=@OLD_SQL_MODE */;
