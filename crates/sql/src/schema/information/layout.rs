@@ -66,7 +66,9 @@ mod tests {
         for table in LAYOUT.lines().filter(|line| !line.starts_with(' ')) {
             let columns = columns(table);
             assert!(!columns.is_empty(), "{table}");
-            assert!(columns.iter().all(|column| column.name == column.name.to_uppercase()), "{table}");
+            // InnoDB's own tables have names in small letters.
+            let is_upper = columns.iter().all(|column| column.name == column.name.to_uppercase());
+            assert!(is_upper || table.starts_with("INNODB_"), "{table}");
         }
         assert_eq!(columns("SCHEMATA").len(), 6);
         assert!(columns("NOSUCH").is_empty());
