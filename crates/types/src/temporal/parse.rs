@@ -360,7 +360,7 @@ mod tests {
             ("10 11:12:13.45", Some("251:12:13.450000")),
             ("99-13-40 10:20:30", None),
         ] {
-            let parsed = parse_time(text.as_bytes(), SqlMode::default());
+            let parsed = parse_time(text.as_bytes(), SqlMode::DEFAULT);
             let time = parsed.value.map(|time| {
                 format!("{:02}:{:02}:{:02}.{:06}", time.hours(), time.minute(), time.second(), time.fraction())
             });

@@ -7,7 +7,7 @@
 //! A table of MySQL's that nothing here fills is empty: so it is with performance_schema=OFF in MySQL.
 //!
 //! # Invariants
-//! 1. Columns are those of MySQL, in its order: rows are made by names of columns ([`SystemTable::row`]).
+//! 1. Columns are those of MySQL, in its order: rows are made by names of columns (`SystemTable::row`).
 
 mod locks;
 mod monitor;
