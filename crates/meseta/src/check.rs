@@ -1,6 +1,7 @@
 //! `meseta check`: opens a store, checks every page and every tree, and says what is wrong and where.
 //!
-//! The check itself is `Store::check`. Opening recovers a store that was not closed, and closing leaves it closed in
+//! The check itself is `Store::check`; of a server's data directory, whose store is in `meseta` in it, the engine is opened
+//! besides, and every index compared with its table (`Engine::check`). Opening recovers a store that was not closed, and closing leaves it closed in
 //! order: so the directory is written to, though no entry is changed.
 //!
 //! Where damage keeps the store from opening, it is left as it is, and `Store::open_or_inspect` looks at all pages from
@@ -13,13 +14,19 @@ use std::fs;
 use std::path::Path;
 use std::time::Instant;
 
+use meseta_sql::session::Instance;
 use meseta_storage::{CONTROL_FILE, Inspection, Report, Store, StoreOptions};
 
 use crate::Failure;
+use crate::serve::STORE as STORE_OF_SERVER;
 use crate::text::{count, recovery, time};
 
-/// Checks the store in `directory`. Whether it is sound. Errors: it could not be opened or read.
+/// Checks the store in `directory`, or that of the server whose data directory it is. Whether it is sound. Errors: it could
+/// not be opened or read.
 pub fn run(directory: &Path, memory_bytes: usize) -> Result<bool, Failure> {
+    let of_server = directory.join(STORE_OF_SERVER);
+    let is_of_server = of_server.join(CONTROL_FILE).exists();
+    let directory = if is_of_server { &of_server } else { directory };
     must_hold_a_store(directory)?;
     let options = StoreOptions { memory_bytes, ..StoreOptions::default() };
     let began = Instant::now();
@@ -32,9 +39,33 @@ pub fn run(directory: &Path, memory_bytes: usize) -> Result<bool, Failure> {
         }
     };
     println!("{}: {}", directory.display(), recovery(&store.recovery()));
-    let report = check(&store)?;
+    let mut is_sound = check(&store)?.problems.is_empty();
+    if is_of_server && is_sound {
+        is_sound = check_tables(store.clone())?;
+    }
     store.close()?;
-    Ok(report.problems.is_empty())
+    Ok(is_sound)
+}
+
+/// Compares each table with its indexes, and prints what was seen. Whether they agree.
+fn check_tables(store: Store) -> Result<bool, Failure> {
+    let began = Instant::now();
+    let instance = Instance::open(store)?;
+    let report = instance.engine.check()?;
+    let (mut rows, mut found) = (0, 0);
+    for (database, name, table) in &report.tables {
+        rows += table.rows;
+        found += table.problems.len() as u64;
+        table.problems.iter().for_each(|problem| println!("table `{database}`.`{name}`: {problem}"));
+    }
+    let (tables, rows, took) = (count(report.tables.len() as u64), count(rows), time(began.elapsed()));
+    println!("compared {tables} tables, {rows} rows, with their indexes in {took}");
+    match found {
+        0 => println!("sound: indexes have what tables have"),
+        many => println!("{} found", problems(many)),
+    }
+    instance.engine.settle()?;
+    Ok(found == 0)
 }
 
 /// Checks an open store and prints what was seen.

@@ -108,10 +108,11 @@ impl<'a> Take<'a> {
         }
     }
 
-    /// Bytes with their length before them.
+    /// Bytes with their length before them. No packet has 4 GiB: of a length in eight bytes the upper four are not looked at,
+    /// as MySQL does not either. (mysql2, for Node.js, writes the lower ones there again.)
     #[inline]
     pub fn string(&mut self) -> Result<&'a [u8]> {
-        let length = self.integer()?;
+        let length = self.integer()? & u64::from(u32::MAX);
         match usize::try_from(length) {
             Ok(length) => self.bytes(length),
             Err(_) => Err(ProtocolError::Malformed("it ends too early")),
@@ -193,6 +194,14 @@ pub fn integer_length(value: u64) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn of_a_strings_length_four_bytes_count() {
+        let bytes = [&[0xFE, 2, 0, 0, 0, 2, 0, 0, 0][..], b"ab"].concat();
+        assert_eq!(Take::new(&bytes).string(), Ok(&b"ab"[..]));
+        let bytes = [&[0xFE, 3, 0, 0, 0, 3, 0, 0, 0][..], b"ab"].concat();
+        assert!(Take::new(&bytes).string().is_err());
+    }
 
     #[test]
     fn integers_of_all_lengths_come_back() {

@@ -49,12 +49,13 @@ pub enum Peer {
 }
 
 impl Peer {
-    /// As accounts and SHOW PROCESSLIST name it, without a port: an address, or `localhost` for the Unix socket. Names
-    /// are not looked up. (An IPv4 address that came over an IPv6 socket is shown as IPv4.)
+    /// As accounts and SHOW PROCESSLIST name it, without a port: an address, or `localhost` for this machine, by the Unix
+    /// socket or by TCP (as MySQL has it, which looks names up). No other name is looked up. (An IPv4 address that came
+    /// over an IPv6 socket is shown as IPv4.)
     pub fn host(&self) -> String {
-        match self {
-            Peer::Tcp(address) => address.ip().to_canonical().to_string(),
-            Peer::Unix { .. } => "localhost".to_owned(),
+        match self.address() {
+            Some(address) if !address.is_loopback() => address.to_string(),
+            _ => "localhost".to_owned(),
         }
     }
 
@@ -180,8 +181,10 @@ pub trait Backend: Send + Sync + 'static {
     /// The password was proved the slow way: to be kept in the cache of digests until the account's password changes.
     fn proved(&self, claim: &Claim<'_>, digest: [u8; 32]);
 
-    /// A login failed.
-    fn denied(&self, _claim: &Claim<'_>) {}
+    /// A login failed. What the client is told, if it is not error 1045.
+    fn denied(&self, _claim: &Claim<'_>) -> Option<Refusal> {
+        None
+    }
 
     /// Opens a session for who has proved to be `opening.client.user`. Looks whether the account is locked, and
     /// whether the default database is there and may be used.

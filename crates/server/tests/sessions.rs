@@ -30,12 +30,12 @@ fn accounts_prove_themselves_by_both_plugins() {
         match connected {
             Ok(mut connection) => {
                 assert!(right, "{user} {password}");
-                assert_eq!(connection.query("who").value, format!("{user}@127.0.0.1 clear"));
+                assert_eq!(connection.query("who").value, format!("{user}@localhost clear"));
             }
             Err(answer) => {
                 assert!(!right, "{user} {password}: {answer:?}");
                 let using = if password.is_empty() { "NO" } else { "YES" };
-                let text = format!("Access denied for user '{user}'@'127.0.0.1' (using password: {using})");
+                let text = format!("Access denied for user '{user}'@'localhost' (using password: {using})");
                 assert_eq!(answer.error, Some((1045, text)));
             }
         }
@@ -147,7 +147,7 @@ fn secure_transport_may_be_required() {
     let running = start(|options| options.require_secure_transport = true);
     assert_eq!(running.connect_as("anybody", "").err().unwrap().error.unwrap().0, 3159);
     let tls = ClientOptions { tls: true, ..options("anybody", "", Capabilities::NONE) };
-    assert_eq!(running.connect_with(tls).unwrap().query("who").value, "anybody@127.0.0.1 TLSv1.3");
+    assert_eq!(running.connect_with(tls).unwrap().query("who").value, "anybody@localhost TLSv1.3");
 }
 
 #[test]

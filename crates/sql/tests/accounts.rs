@@ -97,7 +97,7 @@ impl World {
             && let Some(SelectItem::Expression { expression, .. }) = select.items.first()
             && matches!(expression.kind, ExpressionKind::Call(_))
         {
-            return Ok(vec![vec![session.current_role()]]);
+            return Ok(vec![vec![session.current_role().to_owned()]]);
         }
         let mut context = AccountContext {
             store: &self.store,
@@ -312,7 +312,7 @@ fn engine(disk: &SimDisk) -> Engine {
 #[test]
 fn accounts_are_there_after_a_restart() {
     let disk = SimDisk::new(7);
-    let mut world = World::new(AccountStore::open(engine(&disk)).unwrap());
+    let mut world = World::new(AccountStore::open(Arc::new(engine(&disk))).unwrap());
     assert_eq!(world.store.accounts().iter().count(), 1);
     run(
         &mut world,
@@ -329,7 +329,7 @@ fn accounts_are_there_after_a_restart() {
     // What fails changes nothing, also on disk.
     assert!(world.answer("", "CREATE USER x@localhost, w@localhost").error.is_some());
     drop(world);
-    let again = AccountStore::open(engine(&disk)).unwrap();
+    let again = AccountStore::open(Arc::new(engine(&disk))).unwrap();
     let after: Vec<Account> = again.accounts().iter().map(|account| Account::clone(account)).collect();
     assert_eq!(before, after);
     assert_eq!(after.len(), 3);

@@ -281,3 +281,31 @@ fn subqueries_may_stand_wherever_expressions_do() {
     is(s, "select * from u", "[id|c]; 2|52");
     is(s, "delete from u where c > (select max(c) from t where id in (select id from t))", "ok 1");
 }
+
+/// Asked of MySQL 9.7.
+#[test]
+fn what_there_is_none_of_is_dropped_as_often_as_a_script_likes() {
+    let server = Server::new();
+    let s = &mut server.session();
+    is(
+        s,
+        "drop procedure if exists p; show warnings",
+        "ok 0; [Level|Code|Message]; Note|1305|PROCEDURE test.p does not exist",
+    );
+    is(s, "drop procedure p", "1305 PROCEDURE test.p does not exist");
+    is(s, "drop function f", "1305 FUNCTION test.f does not exist");
+    is(s, "drop trigger if exists t; show warnings", "ok 0; [Level|Code|Message]; Note|1360|Trigger does not exist");
+    is(s, "drop event if exists e; show warnings", "ok 0; [Level|Code|Message]; Note|1305|Event e does not exist");
+    is(s, "drop event e", "1539 Unknown event 'e'");
+    is(
+        s,
+        "drop view if exists v, w; show warnings",
+        "ok 0; [Level|Code|Message]; Note|1051|Unknown table 'test.v'; Note|1051|Unknown table 'test.w'",
+    );
+    is(s, "drop view v, w", "1051 Unknown table 'test.v,test.w'");
+    is(s, "call other.p(1)", "1305 PROCEDURE other.p does not exist");
+    is(s, "alter event e disable", "1539 Unknown event 'e'");
+    is(s, "alter view v as select 1", "1146 Table 'test.v' doesn't exist");
+    is(s, "create view v as select 1", "1235 This version of MySQL doesn't yet support 'CREATE VIEW'");
+    is(s, "create procedure p() select 1", "1235 This version of MySQL doesn't yet support 'CREATE PROCEDURE'");
+}

@@ -1,6 +1,7 @@
 // MySQL Connector/J: every type there and back, prepared by the server and by the driver, errors by number, transactions,
 // several statements at once, batches, large values; over TCP with and without TLS, compressed.
 
+import com.mysql.cj.MysqlType;
 import java.math.BigDecimal;
 import java.math.BigInteger;
 import java.nio.charset.StandardCharsets;
@@ -102,7 +103,7 @@ class Client {
                 if (number.bitLength() < 64) {
                     statement.setLong(place, number.longValue());
                 } else {
-                    statement.setObject(place, number);
+                    statement.setObject(place, number, MysqlType.BIGINT_UNSIGNED);
                 }
             }
             case "decimal" -> statement.setBigDecimal(place, new BigDecimal(text));

@@ -270,7 +270,7 @@ def encodings(tls):
 def facts(connection, tls):
     cursor = connection.cursor(pymysql.cursors.DictCursor)
     cursor.execute("SHOW STATUS LIKE 'Ssl_cipher'")
-    if 0: same(bool(cursor.fetchone()["Value"]), tls == "tls", "whether it is encrypted")
+    same(bool(cursor.fetchone()["Value"]), tls == "tls", "whether it is encrypted")
     cursor.execute("SELECT CONNECTION_ID() AS id, DATABASE() AS d, @@version_comment IS NULL AS v")
     same(cursor.fetchone(), {"id": connection.thread_id(), "d": DATABASE, "v": 0}, "the session")
     connection.ping(reconnect=False)

@@ -1,14 +1,16 @@
 //! What statements answer, as packets: rows of text for COM_QUERY, of binary values for prepared statements.
 
 use meseta_protocol::column::{ColumnDefinition, ColumnType, write_column_count};
-use meseta_protocol::flags::{ColumnFlags, StatusFlags};
+use meseta_protocol::flags::{Capabilities, ColumnFlags, StatusFlags};
 use meseta_protocol::reply::{EofPacket, ErrPacket, OkPacket, SessionChange, SessionChanges};
 use meseta_protocol::row::{BinaryRow, TextRow};
 use meseta_protocol::send::PacketWriter;
 use meseta_protocol::value::{DateTime as WireDateTime, Time as WireTime};
 use meseta_server::Reply;
+use meseta_server::connection::reply::LocalFile;
 use meseta_sql::query::OutputColumn;
 use meseta_sql::session::{Answer, Done, Status, Tracked};
+use meseta_sql::statement::manipulation::PieceSource;
 use meseta_sql::{Error, Result};
 use meseta_types::{Charset, Collation, Datum};
 
@@ -35,13 +37,8 @@ pub fn write_column_with_default(reply: &mut Reply<'_>, column: &OutputColumn, d
 }
 
 fn with_definition(column: &OutputColumn, results: Option<Charset>, write: impl FnOnce(&ColumnDefinition<'_>)) {
-    let data_type = &column.data_type;
-    let own = data_type.collation().unwrap_or(Collation::Binary);
+    let own = column.data_type.collation().unwrap_or(Collation::Binary);
     let client = results.filter(|set| *set != Charset::Binary).map_or(own, Charset::default_collation);
-    let mut flags = data_type.column_flags();
-    if !column.nullable {
-        flags |= ColumnFlags::NOT_NULL.0;
-    }
     let (schema, table, original_table, original_name) = match &column.origin {
         Some(origin) => (&*origin.database, &*origin.alias, &*origin.table, &*origin.name),
         None => ("", "", "", ""),
@@ -52,11 +49,11 @@ fn with_definition(column: &OutputColumn, results: Option<Charset>, write: impl 
         original_table: original_table.as_bytes(),
         name: &column.name,
         original_name: original_name.as_bytes(),
-        collation: data_type.column_charset(client),
-        length: data_type.column_length(client.charset()),
+        collation: column.collation_number(client),
+        length: column.length(client.charset()),
         column_type: wire_type(column),
-        flags: ColumnFlags(flags),
-        decimals: data_type.column_decimals(),
+        flags: ColumnFlags(column.flags()),
+        decimals: column.decimals(),
     };
     write(&definition);
 }
@@ -126,6 +123,15 @@ fn gone() -> Error {
     Error { code: meseta_errors::ER_NET_ERROR_ON_WRITE, message: "the client has gone".to_owned() }
 }
 
+/// A file that the client sends.
+struct ClientFile<'a>(LocalFile<'a>);
+
+impl PieceSource for ClientFile<'_> {
+    fn next_piece(&mut self) -> Result<Option<&[u8]>> {
+        self.0.next_piece().map_err(|_| gone())
+    }
+}
+
 impl<'a, 'r> ReplyAnswer<'a, 'r> {
     /// Into this reply; rows as texts, or as the binary protocol has them.
     pub fn new(reply: &'a mut Reply<'r>, is_binary: bool) -> Self {
@@ -172,6 +178,14 @@ impl Answer for ReplyAnswer<'_, '_> {
             session: changes.bytes(),
         });
         Ok(())
+    }
+
+    fn local_file(&mut self, name: &[u8]) -> Result<Box<dyn PieceSource + '_>> {
+        if !self.reply.capabilities().has(Capabilities::LOCAL_FILES) {
+            return Err(Error::new(meseta_errors::ER_CLIENT_LOCAL_FILES_DISABLED, &[]));
+        }
+        let file = self.reply.request_file(name).map_err(|_| gone())?;
+        Ok(Box::new(ClientFile(file)))
     }
 
     fn changed(&mut self, change: &Tracked) {

@@ -4,9 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-use meseta_protocol::auth::Plugin;
 use meseta_protocol::auth::server::Account;
-use meseta_protocol::auth::verifier::Verifier;
 use meseta_protocol::column::ColumnType;
 use meseta_protocol::execute::{Execute, LongData, Parameter, ParameterType, ParameterTypes, Query};
 use meseta_protocol::flags::{Capabilities, CursorFlags, StatusFlags};
@@ -15,6 +13,7 @@ use meseta_protocol::reply::{EofPacket, OkPacket, PrepareOk, SessionChanges};
 use meseta_protocol::value::{DateTime as WireDateTime, Value as WireValue};
 use meseta_server::backend::{Claim, ConnectionHandle, End, Opening, Reason, Refusal};
 use meseta_server::{Backend, Outcome, Reply, Session, blocking};
+use meseta_sql::account::SessionAccount;
 use meseta_sql::query::OutputColumn;
 use meseta_sql::session::{Bell, Counter, Identity, Instance, Interrupts, Parameters, Session as SqlSession};
 use meseta_sql::{Error, Result};
@@ -24,33 +23,49 @@ use meseta_types::{Collation, DataType, Date, DateTime, Datum, Decimal, Time};
 use super::answer::{ReplyAnswer, push_change, status_flags, write_column, write_column_with_default};
 use super::connections::ServerConnections;
 use super::cursor::{Cursor, CursorAnswer};
+use super::login::{Connected, Logins};
 
 /// The language, for all connections.
-pub struct SqlBackend {
+pub struct SqlBackend(Arc<Shared>);
+
+/// What connections share.
+struct Shared {
     instance: Arc<Instance>,
     server: Arc<ServerConnections>,
+    logins: Logins,
 }
 
 impl SqlBackend {
     /// Over an instance, and the connections that it may see and end.
     pub fn new(instance: Arc<Instance>, server: Arc<ServerConnections>) -> Self {
-        Self { instance, server }
-    }
-
-    /// A session of a client that has proved who it is: as new, whatever was on this connection before.
-    fn begin(&self, opening: &Opening<'_>) -> Result<SqlSession> {
-        begin_session(&self.instance, &self.server, opening)
+        Self(Arc::new(Shared { instance, server, logins: Logins::default() }))
     }
 }
 
-fn begin_session(instance: &Arc<Instance>, server: &ServerConnections, opening: &Opening<'_>) -> Result<SqlSession> {
+impl Shared {
+    /// A session of a client that has proved who it is: as new, whatever was on this connection before.
+    fn begin(&self, opening: &Opening<'_>) -> std::result::Result<(SqlSession, Connected), Refusal> {
+        let (account, connected) = self.logins.open(&self.instance, opening)?;
+        let refusal = |error: Error| Refusal { code: error.code, message: error.message };
+        let session = begin_session(&self.instance, &self.server, opening, account).map_err(refusal)?;
+        Ok((session, connected))
+    }
+}
+
+fn begin_session(
+    instance: &Arc<Instance>,
+    server: &ServerConnections,
+    opening: &Opening<'_>,
+    account: SessionAccount,
+) -> Result<SqlSession> {
     let client = opening.client;
-    let user = String::from_utf8_lossy(&client.user).into_owned();
+    let user = String::from_utf8_lossy(&client.user);
     let connection = u64::from(opening.connection.id());
     let identity =
-        Identity { connection, user: format!("{user}@{}", opening.peer.host()), account: format!("{user}@localhost") };
+        Identity { connection, user: format!("{user}@{}", opening.peer.host()), account: account.account.to_string() };
     let interrupts = Box::new(ConnectionInterrupts(opening.connection.clone()));
     let mut session = SqlSession::new(instance, identity, interrupts)?;
+    session.set_account(account);
     // Whoever is killed waits for no lock any more. (The session is looked for: COM_CHANGE_USER makes another.)
     let of = Arc::clone(instance);
     let cancel = move || {
@@ -68,6 +83,7 @@ fn begin_session(instance: &Arc<Instance>, server: &ServerConnections, opening: 
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
         *shared.attributes.lock() = attributes.iter().map(|(name, value)| (text(name), text(value))).collect();
     }
+    session.set_client_collation(client.collation)?;
     session.set_tracking(client.capabilities.has(Capabilities::SESSION_TRACK));
     if client.capabilities.has(Capabilities::INTERACTIVE) {
         session.set_wait_timeout(session.variables().settings().interactive_timeout);
@@ -81,43 +97,41 @@ fn begin_session(instance: &Arc<Instance>, server: &ServerConnections, opening: 
 
 impl Backend for SqlBackend {
     fn version(&self) -> String {
-        self.instance.version.clone()
+        self.0.instance.version.clone()
     }
 
     fn account(&self, claim: &Claim<'_>) -> Option<Account> {
-        // Until accounts are there: root, from this machine, without a password.
-        let is_root = claim.user == b"root" && claim.peer.is_local();
-        let plugin = Plugin::CachingSha2Password;
-        is_root.then(|| Account {
-            plugin,
-            verifier: Verifier::of_password(plugin, b"", [b'0'; 20], 5000),
-            cached: None,
-        })
+        self.0.logins.account(&self.0.instance.accounts, claim)
     }
 
-    fn proved(&self, _: &Claim<'_>, _: [u8; 32]) {}
+    fn proved(&self, claim: &Claim<'_>, digest: [u8; 32]) {
+        self.0.logins.proved(&self.0.instance.accounts, claim, digest);
+    }
+
+    fn denied(&self, claim: &Claim<'_>) -> Option<Refusal> {
+        self.0.logins.denied(&self.0.instance.accounts, claim)
+    }
 
     fn open(&self, opening: Opening<'_>) -> std::result::Result<Box<dyn Session>, Refusal> {
-        let refusal = |error: Error| Refusal { code: error.code, message: error.message };
-        let session = self.begin(&opening).map_err(refusal)?;
+        let (session, connected) = self.0.begin(&opening)?;
         let multi_statements = opening.client.capabilities.has(Capabilities::MULTI_STATEMENTS);
         Ok(Box::new(ClientSession {
             session,
+            connected,
+            shared: Arc::clone(&self.0),
             connection: opening.connection,
             multi_statements,
-            store: self.instance.engine.store().clone(),
+            store: self.0.instance.engine.store().clone(),
             statements: HashMap::new(),
-            instance: Arc::clone(&self.instance),
-            server: Arc::clone(&self.server),
             limits: [0; 3],
         }))
     }
 
     fn statistics(&self, counters: &meseta_server::counters::Counters) -> String {
-        let sums = self.instance.sessions.sums();
+        let sums = self.0.instance.sessions.sums();
         let (questions, slow) = (sums[Counter::Questions as usize], sums[Counter::SlowQueries as usize]);
         let totals = counters.totals();
-        let open = self.instance.tables.len();
+        let open = self.0.instance.tables.len();
         let per_second = questions as f64 / totals.uptime_seconds.max(1) as f64;
         format!(
             "Uptime: {}  Threads: {}  Questions: {questions}  Slow queries: {slow}  Opens: {open}  Flush tables: 0  \
@@ -159,13 +173,14 @@ struct StatementState {
 
 struct ClientSession {
     session: SqlSession,
+    /// Counts it.
+    connected: Connected,
+    shared: Arc<Shared>,
     connection: ConnectionHandle,
     multi_statements: bool,
     /// To hear when a commit is durable.
     store: Store,
     statements: HashMap<u32, StatementState>,
-    instance: Arc<Instance>,
-    server: Arc<ServerConnections>,
     /// `wait_timeout`, `net_read_timeout`, `net_write_timeout`, as the connection was told.
     limits: [u64; 3],
 }
@@ -304,6 +319,10 @@ fn value_of(parameter: Parameter<'_>, collation: Collation) -> Datum<'_> {
 impl Session for ClientSession {
     fn status(&self) -> StatusFlags {
         status_flags(self.session.status())
+    }
+
+    fn is_administrator(&self) -> bool {
+        self.session.account().grants().may_dynamic("CONNECTION_ADMIN")
     }
 
     fn query(&mut self, query: &Query<'_>, reply: &mut Reply<'_>) -> Outcome {
@@ -469,10 +488,10 @@ impl Session for ClientSession {
     }
 
     fn change_user(&mut self, opening: Opening<'_>) -> std::result::Result<(), Refusal> {
+        // What was open is rolled back, also if the new account is refused.
         self.session.close();
         self.statements.clear();
-        let refusal = |error: Error| Refusal { code: error.code, message: error.message };
-        self.session = begin_session(&self.instance, &self.server, &opening).map_err(refusal)?;
+        (self.session, self.connected) = self.shared.begin(&opening)?;
         self.multi_statements = opening.client.capabilities.has(Capabilities::MULTI_STATEMENTS);
         self.connection.set_database(self.session.database());
         self.apply_limits();

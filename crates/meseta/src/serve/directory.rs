@@ -8,7 +8,7 @@ use meseta_storage::{Store, StoreOptions};
 use crate::Failure;
 
 /// Where the store is, in the data directory: what else is there (certificates, sockets) is beside it.
-const STORE: &str = "meseta";
+pub const STORE: &str = "meseta";
 
 /// Opens the store in a data directory, and makes both if they are not there.
 ///

@@ -26,6 +26,9 @@ Serves MySQL's clients, in the foreground, until Ctrl-C or SIGTERM; logs to stan
 Options are MySQL's, with - or _ in their names; a number may end in K, M, G. What is not needed here is accepted, and
 the log says why; what is misspelt is an error. `meseta serve --verbose --help` lists every option.
 
+A first start has root@localhost without a password. Beyond this machine the server listens when root has one: set by
+ALTER USER, or by MYSQL_ROOT_PASSWORD in the environment.
+
   meseta serve --datadir=data          then, elsewhere:  mariadb -h 127.0.0.1 -u root
 ";
 

@@ -5,7 +5,9 @@ mod backend;
 mod connections;
 mod cursor;
 mod directory;
+mod first_start;
 mod help;
+mod login;
 mod variables;
 
 use std::net::{IpAddr, SocketAddr};
@@ -16,9 +18,13 @@ use meseta_server::{Clock, Server, blocking, notify, options, signals};
 use meseta_sql::session::Instance;
 use meseta_storage::{StoreOptions, WaitHook};
 
+pub use directory::STORE;
+
 use crate::Failure;
 use backend::SqlBackend;
 use connections::ServerConnections;
+use first_start::FirstStart;
+use login::Plugins;
 
 /// The least log that the store's log buffer can do with.
 const LOG_BYTES_MIN: u64 = 64 << 20;
@@ -44,6 +50,10 @@ pub fn run(arguments: Vec<String>) -> Result<(), Failure> {
     let store = directory::open(&options, store_options)?;
     let instance = Instance::open(store)?;
     variables::apply(&options, &instance)?;
+    instance.set_password_hasher(Box::new(Plugins::new(Arc::clone(&instance.globals))));
+    let first_start = FirstStart::read(|name| std::env::var(name).ok())?;
+    first_start.apply(&instance)?;
+    first_start.check(&instance, &options)?;
     let connections = Arc::new(ServerConnections::default());
     instance.set_server(Arc::clone(&connections) as _);
     let backend = SqlBackend::new(Arc::clone(&instance), Arc::clone(&connections));

@@ -80,7 +80,9 @@ impl Handshake {
                     return Ok(Served::Opened);
                 }
                 ServerStep::Denied { using_password } => {
-                    server.backend.denied(&self.claim(connection, transport));
+                    if let Some(refusal) = server.backend.denied(&self.claim(connection, transport)) {
+                        return Ok(refuse(&refusal, scratch));
+                    }
                     let user = String::from_utf8_lossy(&self.0.client().user);
                     let answer = if using_password { "YES" } else { "NO" };
                     let refusal =

@@ -13,7 +13,7 @@ use super::{grant, role, show, user};
 use crate::error::{Error, Result};
 
 /// Makes what is stored of a password. The server implements it, which knows the plugins.
-pub trait PasswordHasher {
+pub trait PasswordHasher: Send + Sync {
     /// Whether there is such a plugin.
     fn knows(&self, plugin: &str) -> bool;
     /// What the plugin stores of a new password, salted; of an empty one, nothing. It may be slow.
@@ -24,6 +24,31 @@ pub trait PasswordHasher {
     fn matches(&self, plugin: &str, stored: &[u8], password: &[u8]) -> bool;
     /// A new random password.
     fn random(&self) -> String;
+}
+
+/// Knows no plugin: where no passwords can be set.
+pub struct NoPlugins;
+
+impl PasswordHasher for NoPlugins {
+    fn knows(&self, _: &str) -> bool {
+        false
+    }
+
+    fn hash(&self, _: &str, _: &[u8]) -> Vec<u8> {
+        Vec::new()
+    }
+
+    fn is_valid(&self, _: &str, _: &[u8]) -> bool {
+        false
+    }
+
+    fn matches(&self, _: &str, _: &[u8], _: &[u8]) -> bool {
+        false
+    }
+
+    fn random(&self) -> String {
+        String::new()
+    }
 }
 
 /// Which objects there are: GRANT on a table that is not there is an error.
@@ -60,8 +85,12 @@ pub struct SessionAccount {
     pub host: String,
     /// Whether it logged in with a password, as error 1045 says.
     pub using_password: bool,
+    /// Whether its password has expired: until it is changed, everything else is error 1820.
+    pub must_change_password: bool,
     pub(super) roles: BTreeSet<AccountId>,
     grants: Arc<Grants>,
+    accounts: Arc<Accounts>,
+    role_text: String,
     version: u64,
 }
 
@@ -81,16 +110,25 @@ impl SessionAccount {
             true => role::all_roles(&accounts, found, settings),
             false => found.default_roles.clone(),
         };
-        let mut session = Self {
-            account: account.clone(),
-            host: host.to_owned(),
-            using_password,
-            roles,
-            grants: Arc::default(),
-            version: u64::MAX,
-        };
+        let mut session = Self::nobody(account, host);
+        (session.using_password, session.roles) = (using_password, roles);
         session.refresh(store);
         Some(session)
+    }
+
+    /// A session of an account that is not there: it may nothing.
+    pub fn nobody(account: &AccountId, host: &str) -> Self {
+        Self {
+            account: account.clone(),
+            host: host.to_owned(),
+            using_password: false,
+            must_change_password: false,
+            roles: BTreeSet::new(),
+            grants: Arc::new(Grants::none(account, host)),
+            accounts: Arc::default(),
+            role_text: "NONE".to_owned(),
+            version: u64::MAX,
+        }
     }
 
     /// What it may. After [`SessionAccount::refresh`], which a session does before each statement.
@@ -106,6 +144,11 @@ impl SessionAccount {
         }
     }
 
+    /// All accounts, as of the last [`SessionAccount::refresh`].
+    pub fn accounts(&self) -> &Arc<Accounts> {
+        &self.accounts
+    }
+
     fn reload(&mut self, store: &AccountStore) {
         self.version = store.version();
         let accounts = store.accounts();
@@ -115,17 +158,19 @@ impl SessionAccount {
             Some(account) => {
                 let active = self.roles.iter().filter(|role| accounts.get(role).is_some()).cloned().collect();
                 self.roles = active;
-                Arc::new(Grants::new(&accounts, account, &self.roles, &self.host))
+                store.grants_of(&accounts, self.version, account, &self.roles, &self.host)
             }
         };
+        self.role_text = match self.roles.is_empty() {
+            true => "NONE".to_owned(),
+            false => self.roles.iter().map(AccountId::quoted).collect::<Vec<_>>().join(","),
+        };
+        self.accounts = accounts;
     }
 
     /// `CURRENT_ROLE()`.
-    pub fn current_role(&self) -> String {
-        if self.roles.is_empty() {
-            return "NONE".to_owned();
-        }
-        self.roles.iter().map(AccountId::quoted).collect::<Vec<_>>().join(",")
+    pub fn current_role(&self) -> &str {
+        &self.role_text
     }
 
     /// Sets the active roles.
@@ -167,6 +212,33 @@ pub enum Outcome {
     },
 }
 
+/// Whether [`execute`] carries a statement out.
+pub fn is_account_statement(statement: &Statement<'_>) -> bool {
+    match statement {
+        Statement::CreateUser(_)
+        | Statement::CreateRole { .. }
+        | Statement::DropAccounts(_)
+        | Statement::RenameUsers(_)
+        | Statement::SetPassword(_)
+        | Statement::Grant(_)
+        | Statement::SetRole(_)
+        | Statement::SetDefaultRole { .. } => true,
+        Statement::Show(show) => {
+            matches!(show.what, ShowWhat::Grants { .. } | ShowWhat::CreateUser(_) | ShowWhat::Privileges)
+        }
+        Statement::Flush(flush) => match flush.what {
+            ast::FlushWhat::Options(what) => what.iter().all(|one| matches!(one.0, b"PRIVILEGES" | b"USER_RESOURCES")),
+            ast::FlushWhat::Tables { .. } => false,
+        },
+        _ => false,
+    }
+}
+
+/// Whether an account statement commits what was before.
+pub fn commits_implicitly(statement: &Statement<'_>) -> bool {
+    !matches!(statement, Statement::SetRole(_) | Statement::Show(_))
+}
+
 /// Carries out an account statement. Errors: MySQL's; 1235 for what is no account statement.
 pub fn execute(statement: &Statement<'_>, context: &mut AccountContext<'_>) -> Result<Outcome> {
     context.session.refresh(context.store);
@@ -190,6 +262,11 @@ pub fn execute(statement: &Statement<'_>, context: &mut AccountContext<'_>) -> R
             ShowWhat::Privileges => return Ok(show::privileges()),
             _ => return Err(Error::not_yet("this SHOW statement")),
         },
+        // Accounts are always as they are kept; what is counted of failed logins begins anew.
+        Statement::Flush(_) => {
+            context.store.logins().forget_all();
+            return Ok(Outcome::Done);
+        }
         _ => return Err(Error::not_yet("this statement among those of accounts")),
     }?;
     context.session.refresh(context.store);

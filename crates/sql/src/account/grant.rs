@@ -213,7 +213,7 @@ fn check_rights(wanted: &Wanted, level: &Level, context: &AccountContext<'_>) ->
         Level::Global => {
             if wanted.some_static && !grants.may(asked, Object::Server) {
                 let using = if context.session.using_password { "YES" } else { "NO" };
-                return Err(Error::new(ER_ACCESS_DENIED_ERROR, &[&grants.user, &grants.host, &using]));
+                return Err(Error::new(ER_ACCESS_DENIED_ERROR, &[&grants.user, &grants.account_host, &using]));
             }
             let may = |name: &String| {
                 grants.dynamic.get(name).copied().unwrap_or(false)

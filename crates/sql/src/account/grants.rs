@@ -16,7 +16,8 @@ use meseta_errors::{
 
 use super::accounts::{Account, AccountId, Accounts, RoutineKind, TableGrants};
 use super::host::wildcard;
-use super::privilege::Privileges;
+use super::privilege::{OF_SUPER, Privileges};
+use super::store;
 use crate::error::{Error, Result};
 
 /// On what a privilege is asked for.
@@ -39,8 +40,10 @@ pub enum Object<'a> {
 pub struct Grants {
     /// As errors name who it is: the account's user, and the host it came from.
     pub user: String,
-    /// The same.
+    /// The same, of errors about tables and columns.
     pub host: String,
+    /// The account's host, which errors about databases and routines name.
+    pub account_host: String,
     pub(super) global: Privileges,
     pub(super) dynamic: BTreeMap<String, bool>,
     /// Exact names first, patterns behind them, the more specific first.
@@ -63,6 +66,7 @@ impl Grants {
         Grants {
             user: account.id.user.clone(),
             host: host.to_owned(),
+            account_host: account.id.host.clone(),
             global: merged.global,
             dynamic: merged.dynamic,
             databases,
@@ -73,7 +77,12 @@ impl Grants {
 
     /// Of who may nothing: an account that is gone.
     pub fn none(account: &AccountId, host: &str) -> Grants {
-        Grants { user: account.user.clone(), host: host.to_owned(), ..Grants::default() }
+        Grants {
+            user: account.user.clone(),
+            host: host.to_owned(),
+            account_host: account.host.clone(),
+            ..Grants::default()
+        }
     }
 
     /// Whether it has the privilege there.
@@ -92,10 +101,20 @@ impl Grants {
         if missing.is_empty() { Ok(()) } else { Err(self.denied(missing, object)) }
     }
 
-    /// Whether it has anything at all in the database: then it sees it, and may use it.
+    /// Whether it sees the database.
     pub fn sees_database(&self, database: &str) -> bool {
+        if database == store::DATABASE {
+            return false;
+        }
+        if ["information_schema", "performance_schema"].iter().any(|own| database.eq_ignore_ascii_case(own)) {
+            return true;
+        }
+        self.uses_database(database) || self.global.has(Privileges::SHOW_DATABASES)
+    }
+
+    /// Whether it has anything at all in the database: then it may use it.
+    pub fn uses_database(&self, database: &str) -> bool {
         !self.global.within(Privileges::OF_DATABASE).is_empty()
-            || self.global.has(Privileges::SHOW_DATABASES)
             || !self.of_database(database).is_empty()
             || self.tables.contains_key(database)
             || self.routines.keys().any(|(_, of, _)| of == database)
@@ -103,7 +122,8 @@ impl Grants {
 
     /// Error 1044 if it may not use the database.
     pub fn check_use(&self, database: &str) -> Result<()> {
-        match self.sees_database(database) {
+        let is_own = ["information_schema", "performance_schema"].iter().any(|own| database.eq_ignore_ascii_case(own));
+        match is_own || (self.uses_database(database) && database != store::DATABASE) {
             true => Ok(()),
             false => Err(self.denied_database(database)),
         }
@@ -121,11 +141,24 @@ impl Grants {
             || self.table(database, table).is_some_and(|grants| grants.columns.values().any(|of| of.has(privilege)))
     }
 
-    /// Whether it has a dynamic privilege. SUPER stands for those that administrators of older versions had by it.
+    /// Whether anything was granted on the table itself, or on its columns.
+    pub(super) fn has_entry(&self, database: &str, table: &str) -> bool {
+        self.table(database, table).is_some()
+    }
+
+    /// What it has in some column of a table, be it not the same.
+    pub(super) fn in_columns(&self, database: &str, table: &str) -> Privileges {
+        let grants = self.table(database, table);
+        grants.map_or(Privileges::NONE, |grants| grants.columns.values().fold(Privileges::NONE, |all, of| all.and(*of)))
+    }
+
+    /// Whether it has a global privilege, static or dynamic. SUPER stands for those of the dynamic ones that it was split
+    /// into.
     pub fn may_dynamic(&self, name: &str) -> bool {
-        self.dynamic.contains_key(name)
-            || Privileges::parse(name).is_some_and(|privilege| self.global.has(privilege))
-            || (name != "SYSTEM_USER" && self.global.has(Privileges::SUPER))
+        match Privileges::parse(name) {
+            Some(privilege) => self.global.has(privilege),
+            None => self.dynamic.contains_key(name) || (self.global.has(Privileges::SUPER) && OF_SUPER.contains(&name)),
+        }
     }
 
     /// Error 1227 unless it has one of these dynamic or static global privileges.
@@ -176,7 +209,7 @@ impl Grants {
     }
 
     pub(super) fn denied_database(&self, database: &str) -> Error {
-        Error::new(ER_DBACCESS_DENIED_ERROR, &[&self.user, &self.host, &database])
+        Error::new(ER_DBACCESS_DENIED_ERROR, &[&self.user, &self.account_host, &database])
     }
 
     /// The error about what is missing.
@@ -193,7 +226,10 @@ impl Grants {
             }
             Object::Routine(_, database, name) => {
                 let command = if missing.has(Privileges::EXECUTE) { "execute" } else { "alter routine" };
-                Error::new(ER_PROCACCESS_DENIED_ERROR, &[&command, user, host, &format_args!("{database}.{name}")])
+                Error::new(
+                    ER_PROCACCESS_DENIED_ERROR,
+                    &[&command, user, &self.account_host, &format_args!("{database}.{name}")],
+                )
             }
         }
     }

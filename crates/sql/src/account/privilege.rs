@@ -77,6 +77,26 @@ pub const DYNAMIC_PRIVILEGES: &[&str] = &[
     "XA_RECOVER_ADMIN",
 ];
 
+/// The dynamic privileges that SUPER stands for.
+pub(super) const OF_SUPER: &[&str] = &[
+    "ALLOW_NONEXISTENT_DEFINER",
+    "BINLOG_ADMIN",
+    "BINLOG_ENCRYPTION_ADMIN",
+    "CONNECTION_ADMIN",
+    "CREATE_SPATIAL_REFERENCE_SYSTEM",
+    "ENCRYPTION_KEY_ADMIN",
+    "GROUP_REPLICATION_ADMIN",
+    "PERSIST_RO_VARIABLES_ADMIN",
+    "REPLICATION_APPLIER",
+    "REPLICATION_SLAVE_ADMIN",
+    "ROLE_ADMIN",
+    "SERVICE_CONNECTION_ADMIN",
+    "SESSION_VARIABLES_ADMIN",
+    "SET_ANY_DEFINER",
+    "SYSTEM_VARIABLES_ADMIN",
+    "TABLE_ENCRYPTION_ADMIN",
+];
+
 /// The rows of SHOW PRIVILEGES of the static ones.
 pub(super) const SHOWN: &[(&str, &str, &str)] = &[
     ("Alter", "Tables", "To alter the table"),
@@ -119,6 +139,8 @@ impl Privileges {
     pub const NONE: Privileges = Privileges(0);
     /// All, GRANT OPTION included.
     pub const EVERYTHING: Privileges = Privileges((1 << NAMES.len()) - 1);
+    /// One that nobody has, whatever he was granted.
+    pub(super) const NOBODYS: Privileges = Privileges(1 << 31);
     /// All, as `GRANT ALL` gives them.
     pub const ALL: Privileges = Self::EVERYTHING.without(Self::GRANT);
     /// Those that a column can have.

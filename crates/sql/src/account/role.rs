@@ -98,6 +98,8 @@ pub(super) fn set_default(
     context: &mut AccountContext<'_>,
 ) -> Result<()> {
     let ids = context.ids(accounts_named);
+    let accounts = context.store.accounts();
+    ids.iter().try_for_each(|id| context.check_system_user(&accounts, id))?;
     if ids.iter().any(|id| *id != context.session.account) {
         let grants = context.grants();
         if !grants.may(Privileges::UPDATE, Object::Table("mysql", "default_roles")) {

@@ -10,7 +10,7 @@
 //! 1. What is published is stored.
 //! 2. Changes come one after the other. Readers take an `Arc`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -23,11 +23,13 @@ use meseta_errors::ErrorCode;
 use parking_lot::{Mutex, RwLock};
 
 use super::accounts::{Account, AccountId, Accounts};
+use super::attempts::FailedLogins;
+use super::grants::Grants;
 use super::record;
 use crate::error::{Error, Result};
 
-/// The engine's database, and the table in it.
-const DATABASE: &str = "#accounts";
+/// The engine's database, and the table in it. No session sees it.
+pub(super) const DATABASE: &str = "#accounts";
 const TABLE: &str = "accounts";
 /// Bytes of a row, at most.
 const RECORD_MAX: u32 = 16 << 20;
@@ -37,11 +39,24 @@ pub struct AccountStore {
     now: RwLock<Arc<Accounts>>,
     version: AtomicU64,
     disk: Mutex<Option<Disk>>,
+    logins: FailedLogins,
+    grants: Mutex<SharedGrants>,
 }
+
+/// What sessions of one account, with the same roles and from the same host, may: made once for all of them.
+#[derive(Default)]
+struct SharedGrants {
+    /// The version of the accounts that they were made of.
+    version: u64,
+    all: HashMap<(AccountId, BTreeSet<AccountId>, String), Arc<Grants>>,
+}
+
+/// So many are kept at most: whoever has clients on more hosts gains less.
+const SHARED_GRANTS: usize = 1024;
 
 /// The rows of the accounts.
 struct Disk {
-    engine: Engine,
+    engine: Arc<Engine>,
     /// Which row is whose.
     numbers: BTreeMap<AccountId, u32>,
 }
@@ -51,12 +66,18 @@ impl AccountStore {
     pub fn in_memory(accounts: impl IntoIterator<Item = Account>) -> Self {
         let mut all = Accounts::default();
         accounts.into_iter().for_each(|account| all.insert(account));
-        Self { now: RwLock::new(Arc::new(all)), version: AtomicU64::new(0), disk: Mutex::new(None) }
+        Self {
+            now: RwLock::new(Arc::new(all)),
+            version: AtomicU64::new(0),
+            disk: Mutex::new(None),
+            logins: FailedLogins::default(),
+            grants: Mutex::default(),
+        }
     }
 
     /// Those that the engine has; on a first start root@localhost without a password. Errors: the engine's; 1030 of a row
     /// that is damaged.
-    pub fn open(engine: Engine) -> Result<Self> {
+    pub fn open(engine: Arc<Engine>) -> Result<Self> {
         let mut session = engine.session().map_err(failure)?;
         if !session.schema().databases.contains_key(DATABASE) {
             session.create_database(DATABASE, &[]).map_err(failure)?;
@@ -76,6 +97,8 @@ impl AccountStore {
             now: RwLock::new(Arc::new(accounts)),
             version: AtomicU64::new(0),
             disk: Mutex::new(Some(Disk { engine, numbers })),
+            logins: FailedLogins::default(),
+            grants: Mutex::default(),
         };
         if first {
             store.change(|accounts| {
@@ -89,6 +112,29 @@ impl AccountStore {
     /// The accounts of now.
     pub fn accounts(&self) -> Arc<Accounts> {
         Arc::clone(&self.now.read())
+    }
+
+    /// What an account may, with these roles, from a host.
+    pub(super) fn grants_of(
+        &self,
+        accounts: &Accounts,
+        version: u64,
+        account: &Account,
+        roles: &BTreeSet<AccountId>,
+        host: &str,
+    ) -> Arc<Grants> {
+        let mut shared = self.grants.lock();
+        if shared.version != version || shared.all.len() >= SHARED_GRANTS {
+            *shared = SharedGrants { version, all: HashMap::new() };
+        }
+        let key = (account.id.clone(), roles.clone(), host.to_owned());
+        let made = || Arc::new(Grants::new(accounts, account, roles, host));
+        Arc::clone(shared.all.entry(key).or_insert_with(made))
+    }
+
+    /// Failed logins.
+    pub fn logins(&self) -> &FailedLogins {
+        &self.logins
     }
 
     /// Counts changes.

@@ -148,6 +148,13 @@ pub(super) fn alter(create: &CreateUser<'_>, context: &mut AccountContext<'_>) -
         }
         Ok(())
     })?;
+    let begins_anew = |option: &UserOption<'_>| {
+        use UserOption as O;
+        matches!(option, O::AccountUnlock | O::FailedLoginAttempts(_) | O::PasswordLockDays(_))
+    };
+    if create.options.iter().any(begins_anew) {
+        create.users.iter().for_each(|user| store.logins().forget(&context.id(&user.account)));
+    }
     Ok(random_rows(generated))
 }
 
@@ -169,8 +176,8 @@ fn authenticate(
         account.plugin = plugin;
     }
     let before = std::mem::take(&mut account.stored);
-    if let Some(current) = authentication.current {
-        check_current(account, &before, current.0, context)?;
+    if !matches!(authentication.secret, AuthenticationSecret::None) {
+        check_current(account, &before, authentication.current, context)?;
     }
     match authentication.secret {
         // The password of another plugin is none of this one's.
@@ -217,13 +224,34 @@ fn set_stored(account: &mut Account, before: Vec<u8>, password: &[u8], context: 
     Ok(())
 }
 
-/// REPLACE 'current'.
-fn check_current(account: &Account, stored: &[u8], current: &[u8], context: &AccountContext<'_>) -> Result<()> {
-    match context.hasher.matches(&account.plugin, stored, current) {
-        true => Ok(()),
-        false => {
-            let message = "Incorrect current password. Specify the correct password which has to be replaced.";
-            Err(Error { code: ErrorCode(3891), message: message.to_owned() })
+/// REPLACE 'current': the password of before, which who changes his own may have to give. Errors: 3891 to 3893.
+fn check_current(
+    account: &Account,
+    stored: &[u8],
+    current: Option<Text<'_>>,
+    context: &AccountContext<'_>,
+) -> Result<()> {
+    let error = |number: u16, message: &str| Err(Error { code: ErrorCode(number), message: message.to_owned() });
+    let is_own = account.id == context.session.account;
+    match current {
+        Some(_) if !is_own => error(3893, "Do not specify the current password while changing it for other users."),
+        Some(current) if context.hasher.matches(&account.plugin, stored, current.0) => Ok(()),
+        Some(_) => error(3891, "Incorrect current password. Specify the correct password which has to be replaced."),
+        None => {
+            let is_required = match account.require_current {
+                RequireCurrent::Default => context.settings.require_current,
+                RequireCurrent::Required => true,
+                RequireCurrent::Optional => false,
+            };
+            // Who may change the passwords of others need not know his own.
+            let grants = context.grants();
+            let may = |privilege| grants.may(privilege, Object::Database("mysql"));
+            match !is_own || !is_required || grants.may_dynamic("CREATE USER") || may(Privileges::UPDATE) {
+                true => Ok(()),
+                false => {
+                    error(3892, "Current password needs to be specified in the REPLACE clause in order to change it.")
+                }
+            }
         }
     }
 }
@@ -413,8 +441,7 @@ pub(super) fn set_password(set: &SetPassword<'_>, context: &mut AccountContext<'
     let id = set.account.as_ref().map_or_else(|| context.session.account.clone(), |name| context.id(name));
     if id != context.session.account {
         let grants = context.grants();
-        let may = grants.may_dynamic("CREATE USER") || grants.may(Privileges::UPDATE, Object::Database("mysql"));
-        if !may {
+        if !grants.may(Privileges::UPDATE, Object::Database("mysql")) {
             return Err(grants.denied_database("mysql"));
         }
     }
@@ -424,9 +451,7 @@ pub(super) fn set_password(set: &SetPassword<'_>, context: &mut AccountContext<'
         context.check_system_user(accounts, &id)?;
         let account = accounts.get_mut(&id).ok_or_else(|| Error::new(ER_PASSWORD_NO_MATCH, &[]))?;
         let before = std::mem::take(&mut account.stored);
-        if let Some(current) = set.current {
-            check_current(account, &before, current.0, context)?;
-        }
+        check_current(account, &before, set.current, context)?;
         match set.password {
             Some(password) => set_stored(account, before.clone(), password.0, context)?,
             None => {

@@ -76,6 +76,14 @@ pub struct AggregateCall {
     pub comparer: Comparer,
 }
 
+impl AggregateCall {
+    /// Whether it makes one value of all of a group's: then rows come sorted by group.
+    pub fn makes_list(&self) -> bool {
+        use AggregateFunction as F;
+        matches!(self.function, F::GroupConcat | F::JsonArray | F::JsonObject)
+    }
+}
+
 /// Binds an aggregate; its arguments stand in the scope of the rows. Errors: those of binding its arguments.
 pub fn bind_aggregate(
     aggregate: &ast::Aggregate<'_>,

@@ -199,7 +199,7 @@ impl Expr {
     }
 
     /// A value of a branch as one of the type of the whole: CASE, IF, COALESCE and the like.
-    pub(super) fn conform<'v>(&'v self, value: Datum<'v>, env: &mut Env<'v, '_>) -> Result<Datum<'v>> {
+    pub(crate) fn conform<'v>(&'v self, value: Datum<'v>, env: &mut Env<'v, '_>) -> Result<Datum<'v>> {
         use meseta_types::DataType as T;
         Ok(match (&self.data_type, value) {
             (_, Datum::Null) | (T::Null, _) => value,
@@ -494,6 +494,11 @@ impl InSubquery {
             return Ok(found.map(|found| found != self.negated));
         }
         let (mut found, mut unknown) = (false, false);
+        if self.is_one_row {
+            let other = self.query.row(row, env)?;
+            let equal = rows_equal(&operand, &other, &self.comparers, env.context)?;
+            return Ok(equal.map(|equal| equal != self.negated));
+        }
         self.query.run(row, env, &mut |values, context| {
             match rows_equal(&operand, values, &self.comparers, context)? {
                 Some(true) => found = true,

@@ -73,6 +73,12 @@ pub trait Host {
     }
 
     /// FOUND_ROWS().
+    /// The number that SET insert_id gave to the next row that counts; 0 if there is none.
+    fn take_insert_id(&mut self) -> u64 {
+        0
+    }
+
+    /// FOUND_ROWS().
     fn found_rows(&self) -> u64 {
         0
     }

@@ -212,6 +212,8 @@ pub struct InSubquery {
     pub comparers: Vec<Comparer>,
     /// NOT.
     pub negated: bool,
+    /// A comparison with one row: NULL if there is none, error 1242 if there are more.
+    pub is_one_row: bool,
 }
 
 /// `left operator ANY (query)`.

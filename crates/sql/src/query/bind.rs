@@ -9,26 +9,34 @@
 //! # Source
 //! The manual, "SELECT Statement", "Problems with Column Aliases", "MySQL Handling of GROUP BY".
 
+use std::cell::Cell;
+use std::rc::Rc;
 use std::sync::Arc;
 
+use meseta_engine::ids::TableId;
 use meseta_errors::{
-    ER_BAD_FIELD_ERROR, ER_BAD_TABLE_ERROR, ER_DERIVED_MUST_HAVE_ALIAS, ER_DUPLICATE_TABLE_LOCK,
-    ER_INVALID_GROUP_FUNC_USE, ER_NO_TABLES_USED, ER_NONUNIQ_TABLE, ER_TOO_MANY_TABLES, ER_UNRESOLVED_TABLE_LOCK,
+    ER_AGGREGATE_ORDER_NON_AGG_QUERY, ER_BAD_FIELD_ERROR, ER_BAD_TABLE_ERROR, ER_DUPLICATE_TABLE_LOCK,
+    ER_INVALID_GROUP_FUNC_USE, ER_MISPLACED_INTO, ER_NO_DEFAULT_FOR_FIELD, ER_NO_TABLES_USED, ER_NONUNIQ_TABLE,
+    ER_TABLENAME_NOT_ALLOWED_HERE, ER_UNRESOLVED_TABLE_LOCK, ER_WRONG_GROUP_FIELD,
     ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT,
 };
-use meseta_parser::ast::{self, ExpressionKind, QueryBody, SelectItem, TableReference};
-use meseta_types::DataType;
+use meseta_errors::{ER_WARN_DEPRECATED_SYNTAX, ER_WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT};
+use meseta_parser::ast::{self, ExpressionKind, QueryBody, SelectItem};
+use meseta_types::{DataType, SqlError};
 
-use super::join::{Planner, Tree};
+use super::full_group::{Checked, Likeness, Named};
+use super::join::Planner;
 use super::plan::{
     Body, GroupPlan, LimitPlan, LockingPlan, Origin, OutputColumn, QueryPlan, SelectPlan, SetPlan, SortKey, Source,
-    SourceKind, SourceName, Subquery, TableSource,
+    SourceKind, Subquery,
 };
-use super::scope::{Block, NamedSource, SourceColumn, equal, resolve, same_name, shown, slot as slot_of};
+use super::rollup;
+use super::scope::{Block, NamedSource, SourceColumn, resolve, same_name, shown, slot as slot_of};
 use super::table::KnownTable;
 use crate::error::{Error, Result};
 use crate::expression::aggregate::{AggregateCall, bind_aggregate};
-use crate::expression::{BindFacts, BoundSubquery, Expr, ExprKind, ResolvedColumn, Scope, SystemVariable, bind};
+use crate::expression::{BindFacts, BoundSubquery, Expr, ExprKind, ResolvedColumn, Scope, SystemVariable, Value, bind};
+use crate::schema::ColumnDefault;
 use crate::schema::information::VirtualTable;
 
 /// A table that a name means.
@@ -40,7 +48,7 @@ pub enum FoundTable {
 }
 
 /// So many tables may be joined.
-const TABLES: usize = 61;
+pub(super) const TABLES: usize = 61;
 
 /// Where tables come from.
 pub trait Tables {
@@ -73,10 +81,25 @@ pub trait Tables {
 
 /// A table of WITH.
 #[derive(Clone)]
-struct CommonTable<'a> {
-    definition: &'a ast::CommonTable<'a>,
+pub(super) struct CommonTable<'a> {
+    pub(super) definition: &'a ast::CommonTable<'a>,
     /// How many blocks are around it.
-    depth: usize,
+    pub(super) depth: usize,
+    /// Of WITH RECURSIVE.
+    pub(super) is_recursive: bool,
+    /// What it means inside of its own definition.
+    pub(super) recursion: Recursion,
+}
+
+/// What a table of WITH RECURSIVE means inside of its own definition.
+#[derive(Clone)]
+pub(super) enum Recursion {
+    /// What it means elsewhere.
+    None,
+    /// Nothing: where its first rows come from.
+    Seeds,
+    /// The rows that came last.
+    Steps { working: usize, columns: Arc<[OutputColumn]>, reads: Rc<Cell<u32>> },
 }
 
 /// Binds a statement's queries.
@@ -89,13 +112,68 @@ pub struct Binder<'a, 't> {
     pub blocks: Vec<Block>,
     /// Queries inside of the statement's expressions.
     pub subqueries: Vec<Subquery>,
-    common: Vec<CommonTable<'a>>,
+    pub(super) common: Vec<CommonTable<'a>>,
+    /// How many recursive tables have been met.
+    pub(super) workings: Rc<Cell<usize>>,
     /// The outermost block of which a column has been named from inside, since this was last set.
     outermost_named: usize,
     /// Tables that the statement uses.
     pub used: Vec<Arc<KnownTable>>,
     /// In ON DUPLICATE KEY UPDATE: the first slot of the row that was to be inserted.
     pub inserted_from: Option<u32>,
+    /// Values of literals have decided what the plan is.
+    pub depends_on_literals: bool,
+    /// Tables whose rows the statement changes, by what it calls them: its subqueries must not read them.
+    pub changed: Vec<(TableId, String)>,
+    /// How many derived tables are around what is being bound, inside of a subquery.
+    pub(super) derived_around: usize,
+    /// How many subqueries are.
+    pub(super) subqueries_around: usize,
+    /// A table that is changed is read, in a derived table.
+    pub reads_changed: bool,
+    /// What has been met that is deprecated.
+    pub deprecated: Vec<Deprecated>,
+    /// What names mean in the next SELECT is to be kept: ON DUPLICATE KEY UPDATE may name its columns.
+    pub wants_block: bool,
+    /// What has been kept.
+    pub kept_block: Option<Block>,
+}
+
+/// What is accepted still, with a warning.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[allow(missing_docs)] // The names say it.
+pub enum Deprecated {
+    CalcFoundRows,
+    FoundRows,
+    NoCache,
+    Assignment,
+    Values,
+    ValuesInDuplicate,
+}
+
+impl Deprecated {
+    /// The warning.
+    pub fn warning(self) -> SqlError {
+        let gone = "is deprecated and will be removed in a future release.";
+        let replaced = |text: String| SqlError::new(ER_WARN_DEPRECATED_SYNTAX.0, text);
+        let alone = |what: &str| SqlError::new(ER_WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT.0, format!("'{what}' {gone}"));
+        match self {
+            Self::CalcFoundRows => {
+                replaced(format!("SQL_CALC_FOUND_ROWS {gone} Consider using two separate queries instead."))
+            }
+            Self::FoundRows => replaced(format!("FOUND_ROWS() {gone} Consider using COUNT(*) instead.")),
+            Self::NoCache => alone("SQL_NO_CACHE"),
+            Self::Assignment => replaced(format!(
+                "Setting user variables within expressions {gone} Consider alternatives: 'SET variable=expression, \
+                 ...', or 'SELECT expression(s) INTO variables(s)'."
+            )),
+            Self::Values => alone("VALUES function"),
+            Self::ValuesInDuplicate => replaced(format!(
+                "'VALUES function' {gone} Please use an alias (INSERT INTO ... VALUES (...) AS alias) and replace \
+                 VALUES(col) in the ON DUPLICATE KEY UPDATE clause with alias.col instead"
+            )),
+        }
+    }
 }
 
 /// Where an expression stands: what may be in it.
@@ -108,6 +186,8 @@ pub struct Place<'p> {
     pub first_slot: usize,
     /// What the select list calls its expressions: looked at before columns, or after.
     pub aliases: Option<(&'p [Alias], AliasOrder)>,
+    /// In HAVING: what rows are grouped by. Columns that are neither among these nor in the select list cannot be named.
+    pub keys: Option<&'p [Expr]>,
 }
 
 /// What the select list calls an expression.
@@ -125,7 +205,7 @@ pub enum AliasOrder {
 impl Place<'_> {
     /// A place without aggregates and aliases.
     pub fn plain(name: &'static str) -> Place<'static> {
-        Place { name, aggregates: None, first_slot: 0, aliases: None }
+        Place { name, aggregates: None, first_slot: 0, aliases: None, keys: None }
     }
 }
 
@@ -141,13 +221,32 @@ impl<'a, 't> Binder<'a, 't> {
             outermost_named: usize::MAX,
             used: Vec::new(),
             inserted_from: None,
+            depends_on_literals: false,
+            changed: Vec::new(),
+            derived_around: 0,
+            subqueries_around: 0,
+            reads_changed: false,
+            deprecated: Vec::new(),
+            wants_block: false,
+            kept_block: None,
+            workings: Rc::default(),
         }
+    }
+
+    /// Forgets what has been bound of a statement, which is bound anew.
+    pub fn begin_again(&mut self) {
+        self.blocks.clear();
+        self.subqueries.clear();
+        self.common.clear();
+        self.used.clear();
     }
 
     /// Binds an expression in the innermost block.
     pub fn expression(&mut self, expression: &'a ast::Expression<'a>, place: Place<'_>) -> Result<Expr> {
         let facts = self.facts;
-        bind(expression, &mut Standing { binder: self, place }, &facts)
+        let bound = bind(expression, &mut Standing { binder: self, place }, &facts)?;
+        self.note_deprecated(&bound);
+        Ok(bound)
     }
 
     /// Binds a query.
@@ -155,29 +254,28 @@ impl<'a, 't> Binder<'a, 't> {
         crate::stack::check()?;
         let outside = self.common.len();
         if let Some(with) = query.with {
-            if with.recursive {
-                return Err(Error::not_yet("WITH RECURSIVE"));
-            }
-            let depth = self.blocks.len();
-            self.common.extend(with.tables.iter().map(|definition| CommonTable { definition, depth }));
+            self.with(with)?;
         }
         let plan = self.query_inside(query);
         self.common.truncate(outside);
         plan
     }
 
+    /// Tables of WITH: names mean them from here on. Error 1066: two of one name.
+    pub fn with(&mut self, with: &'a ast::With<'a>) -> Result<()> {
+        let depth = self.blocks.len();
+        for (at, definition) in with.tables.iter().enumerate() {
+            if with.tables[..at].iter().any(|other| other.name.text.0 == definition.name.text.0) {
+                return Err(Error::new(ER_NONUNIQ_TABLE, &[&text_of(definition.name.text.0)]));
+            }
+            let recursion = Recursion::None;
+            self.common.push(CommonTable { definition, depth, is_recursive: with.recursive, recursion });
+        }
+        Ok(())
+    }
+
     fn query_inside(&mut self, query: &'a ast::Query<'a>) -> Result<QueryPlan> {
-        let limit = match &query.limit {
-            None => None,
-            Some(limit) => Some(LimitPlan {
-                count: self.expression(&limit.count, Place::plain("LIMIT"))?,
-                offset: limit
-                    .offset
-                    .as_ref()
-                    .map(|offset| self.expression(offset, Place::plain("LIMIT")))
-                    .transpose()?,
-            }),
-        };
+        let limit = self.limit_of(query)?;
         match query.body {
             QueryBody::Select(select) => {
                 let (plan, columns) = self.select(select, query, limit.is_some())?;
@@ -194,7 +292,16 @@ impl<'a, 't> Binder<'a, 't> {
         }
     }
 
-    fn body(&mut self, body: QueryBody<'a>) -> Result<QueryPlan> {
+    /// LIMIT of a query.
+    pub(super) fn limit_of(&mut self, query: &'a ast::Query<'a>) -> Result<Option<LimitPlan>> {
+        let Some(limit) = &query.limit else { return Ok(None) };
+        let count = self.expression(&limit.count, Place::plain("LIMIT"))?;
+        let offset = limit.offset.as_ref().map(|offset| self.expression(offset, Place::plain("LIMIT"))).transpose()?;
+        let counts_all = matches!(query.body, QueryBody::Select(select) if select.options.sql_calc_found_rows);
+        Ok(Some(LimitPlan { count, offset, counts_all }))
+    }
+
+    pub(super) fn body(&mut self, body: QueryBody<'a>) -> Result<QueryPlan> {
         crate::stack::check()?;
         match body {
             QueryBody::Select(select) => {
@@ -203,20 +310,16 @@ impl<'a, 't> Binder<'a, 't> {
             }
             QueryBody::Parenthesised(query) => self.query(query),
             QueryBody::Values(rows) => self.values(rows),
-            QueryBody::Table(_) => Err(Error::not_yet("TABLE")),
+            QueryBody::Table(name) => self.whole_table(&name),
             QueryBody::SetOperation(set) => {
                 let left = self.body(set.left)?;
                 let right = self.body(set.right)?;
                 if left.columns.len() != right.columns.len() {
                     return Err(Error::new(ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT, &[]));
                 }
-                let columns = super::set_operation::columns(&left.columns, &right.columns)?;
-                let set = SetPlan {
-                    operator: set.operator,
-                    all: set.all,
-                    sides: [left, right],
-                    types: columns.iter().map(|column| column.data_type.clone()).collect(),
-                };
+                let columns = super::set_operation::columns(&left.columns, &right.columns, set.operator)?;
+                let slots = super::set_operation::slots(&columns);
+                let set = SetPlan { operator: set.operator, all: set.all, sides: [left, right], columns: slots };
                 Ok(QueryPlan { body: Body::SetOperation(Box::new(set)), columns, order: Vec::new(), limit: None })
             }
         }
@@ -232,327 +335,96 @@ impl<'a, 't> Binder<'a, 't> {
         if let Some(odd) = bound.iter().position(|row| row.len() != width) {
             return Err(Error::new(meseta_errors::ER_WRONG_VALUE_COUNT_ON_ROW, &[&(odd + 1)]));
         }
-        let columns = (0..width)
-            .map(|at| OutputColumn {
+        let mut columns: Vec<OutputColumn> = Vec::new();
+        for (number, row) in bound.iter().enumerate() {
+            let row = row.iter().enumerate().map(|(at, value)| OutputColumn {
                 name: format!("column_{at}").into_bytes().into(),
                 origin: None,
-                data_type: bound[0][at].data_type.clone(),
-                nullable: true,
-            })
-            .collect();
+                data_type: value.data_type.clone(),
+                nullable: value.nullable,
+            });
+            let row: Vec<OutputColumn> = row.collect();
+            columns = match number {
+                0 => row,
+                _ => super::set_operation::columns(&columns, &row, ast::SetOperator::Union)?,
+            };
+        }
+        columns.iter_mut().for_each(|column| column.origin = None);
+        for row in &mut bound {
+            row.iter_mut().zip(&columns).for_each(|(value, column)| value.conform_to(&column.data_type));
+        }
         Ok(QueryPlan { body: Body::Values(bound), columns, order: Vec::new(), limit: None })
     }
 
-    /// ORDER BY of a set operation: by its columns' names and numbers.
+    /// ORDER BY of a set operation: over its columns. Errors: 1250 (a table's name), 1054.
     fn order_of_columns(&mut self, query: &'a ast::Query<'a>, columns: &[OutputColumn]) -> Result<Vec<SortKey>> {
+        let slots = super::set_operation::slots(columns);
+        let source = NamedSource {
+            database: Box::from(""),
+            alias: Box::from(""),
+            first_slot: 0,
+            columns: columns
+                .iter()
+                .map(|column| SourceColumn {
+                    name: text_of(&column.name).into(),
+                    data_type: column.data_type.clone(),
+                    nullable: column.nullable,
+                    origin: None,
+                    is_hidden: false,
+                })
+                .collect(),
+            is_outer: false,
+            merged: Vec::new(),
+        };
         let mut order = Vec::new();
         for item in query.order_by.iter() {
-            let at = match position_of(&item.expression) {
-                Some(number) => in_list(number, columns.len(), "order clause")?,
-                None => match item.expression.kind {
-                    ExpressionKind::Column(name) => columns
-                        .iter()
-                        .position(|column| same_name(&column.name, name.column.text.0))
-                        .ok_or_else(|| Error::new(ER_BAD_FIELD_ERROR, &[&shown(name), &"order clause"]))?,
-                    _ => return Err(Error::not_yet("an expression in ORDER BY of a set operation")),
-                },
+            if let ExpressionKind::Column(ast::ColumnName { table: Some(table), .. }) = item.expression.kind {
+                let place = "global ORDER clause";
+                return Err(Error::new(ER_TABLENAME_NOT_ALLOWED_HERE, &[&text_of(table.text.0), &place]));
+            }
+            let value = match position_of(&item.expression) {
+                Some(number) => slots[in_list(number, columns.len(), "order clause")?].clone(),
+                None => {
+                    self.push_source(source.clone());
+                    let bound = self.expression(&item.expression, Place::plain("order clause"));
+                    self.blocks.pop();
+                    bound?
+                }
             };
-            let value = slot_of(at as u32, columns[at].data_type.clone(), columns[at].nullable);
             order.push(SortKey { value, descending: item.descending });
         }
         Ok(order)
     }
 
-    // ---- FROM -------------------------------------------------------------------------------------------------------
-
-    fn from(
-        &mut self,
-        list: &'a [TableReference<'a>],
-        sources: &mut Vec<Source>,
-        locking: &[ast::Locking<'a>],
-    ) -> Result<Option<Tree>> {
-        let mut trees = Vec::new();
-        for reference in list {
-            trees.push(self.reference(reference, sources, locking)?);
-        }
-        Ok(match trees.len() {
-            0 => None,
-            1 => trees.pop(),
-            _ => Some(Tree::Inner { inputs: trees, conditions: Vec::new(), keeps_order: false }),
-        })
+    /// `TABLE t`.
+    fn whole_table(&mut self, name: &ast::ObjectName<'a>) -> Result<QueryPlan> {
+        self.blocks.push(Block::default());
+        let bound = self.whole_table_inside(name);
+        self.blocks.pop();
+        bound
     }
 
-    fn reference(
-        &mut self,
-        reference: &'a TableReference<'a>,
-        sources: &mut Vec<Source>,
-        locking: &[ast::Locking<'a>],
-    ) -> Result<Tree> {
-        if sources.len() >= TABLES {
-            return Err(Error::new(ER_TOO_MANY_TABLES, &[&TABLES]));
-        }
-        match reference {
-            TableReference::Table(table) => self.table(table, sources, locking),
-            TableReference::Derived(derived) => self.derived(derived, sources),
-            TableReference::Parenthesised(list) => {
-                Ok(self.from(list, sources, locking)?.expect("the parser gives at least one"))
-            }
-            TableReference::Join(join) => self.join(join, sources, locking),
-            TableReference::JsonTable(_) => Err(Error::not_yet("JSON_TABLE")),
-        }
-    }
-
-    fn table(
-        &mut self,
-        table: &'a ast::Table<'a>,
-        sources: &mut Vec<Source>,
-        locking: &[ast::Locking<'a>],
-    ) -> Result<Tree> {
-        let name = text_of(table.name.name.text.0);
-        let alias = table.alias.map_or_else(|| name.clone(), |alias| text_of(alias.text.0));
-        if !table.partitions.is_empty() {
-            return Err(Error::not_yet("partitions"));
-        }
-        if table.name.schema.is_none()
-            && let Some(at) = self.common.iter().rposition(|common| common.definition.name.text.0 == name.as_bytes())
-        {
-            let (definition, depth) = (self.common[at].definition, self.common[at].depth);
-            return self.common_table(definition, at, depth, alias, sources);
-        }
-        let database = table.name.schema.map(|schema| text_of(schema.text.0));
-        match self.tables.table(database.as_deref(), &name)? {
-            FoundTable::Table(found) => {
-                let columns = found
-                    .columns
-                    .iter()
-                    .enumerate()
-                    .map(|(number, column)| SourceColumn {
-                        name: column.name.as_str().into(),
-                        data_type: column.data_type.clone(),
-                        nullable: column.nullable,
-                        origin: Some(Origin {
-                            database: found.database.as_str().into(),
-                            alias: alias.as_str().into(),
-                            table: found.name.as_str().into(),
-                            column: number,
-                            name: column.name.as_str().into(),
-                        }),
-                        is_hidden: column.invisible,
-                    })
-                    .collect();
-                let plan = self.locking_for(&alias, locking);
-                self.tables.permit(&found, &alias, plan.is_some_and(|plan| plan.exclusive))?;
-                self.used.push(Arc::clone(&found));
-                let database = found.database.clone();
-                let kind = SourceKind::Table(Box::new(TableSource {
-                    table: found,
-                    columns: Vec::new(),
-                    access: super::plan::Access::all(),
-                    locking: plan,
-                }));
-                self.add_source(database, alias, columns, kind, sources)
-            }
-            FoundTable::Virtual(found) => {
-                let columns = found
-                    .columns()
-                    .into_iter()
-                    .map(|column| SourceColumn {
-                        name: column.name.into(),
-                        data_type: column.data_type.clone(),
-                        nullable: column.nullable,
-                        origin: None,
-                        is_hidden: false,
-                    })
-                    .collect();
-                let database = database.or_else(|| self.tables.database().map(str::to_owned)).unwrap_or_default();
-                self.add_source(database, alias, columns, SourceKind::Virtual(found), sources)
-            }
-        }
-    }
-
-    fn locking_for(&self, alias: &str, locking: &[ast::Locking<'a>]) -> Option<LockingPlan> {
-        let found = locking.iter().find(|clause| {
-            clause.tables.is_empty() || clause.tables.iter().any(|table| *table.name.text.0 == *alias.as_bytes())
-        });
-        let clause = found.map(|found| LockingPlan { exclusive: found.exclusive, wait: found.wait });
-        clause.or_else(|| self.tables.default_locking())
-    }
-
-    /// Each table that FOR UPDATE OF names is there, once. Errors: 3568, 3569.
-    fn check_locking(&mut self, locking: &[ast::Locking<'a>]) -> Result<()> {
-        let mut named: Vec<&[u8]> = Vec::new();
-        for table in locking.iter().flat_map(|clause| clause.tables.iter()) {
-            let name = table.name.text.0;
-            if !self.block().sources.iter().any(|source| *source.alias.as_bytes() == *name) {
-                return Err(Error::new(ER_UNRESOLVED_TABLE_LOCK, &[&format!("`{}`", text_of(name))]));
-            }
-            if named.contains(&name) {
-                return Err(Error::new(ER_DUPLICATE_TABLE_LOCK, &[&format!("`{}`", text_of(name))]));
-            }
-            named.push(name);
-        }
-        Ok(())
-    }
-
-    fn common_table(
-        &mut self,
-        definition: &'a ast::CommonTable<'a>,
-        at: usize,
-        depth: usize,
-        alias: String,
-        sources: &mut Vec<Source>,
-    ) -> Result<Tree> {
-        // It sees what was there when it was defined: the tables of WITH before it, and the blocks around.
-        let inner_blocks = self.blocks.split_off(depth);
-        let inner_common = self.common.split_off(at);
-        let plan = self.query(definition.query);
-        self.blocks.extend(inner_blocks);
-        self.common.extend(inner_common);
-        self.add_derived(plan?, definition.columns, alias, false, sources)
-    }
-
-    fn derived(&mut self, derived: &'a ast::Derived<'a>, sources: &mut Vec<Source>) -> Result<Tree> {
-        let Some(alias) = derived.alias else { return Err(Error::new(ER_DERIVED_MUST_HAVE_ALIAS, &[])) };
-        let plan = if derived.lateral {
-            self.query(derived.query)?
-        } else {
-            // It does not see the tables beside it.
-            let hidden = self.blocks.last_mut().map(|block| std::mem::take(&mut block.sources));
-            let plan = self.query(derived.query);
-            if let (Some(block), Some(hidden)) = (self.blocks.last_mut(), hidden) {
-                block.sources = hidden;
-            }
-            plan?
+    fn whole_table_inside(&mut self, name: &ast::ObjectName<'a>) -> Result<QueryPlan> {
+        let mut sources = Vec::new();
+        let joined = self.table(name, None, &[], &mut sources, &[])?;
+        let (mut items, mut columns) = (Vec::new(), Vec::new());
+        self.star(None, &joined.columns, &mut items, &mut columns)?;
+        let width = self.block().width();
+        let used = self.block().used.clone();
+        let mut planner = Planner { sources: &mut sources, tables: self.tables, used: &used };
+        let planned = planner.plan(Some(joined.tree), Vec::new(), false)?;
+        let names = self.block().names();
+        let plan = SelectPlan {
+            hashes: planned.hashes,
+            names,
+            sources,
+            join: planned.join,
+            constant: planned.constant,
+            width,
+            items,
+            ..SelectPlan::nothing()
         };
-        self.add_derived(plan, derived.columns, text_of(alias.text.0), derived.lateral, sources)
-    }
-
-    fn add_derived(
-        &mut self,
-        plan: QueryPlan,
-        names: ast::List<'a, ast::Identifier<'a>>,
-        alias: String,
-        is_lateral: bool,
-        sources: &mut Vec<Source>,
-    ) -> Result<Tree> {
-        if !names.is_empty() && names.len() != plan.columns.len() {
-            return Err(Error::new(meseta_errors::ER_VIEW_WRONG_LIST, &[]));
-        }
-        let columns = plan.columns.iter().enumerate().map(|(at, column)| SourceColumn {
-            name: names.get(at).map_or_else(|| text_of(&column.name), |name| text_of(name.text.0)).into(),
-            data_type: column.data_type.clone(),
-            nullable: column.nullable,
-            origin: None,
-            is_hidden: false,
-        });
-        let columns = columns.collect();
-        let kind = SourceKind::Derived { plan: Box::new(plan), is_lateral };
-        self.add_source(String::new(), alias, columns, kind, sources)
-    }
-
-    fn add_source(
-        &mut self,
-        database: String,
-        alias: String,
-        columns: Vec<SourceColumn>,
-        kind: SourceKind,
-        sources: &mut Vec<Source>,
-    ) -> Result<Tree> {
-        let block = self.blocks.last_mut().expect("a SELECT has a block");
-        if block.sources.iter().any(|source| *source.alias == *alias && *source.database == *database) {
-            return Err(Error::new(ER_NONUNIQ_TABLE, &[&alias]));
-        }
-        let (first_slot, width) = (block.width(), columns.len());
-        let source = NamedSource {
-            database: database.into(),
-            alias: alias.into(),
-            first_slot,
-            columns,
-            is_outer: false,
-            merged: Vec::new(),
-        };
-        block.sources.push(source);
-        sources.push(Source { kind, first_slot, width, conditions: Vec::new() });
-        Ok(Tree::Source(sources.len() - 1))
-    }
-
-    fn join(
-        &mut self,
-        join: &'a ast::Join<'a>,
-        sources: &mut Vec<Source>,
-        locking: &[ast::Locking<'a>],
-    ) -> Result<Tree> {
-        let begin = sources.len();
-        let left = self.reference(&join.left, sources, locking)?;
-        let middle = sources.len();
-        let right = self.reference(&join.right, sources, locking)?;
-        let end = sources.len();
-        let mut conditions = Vec::new();
-        if let ast::JoinCondition::On(condition) = &join.condition {
-            conditions = self.expression(condition, Place::plain("on clause"))?.conjuncts();
-        }
-        let shared: Vec<Box<str>> = match &join.condition {
-            ast::JoinCondition::Using(names) => names.iter().map(|name| text_of(name.text.0).into()).collect(),
-            _ if join.natural => self.shared_names(begin..middle, middle..end),
-            _ => Vec::new(),
-        };
-        for name in shared {
-            conditions.push(self.merge_column(&name, begin..middle, middle..end)?);
-        }
-        let outer = match join.kind {
-            ast::JoinKind::Inner | ast::JoinKind::Straight => None,
-            ast::JoinKind::Left => Some(middle..end),
-            ast::JoinKind::Right => Some(begin..middle),
-        };
-        let block = self.blocks.last_mut().expect("a SELECT has a block");
-        if let Some(outer) = outer.clone() {
-            block.sources[outer].iter_mut().for_each(|source| source.is_outer = true);
-        }
-        Ok(match join.kind {
-            ast::JoinKind::Inner => Tree::Inner { inputs: vec![left, right], conditions, keeps_order: false },
-            ast::JoinKind::Straight => Tree::Inner { inputs: vec![left, right], conditions, keeps_order: true },
-            ast::JoinKind::Left => Tree::Left { left: Box::new(left), right: Box::new(right), on: conditions },
-            ast::JoinKind::Right => Tree::Left { left: Box::new(right), right: Box::new(left), on: conditions },
-        })
-    }
-
-    fn shared_names(&self, left: std::ops::Range<usize>, right: std::ops::Range<usize>) -> Vec<Box<str>> {
-        let block = self.blocks.last().expect("a SELECT has a block");
-        let names =
-            |range: std::ops::Range<usize>| block.sources[range].iter().flat_map(|source| source.columns.iter());
-        let has = |name: &str| names(right.clone()).any(|column| same_name(column.name.as_bytes(), name.as_bytes()));
-        names(left).filter(|column| has(&column.name)).map(|column| column.name.clone()).collect()
-    }
-
-    /// Makes one of two columns of a name: `left.name = right.name`, and the bare name means the left one.
-    fn merge_column(
-        &mut self,
-        name: &str,
-        left: std::ops::Range<usize>,
-        right: std::ops::Range<usize>,
-    ) -> Result<Expr> {
-        let block = self.blocks.last_mut().expect("a SELECT has a block");
-        let find = |block: &Block, range: std::ops::Range<usize>| {
-            range.into_iter().find_map(|source| {
-                let columns = &block.sources[source].columns;
-                let at = columns.iter().position(|column| same_name(column.name.as_bytes(), name.as_bytes()));
-                at.filter(|at| !block.sources[source].merged.contains(at)).map(|at| (source, at))
-            })
-        };
-        let unknown = || Error::new(ER_BAD_FIELD_ERROR, &[&name, &"from clause"]);
-        let (left_source, left_at) = find(block, left).ok_or_else(unknown)?;
-        let (right_source, right_at) = find(block, right).ok_or_else(unknown)?;
-        block.sources[right_source].merged.push(right_at);
-        let side = |block: &mut Block, source: usize, at: usize| {
-            let found = &block.sources[source];
-            let slot = (found.first_slot + at) as u32;
-            let expr = slot_of(slot, found.columns[at].data_type.clone(), true);
-            block.used.insert(slot);
-            expr
-        };
-        let left = side(block, left_source, left_at);
-        let right = side(block, right_source, right_at);
-        Ok(equal(left, right))
+        Ok(QueryPlan { body: Body::Select(Box::new(plan)), columns, order: Vec::new(), limit: None })
     }
 
     // ---- SELECT -----------------------------------------------------------------------------------------------------
@@ -590,21 +462,33 @@ impl<'a, 't> Binder<'a, 't> {
         locking: &'a [ast::Locking<'a>],
         is_limited: bool,
     ) -> Result<(SelectPlan, Vec<OutputColumn>)> {
+        if select.options.sql_calc_found_rows {
+            self.deprecated.push(Deprecated::CalcFoundRows);
+        }
+        if select.options.sql_no_cache {
+            self.deprecated.push(Deprecated::NoCache);
+        }
         if !select.windows.is_empty() || select.qualify.is_some() {
             return Err(Error::not_yet("window functions"));
         }
+        let wants_block = std::mem::take(&mut self.wants_block);
         let mut sources = Vec::new();
-        let tree = self.from(select.from, &mut sources, locking)?;
-        self.check_locking(locking)?;
+        let joined = self.from(select.from, &mut sources, locking)?;
+        let (tree, star) = match joined {
+            Some(joined) => (Some(joined.tree), joined.columns),
+            None => (None, Vec::new()),
+        };
+        self.check_locked(locking)?;
         let first_slot = self.block().width();
         let conditions = match &select.condition {
             None => Vec::new(),
             Some(condition) => self.expression(condition, Place::plain("where clause"))?.conjuncts(),
         };
         let mut aggregates = Vec::new();
-        let (items, columns) = self.items(select, &mut aggregates, first_slot)?;
+        let mut named = Named::default();
+        let (mut items, mut columns) = self.items(select, &star, &mut aggregates, first_slot, &mut named)?;
         let aliases: Vec<Alias> = columns.iter().map(|column| column.name.clone()).zip(items.iter().cloned()).collect();
-        let (keys, rollup) = self.group_by(select, &items, &aliases)?;
+        let (keys, rollup) = self.group_by(select, &items, &aliases, first_slot)?;
         let mut having = Vec::new();
         if let Some(condition) = &select.having {
             let place = Place {
@@ -612,10 +496,12 @@ impl<'a, 't> Binder<'a, 't> {
                 aggregates: Some(&mut aggregates),
                 first_slot,
                 aliases: Some((&aliases, AliasOrder::AliasFirst)),
+                keys: Some(&keys),
             };
             having = self.expression(condition, place)?.conjuncts();
         }
         let mut order = Vec::new();
+        let before_order = aggregates.len();
         for item in order_by {
             let value = match position_of(&item.expression) {
                 Some(number) => items[in_list(number, items.len(), "order clause")?].clone(),
@@ -625,24 +511,85 @@ impl<'a, 't> Binder<'a, 't> {
                         aggregates: Some(&mut aggregates),
                         first_slot,
                         aliases: Some((&aliases, AliasOrder::AliasFirst)),
+                        keys: None,
                     };
                     self.expression(&item.expression, place)?
                 }
             };
-            if !value.is_constant() {
-                order.push(SortKey { value, descending: item.descending });
+            order.push(SortKey { value, descending: item.descending });
+        }
+        let is_grouped = select.group_by.is_some() || !aggregates.is_empty();
+        let likeness = Likeness { facts: self.facts, used_literals: Cell::new(false) };
+        if self.facts.only_full_group_by {
+            let checked = Checked {
+                likeness: &likeness,
+                block: self.block(),
+                sources: &sources,
+                tree: tree.as_ref(),
+                conditions: &conditions,
+                keys: &keys,
+                first_slot,
+                has_keys: select.group_by.is_some(),
+            };
+            if is_grouped {
+                if select.group_by.is_none() && before_order == 0 {
+                    return Err(Error::new(ER_AGGREGATE_ORDER_NON_AGG_QUERY, &[&1]));
+                }
+                checked.check(&items, &named, &having, &order)?;
+            }
+            if select.options.distinct {
+                checked.check_distinct(&items, &order)?;
             }
         }
-        let width = first_slot + aggregates.len();
-        let is_grouped = select.group_by.is_some() || !aggregates.is_empty();
-        let mut group = is_grouped.then(|| GroupPlan {
-            keys: keys.clone(),
+        order.retain(|key| !key.value.is_constant());
+        let mut width = first_slot + aggregates.len();
+        let mut group = is_grouped.then_some(GroupPlan {
+            keys,
             aggregates,
             first_slot,
-            rollup,
+            rollup: None,
             takes_first: false,
             is_sorted: false,
         });
+        if let Some(group) = &mut group {
+            let mut over = rollup::OverGroups { items: &mut items, having: &mut having, order: &mut order };
+            width = rollup::rewrite(group, rollup, width, &likeness, &mut over)?;
+            if rollup {
+                for (column, item) in columns.iter_mut().zip(&items) {
+                    column.nullable = item.nullable;
+                }
+            }
+        }
+        self.depends_on_literals |= likeness.used_literals.get();
+        // What was kept in between is told without the marks of what is computed.
+        let is_kept = group.as_ref().is_some_and(|group| {
+            let streams = group.aggregates.iter().any(|call| call.distinct || call.makes_list());
+            !group.keys.is_empty()
+                && !streams
+                && (!rollup || !order.is_empty())
+                && !self.is_indexed(&group.keys, &sources)
+        });
+        if is_kept || (select.options.distinct && group.is_none()) {
+            let is_key =
+                |item: &Expr| group.as_ref().is_some_and(|group| group.keys.iter().any(|key| likeness.same(key, item)));
+            let kept = columns.into_iter().zip(&items).map(|(column, item)| column.kept(is_key(item)));
+            columns = kept.collect();
+        } else if let Some(group) = &group
+            && let Some(rollup) = &group.rollup
+        {
+            // A key that may be NULL for all its values is computed.
+            let keys = rollup.first_key..rollup.first_key + group.keys.len();
+            for (column, item) in columns.iter_mut().zip(&items) {
+                if item.as_column().is_some_and(|slot| keys.contains(&(slot as usize))) {
+                    column.origin = None;
+                }
+            }
+        }
+        if wants_block && group.is_none() && !select.options.distinct {
+            let all = 0..first_slot as u32;
+            self.block().used.extend(all);
+            self.kept_block = Some(self.block().clone());
+        }
         let used = self.block().used.clone();
         let mut planner = Planner { sources: &mut sources, tables: self.tables, used: &used };
         let keeps_order = select.options.straight_join;
@@ -654,11 +601,7 @@ impl<'a, 't> Binder<'a, 't> {
             _ => {}
         }
         let hashes = planned.hashes;
-        let names = self.block().sources.iter().map(|source| SourceName {
-            alias: source.alias.clone(),
-            columns: source.columns.iter().map(|column| column.name.clone()).collect(),
-        });
-        let names = names.collect();
+        let names = self.block().names();
         let plan = SelectPlan {
             is_ordered: is_sorted && order.is_empty(),
             hashes,
@@ -669,11 +612,41 @@ impl<'a, 't> Binder<'a, 't> {
             width,
             group,
             having,
-            items,
             distinct: select.options.distinct,
+            late_items: !select.options.distinct && !order.is_empty() && items.iter().any(assigns),
             order,
+            items,
         };
         Ok((plan, columns))
+    }
+
+    /// Whether rows come in the order of an index by the first key, and need not be kept to be grouped.
+    fn is_indexed(&self, keys: &[Expr], sources: &[Source]) -> bool {
+        let Some(slot) = keys.first().and_then(Expr::as_column) else { return false };
+        let slot = slot as usize;
+        let found = sources.iter().rfind(|source| source.first_slot <= slot);
+        let Some(Source { kind: SourceKind::Table(table), first_slot, .. }) = found else { return false };
+        let is_first = |index: &crate::schema::Index| {
+            index.parts.first().is_some_and(|part| usize::from(part.column) == slot - first_slot)
+        };
+        table.table.indexes.iter().any(is_first)
+    }
+
+    /// Errors: 3568 (FOR UPDATE OF names a table that is not there), 3569 (one twice).
+    fn check_locked(&mut self, locking: &[ast::Locking<'a>]) -> Result<()> {
+        let mut met: Vec<&[u8]> = Vec::new();
+        for table in locking.iter().flat_map(|clause| clause.tables.iter()) {
+            let name = table.name.text.0;
+            let shown = crate::schema::quoted_name(&text_of(name));
+            if !self.block().sources.iter().any(|source| source.alias.as_bytes() == name) {
+                return Err(Error::new(ER_UNRESOLVED_TABLE_LOCK, &[&shown]));
+            }
+            if met.contains(&name) {
+                return Err(Error::new(ER_DUPLICATE_TABLE_LOCK, &[&shown]));
+            }
+            met.push(name);
+        }
+        Ok(())
     }
 
     fn block(&mut self) -> &mut Block {
@@ -683,8 +656,10 @@ impl<'a, 't> Binder<'a, 't> {
     fn items(
         &mut self,
         select: &'a ast::Select<'a>,
+        star: &[(usize, usize)],
         aggregates: &mut Vec<AggregateCall>,
         first_slot: usize,
+        named: &mut Named,
     ) -> Result<(Vec<Expr>, Vec<OutputColumn>)> {
         let (mut items, mut columns) = (Vec::new(), Vec::new());
         for item in select.items.iter() {
@@ -693,14 +668,26 @@ impl<'a, 't> Binder<'a, 't> {
                     if self.block().sources.is_empty() {
                         return Err(Error::new(ER_NO_TABLES_USED, &[]));
                     }
-                    self.star(None, &mut items, &mut columns)?;
+                    self.star(None, star, &mut items, &mut columns)?;
                 }
-                SelectItem::AllOf(name) => self.star(Some(name), &mut items, &mut columns)?,
+                SelectItem::AllOf(name) => self.star(Some(name), star, &mut items, &mut columns)?,
                 SelectItem::Expression { expression, alias, .. } => {
-                    let place = Place { name: "field list", aggregates: Some(aggregates), first_slot, aliases: None };
+                    let place = Place {
+                        name: "field list",
+                        aggregates: Some(aggregates),
+                        first_slot,
+                        aliases: None,
+                        keys: None,
+                    };
+                    let begin = self.block().named_inside.len();
                     let value = self.expression(expression, place)?;
+                    let inside = self.block().named_inside[begin..].to_vec();
+                    if !inside.is_empty() {
+                        named.by_item.push((items.len(), inside));
+                    }
                     let own = value.as_column().filter(|_| alias.is_none()).and_then(|slot| self.own_name_of(slot));
                     let name = own.as_deref().or(item.name(self.facts.text)).unwrap_or_default();
+                    self.check_name(item);
                     columns.push(OutputColumn {
                         name: name.into(),
                         origin: value.as_column().and_then(|slot| self.origin_of(slot)),
@@ -723,6 +710,23 @@ impl<'a, 't> Binder<'a, 't> {
         Some(column.name.as_bytes().to_vec())
     }
 
+    /// A name that has values of literals in it is for this statement alone.
+    fn check_name(&mut self, item: &SelectItem<'a>) {
+        let SelectItem::Expression { alias: None, span, .. } = item else { return };
+        let is_inside = |lifted: &meseta_parser::Lifted| span.start <= lifted.span.start && lifted.span.end <= span.end;
+        self.depends_on_literals |= self.facts.lifted.iter().any(is_inside);
+    }
+
+    /// Notes what is deprecated in an expression.
+    fn note_deprecated(&mut self, expr: &Expr) {
+        match &expr.kind {
+            ExprKind::SetUserVariable(..) => self.deprecated.push(Deprecated::Assignment),
+            ExprKind::Call(call) if call.function.name == "found_rows" => self.deprecated.push(Deprecated::FoundRows),
+            _ => {}
+        }
+        expr.operands(&mut |operand| self.note_deprecated(operand));
+    }
+
     fn origin_of(&mut self, slot: u32) -> Option<Origin> {
         let slot = slot as usize;
         let source = self.block().sources.iter().rfind(|source| source.first_slot <= slot)?;
@@ -733,42 +737,45 @@ impl<'a, 't> Binder<'a, 't> {
     fn star(
         &mut self,
         of: Option<&ast::ObjectName<'a>>,
+        all: &[(usize, usize)],
         items: &mut Vec<Expr>,
         columns: &mut Vec<OutputColumn>,
     ) -> Result<()> {
         let block = self.block();
-        let mut is_found = of.is_none();
-        let mut used = Vec::new();
-        for source in &block.sources {
-            if let Some(name) = of {
-                let is_it = *source.alias.as_bytes() == *name.name.text.0
-                    && name.schema.is_none_or(|schema| *source.database.as_bytes() == *schema.text.0);
-                if !is_it {
-                    continue;
-                }
-                is_found = true;
-            }
-            for (number, column) in source.columns.iter().enumerate() {
-                if column.is_hidden || (of.is_none() && source.merged.contains(&number)) {
-                    continue;
-                }
-                let slot = (source.first_slot + number) as u32;
-                let nullable = column.nullable || source.is_outer;
-                used.push(slot);
-                items.push(slot_of(slot, column.data_type.clone(), nullable));
-                columns.push(OutputColumn {
-                    name: column.name.as_bytes().into(),
-                    origin: column.origin.clone(),
-                    data_type: column.data_type.clone(),
-                    nullable,
+        let named;
+        let chosen = match of {
+            None => all,
+            Some(name) => {
+                let found = block.sources.iter().position(|source| {
+                    *source.alias.as_bytes() == *name.name.text.0
+                        && name.schema.is_none_or(|schema| *source.database.as_bytes() == *schema.text.0)
                 });
+                let Some(number) = found else {
+                    return Err(Error::new(ER_BAD_TABLE_ERROR, &[&text_of(name.name.text.0)]));
+                };
+                let source = &block.sources[number];
+                named = (0..source.columns.len())
+                    .filter(|&at| !source.columns[at].is_hidden)
+                    .map(|at| (number, at))
+                    .collect::<Vec<_>>();
+                &named
             }
+        };
+        for &(number, at) in chosen {
+            let source = &block.sources[number];
+            let column = &source.columns[at];
+            let slot = (source.first_slot + at) as u32;
+            let nullable = column.nullable || source.is_outer;
+            items.push(slot_of(slot, column.data_type.clone(), nullable));
+            columns.push(OutputColumn {
+                name: column.name.as_bytes().into(),
+                origin: column.origin.clone(),
+                data_type: column.data_type.clone(),
+                nullable,
+            });
+            block.used.insert(slot);
         }
-        block.used.extend(used);
-        match (is_found, of) {
-            (false, Some(name)) => Err(Error::new(ER_BAD_TABLE_ERROR, &[&text_of(name.name.text.0)])),
-            _ => Ok(()),
-        }
+        Ok(())
     }
 
     fn group_by(
@@ -776,16 +783,22 @@ impl<'a, 't> Binder<'a, 't> {
         select: &'a ast::Select<'a>,
         items: &[Expr],
         aliases: &[Alias],
+        first_slot: usize,
     ) -> Result<(Vec<Expr>, bool)> {
         let Some(group_by) = &select.group_by else { return Ok((Vec::new(), false)) };
         let rollup = match group_by.modifier {
             ast::GroupModifier::None => false,
-            ast::GroupModifier::Rollup => return Err(Error::not_yet("WITH ROLLUP")),
+            ast::GroupModifier::Rollup => true,
             _ => return Err(Error::not_yet("GROUPING SETS and CUBE")),
         };
         let mut keys = Vec::new();
         for item in group_by.items.iter() {
-            keys.push(match position_of(&item.expression) {
+            let span = item.expression.span;
+            let written = || text_of(self.facts.text.get(span.start as usize..span.end as usize).unwrap_or_default());
+            if matches!(item.expression.kind, ExpressionKind::Aggregate(_)) {
+                return Err(Error::new(ER_WRONG_GROUP_FIELD, &[&written()]));
+            }
+            let key = match position_of(&item.expression) {
                 Some(number) => items[in_list(number, items.len(), "group statement")?].clone(),
                 None => {
                     let place = Place {
@@ -793,18 +806,36 @@ impl<'a, 't> Binder<'a, 't> {
                         aggregates: None,
                         first_slot: 0,
                         aliases: Some((aliases, AliasOrder::ColumnFirst)),
+                        keys: None,
                     };
                     self.expression(&item.expression, place)?
                 }
-            });
+            };
+            let mut is_aggregate = false;
+            key.columns(&mut |slot| is_aggregate |= slot as usize >= first_slot);
+            if is_aggregate {
+                let text = text_of(self.facts.text.get(span.start as usize..span.end as usize).unwrap_or_default());
+                return Err(Error::new(ER_WRONG_GROUP_FIELD, &[&text]));
+            }
+            keys.push(key);
         }
         Ok((keys, rollup))
     }
 }
 
-/// A set operation or VALUES under an ORDER BY or LIMIT of its own.
+/// Whether an expression sets variables.
+fn assigns(expr: &Expr) -> bool {
+    let mut found = matches!(expr.kind, ExprKind::SetUserVariable(..));
+    expr.operands(&mut |operand| found = found || assigns(operand));
+    found
+}
+
+/// A query under an ORDER BY or LIMIT around it.
 fn wrap(plan: QueryPlan) -> Body {
-    plan.body
+    match plan.limit.is_some() || !plan.order.is_empty() {
+        true => Body::Nested(Box::new(plan)),
+        false => plan.body,
+    }
 }
 
 /// Whether all its functions have the same value for all rows of a statement, and no variable is set.
@@ -855,6 +886,16 @@ impl Standing<'_, '_, '_, '_> {
     }
 }
 
+impl Standing<'_, '_, '_, '_> {
+    /// In HAVING: whether a column is in the select list, or one that rows are grouped by.
+    fn may_be_named(&self, found: &ResolvedColumn) -> bool {
+        let (Some(keys), ExprKind::Column(slot)) = (self.place.keys, &found.kind) else { return true };
+        let is_it = |expr: &Expr| expr.as_column() == Some(*slot);
+        let aliases = self.place.aliases.map_or(&[][..], |(aliases, _)| aliases);
+        keys.iter().any(is_it) || aliases.iter().any(|(_, expr)| is_it(expr))
+    }
+}
+
 impl<'a> Scope for Standing<'_, 'a, '_, '_> {
     fn column(&mut self, name: &ast::ColumnName<'_>) -> Result<ResolvedColumn> {
         let order = self.place.aliases.as_ref().map(|(_, order)| *order);
@@ -864,6 +905,9 @@ impl<'a> Scope for Standing<'_, 'a, '_, '_> {
             return Ok(found);
         }
         match resolve(&mut self.binder.blocks, name, self.place.name) {
+            Ok((_, found)) if !self.may_be_named(&found) => {
+                Err(Error::new(ER_BAD_FIELD_ERROR, &[&shown(name), &self.place.name]))
+            }
             Ok((block, found)) => {
                 self.binder.outermost_named = self.binder.outermost_named.min(block);
                 Ok(found)
@@ -898,13 +942,48 @@ impl<'a> Scope for Standing<'_, 'a, '_, '_> {
         self.binder.tables.system_variable(variable)
     }
 
-    fn default_value(&mut self, _column: Option<&ast::ColumnName<'_>>) -> Result<Expr> {
-        Err(Error::not_yet("DEFAULT here"))
+    fn default_value(&mut self, column: Option<&ast::ColumnName<'_>>) -> Result<Expr> {
+        let Some(name) = column else { return Err(Error::not_yet("DEFAULT here")) };
+        let (at, found) = resolve(&mut self.binder.blocks, name, self.place.name)?;
+        let (ExprKind::Column(slot) | ExprKind::Outer { column: slot, .. }) = found.kind else {
+            return Err(Error::not_yet("DEFAULT here"));
+        };
+        let slot = slot as usize;
+        let source = self.binder.blocks[at].sources.iter().rfind(|source| source.first_slot <= slot);
+        let origin = source.and_then(|source| source.columns.get(slot - source.first_slot)?.origin.clone());
+        let Some(origin) = origin.filter(|origin| !origin.table.is_empty()) else {
+            return Err(Error::new(ER_NO_DEFAULT_FOR_FIELD, &[&shown(name)]));
+        };
+        let FoundTable::Table(table) = self.binder.tables.table(Some(&origin.database), &origin.table)? else {
+            return Err(Error::new(ER_NO_DEFAULT_FOR_FIELD, &[&origin.name]));
+        };
+        let column = &table.columns[origin.column];
+        let value = match &column.default {
+            ColumnDefault::Literal(value) => {
+                let context = meseta_types::Context::default();
+                Value::new(super::access::loaded(value.as_value(), &column.data_type, &context))
+            }
+            ColumnDefault::Null => Value::NULL,
+            ColumnDefault::None if column.nullable => Value::NULL,
+            ColumnDefault::None => return Err(Error::new(ER_NO_DEFAULT_FOR_FIELD, &[&origin.name])),
+            ColumnDefault::Now | ColumnDefault::Expression(_) => {
+                return Err(Error::not_yet("DEFAULT() of a column whose default is computed"));
+            }
+        };
+        let collation = column.data_type.collation().unwrap_or(self.binder.facts.collation);
+        Ok(Expr { nullable: column.nullable, ..Expr::constant(value, column.data_type.clone(), collation) })
     }
 
     fn inserted_value(&mut self, column: &ast::ColumnName<'_>) -> Result<Expr> {
-        let Some(first) = self.binder.inserted_from else { return Err(Error::not_yet("VALUES() here")) };
+        self.binder.deprecated.push(match self.binder.inserted_from {
+            Some(_) => Deprecated::ValuesInDuplicate,
+            None => Deprecated::Values,
+        });
         let (_, found) = resolve(&mut self.binder.blocks, column, self.place.name)?;
+        let Some(first) = self.binder.inserted_from else {
+            let collation = found.data_type.collation().unwrap_or(self.binder.facts.collation);
+            return Ok(Expr { nullable: true, ..Expr::constant(Value::NULL, found.data_type, collation) });
+        };
         match found.kind {
             ExprKind::Column(slot) if slot < first => Ok(slot_of(slot + first, found.data_type, true)),
             _ => Err(Error::not_yet("VALUES() here")),
@@ -915,6 +994,9 @@ impl<'a> Scope for Standing<'_, 'a, '_, '_> {
 impl Binder<'_, '_> {
     /// Binds a query inside of an expression.
     fn subquery_of(&mut self, query: &ast::Query<'_>) -> Result<BoundSubquery> {
+        if query.into.is_some() {
+            return Err(Error::new(ER_MISPLACED_INTO, &[]));
+        }
         let facts = self.facts;
         let mut inner = Binder {
             facts,
@@ -925,10 +1007,23 @@ impl Binder<'_, '_> {
             outermost_named: usize::MAX,
             used: std::mem::take(&mut self.used),
             inserted_from: self.inserted_from,
+            depends_on_literals: self.depends_on_literals,
+            changed: std::mem::take(&mut self.changed),
+            derived_around: self.derived_around,
+            subqueries_around: self.subqueries_around + 1,
+            reads_changed: self.reads_changed,
+            deprecated: std::mem::take(&mut self.deprecated),
+            wants_block: false,
+            kept_block: None,
+            workings: Rc::clone(&self.workings),
         };
         let depth = inner.blocks.len();
         let bound = inner.query(query);
         let named = inner.outermost_named;
+        self.depends_on_literals = inner.depends_on_literals;
+        self.reads_changed = inner.reads_changed;
+        self.deprecated = inner.deprecated;
+        self.changed = inner.changed;
         (self.blocks, self.subqueries, self.used) = (inner.blocks, inner.subqueries, inner.used);
         self.outermost_named = self.outermost_named.min(named);
         let plan = bound?;

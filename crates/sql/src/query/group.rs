@@ -6,6 +6,7 @@
 //!
 //! Groups come out in the order in which they were met.
 
+use std::cmp::Ordering;
 use std::collections::{HashMap, HashSet};
 
 use bumpalo::Bump;
@@ -13,8 +14,9 @@ use meseta_errors::ER_OUT_OF_SORTMEMORY;
 use meseta_types::{Collation, Datum};
 
 use super::inside::Running;
-use super::plan::{GroupPlan, SelectPlan};
+use super::plan::{GroupPlan, RollupPlan, SelectPlan};
 use super::run::{ENOUGH, Flow, MORE, Outer, Sink, evaluate_all};
+use super::sort::ordered;
 use crate::error::{Error, Result};
 use crate::expression::aggregate::Accumulator;
 use crate::expression::group::append_row_key;
@@ -73,6 +75,9 @@ pub fn run(
     rows: &mut dyn FnMut(&mut Running<'_>, &mut Sink<'_>) -> Result<()>,
     show: &mut dyn FnMut(&mut Running<'_>, &[Datum<'_>]) -> Result<Flow>,
 ) -> Result<()> {
+    if let Some(rollup) = &plan.rollup {
+        return run_rollup(plan, rollup, select, outer, running, rows, show);
+    }
     let arena = Bump::new();
     let collations = collations_of(plan.keys.iter());
     let mut numbers: HashMap<Vec<u8>, usize> = HashMap::new();
@@ -121,6 +126,101 @@ pub fn run(
         spare.reset();
         let mut row: Vec<Datum<'_>> = group.row.clone();
         row.resize(select.width, Datum::Null);
+        for (at, (call, accumulator)) in plan.aggregates.iter().zip(&group.accumulators).enumerate() {
+            row[plan.first_slot + at] = accumulator.finish(call, &mut running.env(&spare, outer))?;
+        }
+        if show(running, &row)?.is_break() {
+            break;
+        }
+    }
+    Ok(())
+}
+
+/// A group of the first keys alone, or of all.
+struct Level<'a> {
+    keys: Vec<Datum<'a>>,
+    row: Vec<Datum<'a>>,
+    accumulators: Vec<Accumulator>,
+}
+
+/// GROUP BY .. WITH ROLLUP: rows of the groups in the order of their keys, those of all values of a key behind them.
+fn run_rollup(
+    plan: &GroupPlan,
+    rollup: &RollupPlan,
+    select: &SelectPlan,
+    outer: Outer<'_>,
+    running: &mut Running<'_>,
+    rows: &mut dyn FnMut(&mut Running<'_>, &mut Sink<'_>) -> Result<()>,
+    show: &mut dyn FnMut(&mut Running<'_>, &[Datum<'_>]) -> Result<Flow>,
+) -> Result<()> {
+    let arena = Bump::new();
+    let collations = collations_of(plan.keys.iter());
+    let accumulators = || plan.aggregates.iter().map(|call| call.accumulator()).collect();
+    let mut numbers: HashMap<Vec<u8>, usize> = HashMap::new();
+    // The group of all rows is there even if there are none.
+    let mut groups = vec![Level { keys: Vec::new(), row: Vec::new(), accumulators: accumulators() }];
+    numbers.insert(vec![0], 0);
+    let mut spare = Bump::new();
+    let (mut key, mut bytes) = (Vec::new(), 0_usize);
+    rows(running, &mut |running, row| {
+        spare.reset();
+        let values = evaluate_all(plan.keys.iter(), row, outer, running, &spare)?;
+        for level in 0..=values.len() {
+            key.clear();
+            key.extend_from_slice(&(level as u32).to_le_bytes());
+            append_row_key(&values[..level], &collations[..level], &mut key);
+            let number = match numbers.get(if level == 0 { &[0][..] } else { &key }) {
+                Some(&number) => number,
+                None => {
+                    numbers.insert(key.clone(), groups.len());
+                    let keys = values[..level].iter().map(|&value| copy_into(value, None, &arena)).collect();
+                    groups.push(Level { keys, row: Vec::new(), accumulators: accumulators() });
+                    bytes += 2 * key.len() + size_of::<Level<'_>>();
+                    groups.len() - 1
+                }
+            };
+            let group = &mut groups[number];
+            if group.row.is_empty() {
+                group.row = row.iter().map(|&value| copy_into(value, None, &arena)).collect();
+            }
+            for (call, accumulator) in plan.aggregates.iter().zip(&mut group.accumulators) {
+                call.add_row(accumulator, row, &mut running.env(&spare, outer))?;
+            }
+        }
+        if bytes + arena.allocated_bytes() > running.inside.memory_limit {
+            return Err(Error::new(ER_OUT_OF_SORTMEMORY, &[]));
+        }
+        Ok(MORE)
+    })?;
+    let mut failed = None;
+    groups.sort_by(|one, other| {
+        for ((one, other), &collation) in one.keys.iter().zip(&other.keys).zip(&collations) {
+            let ordering = ordered(*one, *other, collation, running).unwrap_or_else(|error| {
+                failed.get_or_insert(error);
+                Ordering::Equal
+            });
+            if ordering != Ordering::Equal {
+                return ordering;
+            }
+        }
+        other.keys.len().cmp(&one.keys.len())
+    });
+    failed.map_or(Ok(()), Err)?;
+    for group in &groups {
+        spare.reset();
+        let mut row: Vec<Datum<'_>> = group.row.clone();
+        row.resize(select.width, Datum::Null);
+        for (at, key) in plan.keys.iter().enumerate() {
+            let value = group.keys.get(at).copied().unwrap_or(Datum::Null);
+            row[rollup.first_key + at] = value;
+            if let Some(slot) = key.as_column() {
+                row[slot as usize] = value;
+            }
+        }
+        for (asked, slot) in &rollup.groupings {
+            let bits = asked.iter().fold(0, |bits, &key| bits << 1 | i64::from(key >= group.keys.len()));
+            row[*slot] = Datum::Signed(bits);
+        }
         for (at, (call, accumulator)) in plan.aggregates.iter().zip(&group.accumulators).enumerate() {
             row[plan.first_slot + at] = accumulator.finish(call, &mut running.env(&spare, outer))?;
         }

@@ -28,7 +28,7 @@ use crate::expression::{Comparer, ComparisonOperator, Expr, ExprKind, copy_into}
 /// How a source's rows are kept.
 #[derive(Debug, Default)]
 pub struct HashPlan {
-    /// What they are found by; if by nothing, all of them are candidates.
+    /// What they are found by; at least one.
     pub keys: Vec<HashKey>,
     /// All that must hold of a row. (The source itself asks what names nothing but it, before a row is kept.)
     pub conditions: Vec<Expr>,
@@ -73,7 +73,7 @@ fn looks(expr: &Expr, source: &Source) -> Looks {
 }
 
 /// Whether it may be evaluated once more, or once less, and nobody notices.
-pub fn is_repeatable(expr: &Expr) -> bool {
+fn is_repeatable(expr: &Expr) -> bool {
     let own = match &expr.kind {
         ExprKind::Call(call) => call.function.is_stable(),
         ExprKind::UserVariable(_) | ExprKind::SetUserVariable(..) => false,
@@ -87,7 +87,7 @@ pub fn is_repeatable(expr: &Expr) -> bool {
 /// How to keep the rows of a source that is read for each row of those before it; `None` if they are found better. If they
 /// are kept, the plan has the source's conditions, and the source those that name nothing else.
 pub fn plan(source: &mut Source) -> Option<HashPlan> {
-    let is_derived = match &source.kind {
+    match &source.kind {
         SourceKind::Table(table) => {
             let access = &table.access;
             let is_found_by_row = access.lookups().filter_map(Lookup::value).any(|value| {
@@ -98,11 +98,12 @@ pub fn plan(source: &mut Source) -> Option<HashPlan> {
             if is_found_by_row || access.is_point || table.locking.is_some_and(|plan| plan.exclusive) {
                 return None;
             }
-            false
         }
-        SourceKind::Derived { is_lateral, .. } if *is_lateral => return None,
-        SourceKind::Derived { .. } | SourceKind::Virtual(_) => true,
-    };
+        SourceKind::Derived { is_lateral: true, .. } => return None,
+        // Its rows are others in each round.
+        SourceKind::Working(_) => return None,
+        SourceKind::Derived { .. } | SourceKind::Virtual(_) => {}
+    }
     let (mut keys, mut local) = (Vec::new(), Vec::new());
     for condition in source.conditions.iter().filter(|condition| is_repeatable(condition)) {
         if looks(condition, source) == Looks::AtSource {
@@ -119,7 +120,8 @@ pub fn plan(source: &mut Source) -> Option<HashPlan> {
         };
         keys.push(HashKey { probe: sides.0.clone(), build: sides.1.clone(), comparer: compare.comparer });
     }
-    if keys.is_empty() && !is_derived {
+    // Without a key a table is read again, and what is made up is kept by `materialized`.
+    if keys.is_empty() {
         return None;
     }
     let conditions = std::mem::replace(&mut source.conditions, local);
@@ -198,7 +200,7 @@ fn type_of(source: &Source, column: usize) -> Option<&DataType> {
     match &source.kind {
         SourceKind::Table(table) => table.table.columns.get(column).map(|column| &column.data_type),
         SourceKind::Derived { plan, .. } => plan.columns.get(column).map(|column| &column.data_type),
-        SourceKind::Virtual(_) => None,
+        SourceKind::Virtual(_) | SourceKind::Working(_) => None,
     }
 }
 
@@ -215,7 +217,7 @@ impl<'a> Built<'a> {
         arena: &'a Bump,
         read: &mut Read<'_>,
     ) -> Result<Option<Built<'a>>> {
-        let mut built = Built { rows: Vec::new(), by_key: HashMap::new(), is_keyed: !plan.keys.is_empty() };
+        let mut built = Built { rows: Vec::new(), by_key: HashMap::new(), is_keyed: true };
         let (mut spare, mut key, mut bytes, mut is_too_much) = (Bump::new(), Vec::new(), 0, false);
         let before = arena.allocated_bytes();
         read(running, &mut |running, row| {

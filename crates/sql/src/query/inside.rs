@@ -13,12 +13,14 @@ use std::time::Duration;
 
 use bumpalo::Bump;
 use meseta_engine::EngineError;
+use meseta_engine::rows::FoundRow;
 use meseta_types::{Context, Datum};
 
 use super::hash::KeptRows;
 use super::materialized::Materialized;
 use super::measure::Measures;
 use super::plan::Subquery;
+use super::recursive::WorkingRows;
 use super::run::{ENOUGH, MORE, Outer, Spare, run_query};
 use crate::error::{Error, Result};
 use crate::expression::random::Random;
@@ -46,6 +48,12 @@ pub struct Inside<'r> {
     pub no_auto_value_on_zero: bool,
     /// Tables as they have been read.
     pub tables: &'r TableCache,
+    /// The rows that came last of recursive tables, by their numbers.
+    pub working: Vec<WorkingRows>,
+    /// Rows at hand of tables that are changed, as the engine has them.
+    pub found: Vec<Option<FoundRow>>,
+    /// How many rows there would have been without LIMIT, if that was asked for.
+    pub rows_without_limit: Option<u64>,
     /// Rows of queries that refer to no row around them, by their numbers: once one has been run twice.
     pub kept: Option<Rc<RefCell<KeptQueries>>>,
     /// What sources do is measured: EXPLAIN ANALYZE.
@@ -115,6 +123,9 @@ impl<'r> Inside<'r> {
             tables: self.tables,
             kept: Some(Rc::clone(self.kept.get_or_insert_default())),
             measures: self.measures.clone(),
+            working: self.working.clone(),
+            found: Vec::new(),
+            rows_without_limit: None,
         };
         let mut running = Running { inside, context, spares: Vec::new(), materialized: Materialized::default() };
         let outer: Outer<'_> = rows;

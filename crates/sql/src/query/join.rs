@@ -263,6 +263,7 @@ impl Planner<'_> {
                 (cost, Some(access))
             }
             SourceKind::Derived { is_lateral: true, .. } => (LAST, None),
+            SourceKind::Working(_) => (10.0, None),
             SourceKind::Derived { .. } | SourceKind::Virtual(_) => (1000.0, None),
         }
     }

@@ -11,15 +11,21 @@
 
 mod access;
 mod bind;
+mod columns;
 pub mod explain;
 mod filter;
+mod from;
+mod full_group;
 mod group;
 mod hash;
 mod inside;
 mod join;
+mod joined;
 mod materialized;
 mod measure;
 mod plan;
+mod recursive;
+mod rollup;
 mod run;
 mod scope;
 mod selected;
@@ -29,11 +35,13 @@ mod table;
 mod wanted;
 
 pub use access::{loaded, stored};
-pub use bind::{Binder, FoundTable, Place, Tables, bind_alone, text_of};
+pub use bind::{Binder, Deprecated, FoundTable, Place, Tables, bind_alone, text_of};
 pub use filter::bind_filter;
 pub use inside::{Inside, Running};
+pub use joined::JoinPlan;
 pub use measure::{Measure, Measures};
 pub use plan::{Body, LockingPlan, Origin, OutputColumn, QueryPlan, SelectPlan, SortKey, Subquery};
-pub use run::{ENOUGH, Flow, MORE, evaluate_all, holds, run_query};
+pub use run::{ENOUGH, Flow, MORE, enter_table, evaluate_all, holds, run_query};
+pub use scope::shown as shown_name;
 pub use selected::{SelectedTable, limit_count, named_source, rows_to_change, sort_rows};
 pub use table::KnownTable;

@@ -18,6 +18,7 @@ use meseta_engine::Direction;
 use meseta_types::DataType;
 
 use super::hash::HashPlan;
+use super::scope::{Block, slot};
 use super::table::KnownTable;
 use crate::expression::aggregate::AggregateCall;
 use crate::expression::{Comparer, Expr};
@@ -49,6 +50,16 @@ pub struct Origin {
     pub column: usize,
     /// The column's name in the table.
     pub name: Box<str>,
+    /// What a client is told of it beside its type: keys, defaults.
+    pub flags: u16,
+}
+
+impl Origin {
+    /// That of a value which was computed and kept.
+    pub fn nowhere() -> Self {
+        let nothing = || Box::from("");
+        Self { database: nothing(), alias: nothing(), table: nothing(), column: 0, name: nothing(), flags: 0 }
+    }
 }
 
 /// A query.
@@ -65,6 +76,18 @@ pub struct QueryPlan {
 }
 
 impl QueryPlan {
+    /// Has a SELECT show all slots of its sources behind its columns. False if it is another query.
+    pub fn show_slots(&mut self, block: &Block) -> bool {
+        let Body::Select(select) = &mut self.body else { return false };
+        for source in &block.sources {
+            for (at, column) in source.columns.iter().enumerate() {
+                let number = (source.first_slot + at) as u32;
+                select.items.push(slot(number, column.data_type.clone(), true));
+            }
+        }
+        true
+    }
+
     /// Calls with each expression of it, but for those of queries inside of expressions.
     pub fn expressions<'p>(&'p self, f: &mut dyn FnMut(&'p Expr)) {
         self.order.iter().for_each(|key| f(&key.value));
@@ -72,6 +95,10 @@ impl QueryPlan {
             Body::Select(select) => select.expressions(f),
             Body::Values(rows) => rows.iter().flatten().for_each(f),
             Body::SetOperation(set) => set.sides.iter().for_each(|side| side.expressions(f)),
+            Body::Nested(query) => query.expressions(f),
+            Body::Recursive(recursive) => {
+                recursive.seeds.iter().chain(&recursive.steps).for_each(|part| part.expressions(f));
+            }
         }
     }
 }
@@ -92,6 +119,7 @@ impl SelectPlan {
             items: Vec::new(),
             distinct: false,
             order: Vec::new(),
+            late_items: false,
         }
     }
 
@@ -141,6 +169,10 @@ pub enum Body {
     Values(Vec<Vec<Expr>>),
     /// UNION and its like.
     SetOperation(Box<SetPlan>),
+    /// One in parentheses, with ORDER BY or LIMIT of its own.
+    Nested(Box<QueryPlan>),
+    /// A table of WITH RECURSIVE that reads itself.
+    Recursive(Box<RecursivePlan>),
 }
 
 /// UNION, INTERSECT, EXCEPT.
@@ -152,8 +184,27 @@ pub struct SetPlan {
     pub all: bool,
     /// Both sides, with as many columns.
     pub sides: [QueryPlan; 2],
-    /// The types in which they meet.
-    pub types: Vec<DataType>,
+    /// The columns in which they meet: slots of a row, in their types.
+    pub columns: Vec<Expr>,
+}
+
+/// The recursive part of WITH RECURSIVE.
+#[derive(Debug)]
+pub struct RecursivePlan {
+    /// Its name.
+    pub name: Box<str>,
+    /// The rows to begin with.
+    pub seeds: Vec<QueryPlan>,
+    /// What is made of the rows that came last.
+    pub steps: Vec<QueryPlan>,
+    /// By which number the steps read those rows.
+    pub working: usize,
+    /// Whether rows that are there already count again.
+    pub all: bool,
+    /// The columns: slots of a row, in the types of the rows to begin with.
+    pub columns: Vec<Expr>,
+    /// LIMIT: with so many rows it ends.
+    pub limit: Option<LimitPlan>,
 }
 
 /// LIMIT.
@@ -163,6 +214,8 @@ pub struct LimitPlan {
     pub count: Expr,
     /// So many are passed over.
     pub offset: Option<Expr>,
+    /// SQL_CALC_FOUND_ROWS: the rows behind are made too, and counted.
+    pub counts_all: bool,
 }
 
 /// What rows are ordered by.
@@ -201,6 +254,8 @@ pub struct SelectPlan {
     pub distinct: bool,
     /// ORDER BY, over a row's slots; empty if the join yields rows in this order.
     pub order: Vec<SortKey>,
+    /// Whether items are computed once rows are in order: they count rows in variables.
+    pub late_items: bool,
 }
 
 /// What a source is called.
@@ -231,11 +286,21 @@ pub struct GroupPlan {
     /// The slot of the first aggregate.
     pub first_slot: usize,
     /// WITH ROLLUP.
-    pub rollup: bool,
+    pub rollup: Option<RollupPlan>,
     /// Whether the first row that has a value decides: MIN or MAX, read in the order of an index.
     pub takes_first: bool,
     /// Whether rows come with equal keys one behind the other.
     pub is_sorted: bool,
+}
+
+/// WITH ROLLUP: the groups of the first keys alone, too. Expressions over groups see keys in slots of their own, NULL in the
+/// rows of all their values.
+#[derive(Debug)]
+pub struct RollupPlan {
+    /// The slot of the first key's value.
+    pub first_key: usize,
+    /// GROUPING(..): the numbers of the keys asked for, and the slot of the answer.
+    pub groupings: Vec<(Vec<usize>, usize)>,
 }
 
 /// How sources are joined.
@@ -276,6 +341,8 @@ pub struct Source {
     pub width: usize,
     /// What must hold of a row so far.
     pub conditions: Vec<Expr>,
+    /// If its rows are to be changed: where the row at hand is kept, as the engine has it.
+    pub keeps_row: Option<usize>,
 }
 
 impl Source {
@@ -283,7 +350,7 @@ impl Source {
     pub fn nothing() -> Self {
         let plan = QueryPlan { body: Body::Values(Vec::new()), columns: Vec::new(), order: Vec::new(), limit: None };
         let kind = SourceKind::Derived { plan: Box::new(plan), is_lateral: false };
-        Self { kind, first_slot: 0, width: 0, conditions: Vec::new() }
+        Self { kind, first_slot: 0, width: 0, conditions: Vec::new(), keeps_row: None }
     }
 }
 
@@ -300,6 +367,8 @@ pub enum SourceKind {
     },
     /// Made up: information_schema.
     Virtual(&'static dyn VirtualTable),
+    /// The rows that came last, of the recursive table with this number.
+    Working(usize),
 }
 
 impl std::fmt::Debug for SourceKind {
@@ -308,6 +377,7 @@ impl std::fmt::Debug for SourceKind {
             SourceKind::Table(table) => table.fmt(f),
             SourceKind::Derived { plan, .. } => plan.fmt(f),
             SourceKind::Virtual(table) => f.write_str(table.name()),
+            SourceKind::Working(number) => write!(f, "working {number}"),
         }
     }
 }

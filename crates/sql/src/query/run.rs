@@ -32,8 +32,9 @@ use super::hash::Built;
 use super::inside::Running;
 use super::plan::{Body, Join, LimitPlan, LockingPlan, QueryPlan, SelectPlan, Source, SourceKind, TableSource};
 use super::sort::Kept;
+use super::table::KnownTable;
 use super::wanted::wanted_names;
-use super::{group, materialized, set_operation};
+use super::{group, materialized, recursive, set_operation};
 use crate::error::{Error, Result};
 use crate::expression::Expr;
 use crate::schema::information::{Cell, View, VirtualTable, Wanted};
@@ -79,9 +80,44 @@ pub fn run_query(plan: &QueryPlan, outer: Outer<'_>, running: &mut Running<'_>, 
         None => (0, u64::MAX),
         Some(limit) => limit_of(limit, outer, running)?,
     };
+    let counts_all = plan.limit.as_ref().is_some_and(|limit| limit.counts_all);
+    if counts_all {
+        return run_counted(plan, limit, outer, running, sink);
+    }
     if limit.1 == 0 {
         return Ok(());
     }
+    run_limited(plan, limit, outer, running, sink)
+}
+
+/// SQL_CALC_FOUND_ROWS: all rows are made, but only some are shown.
+fn run_counted(
+    plan: &QueryPlan,
+    limit: (u64, u64),
+    outer: Outer<'_>,
+    running: &mut Running<'_>,
+    sink: &mut Sink<'_>,
+) -> Result<()> {
+    let (offset, count) = limit;
+    let (mut made, mut flow) = (0_u64, MORE);
+    run_limited(plan, (0, u64::MAX), outer, running, &mut |running, row| {
+        made += 1;
+        if made > offset && made - offset <= count && flow.is_continue() {
+            flow = sink(running, row)?;
+        }
+        Ok(MORE)
+    })?;
+    running.inside.rows_without_limit = Some(made);
+    Ok(())
+}
+
+fn run_limited(
+    plan: &QueryPlan,
+    limit: (u64, u64),
+    outer: Outer<'_>,
+    running: &mut Running<'_>,
+    sink: &mut Sink<'_>,
+) -> Result<()> {
     let mut limit = Limited { offset: limit.0, count: limit.1, passed: 0, shown: 0 };
     let mut limited = |running: &mut Running<'_>, row: &[Datum<'_>]| limit.show(running, row, sink);
     if plan.order.is_empty() {
@@ -105,6 +141,8 @@ fn run_body(plan: &QueryPlan, outer: Outer<'_>, running: &mut Running<'_>, sink:
     match &plan.body {
         Body::Select(select) => run_select(select, outer, running, sink),
         Body::SetOperation(set) => set_operation::run(set, outer, running, sink),
+        Body::Nested(query) => run_query(query, outer, running, sink),
+        Body::Recursive(recursive) => recursive::run(recursive, outer, running, sink),
         Body::Values(rows) => {
             let mut arena = Bump::new();
             for row in rows {
@@ -139,7 +177,8 @@ impl Limited {
     }
 }
 
-fn limit_of(limit: &LimitPlan, outer: Outer<'_>, running: &mut Running<'_>) -> Result<(u64, u64)> {
+/// How many rows are passed over, and how many are shown.
+pub fn limit_of(limit: &LimitPlan, outer: Outer<'_>, running: &mut Running<'_>) -> Result<(u64, u64)> {
     let arena = Bump::new();
     let mut number = |expr: &Expr| -> Result<u64> {
         let value = expr.evaluate(&[], &mut running.env(&arena, outer))?;
@@ -234,6 +273,13 @@ fn run_select(plan: &SelectPlan, outer: Outer<'_>, running: &mut Running<'_>, si
         if !holds(&plan.having, row, outer, running, &spare)? {
             return Ok(MORE);
         }
+        if plan.late_items
+            && let Some(kept) = &mut kept
+        {
+            let keys = evaluate_all(plan.order.iter().map(|key| &key.value), row, outer, running, &spare)?;
+            kept.add(&keys, row).ok_or_else(out_of_memory)?;
+            return Ok(MORE);
+        }
         let mut items = recycle(std::mem::take(&mut spare_items));
         evaluate_into(&mut items, plan.items.iter(), row, outer, running, &spare)?;
         if let Some(distinct) = &mut distinct
@@ -259,7 +305,15 @@ fn run_select(plan: &SelectPlan, outer: Outer<'_>, running: &mut Running<'_>, si
         None => Ok(()),
         Some(mut kept) => {
             kept.sort(&plan.order, running)?;
-            kept.show(running, sink)
+            if !plan.late_items {
+                return kept.show(running, sink);
+            }
+            let mut spare = Bump::new();
+            kept.show(running, &mut |running, row| {
+                spare.reset();
+                let items = evaluate_all(plan.items.iter(), row, outer, running, &spare)?;
+                sink(running, &items)
+            })
         }
     }
 }
@@ -424,6 +478,7 @@ fn source_rows(
             });
             shown.map(|()| flow)
         }
+        SourceKind::Working(number) => working_rows(source, *number, outer, row, running, &mut spare, sink),
     };
     spare.arena.reset();
     running.spares.push(spare);
@@ -443,13 +498,38 @@ fn virtual_rows(
     let schema = Arc::clone(running.inside.engine.schema());
     let session = running.inside.facts.session();
     let view = View { schema: &schema, tables: running.inside.tables, zone: &running.context.zone, session };
-    for made in table.rows(&view, wanted) {
+    let mut rows = table.rows(&view, wanted);
+    if let Some(session) = session {
+        let names: Vec<_> = table.columns().iter().map(|column| column.name).collect();
+        session.account.grants().keep_visible(&names, &mut rows);
+    }
+    for made in rows {
         let values: Vec<Datum<'_>> = made.iter().map(Cell::datum).collect();
         if sink(running, &values)?.is_break() {
             break;
         }
     }
     Ok(())
+}
+
+/// The rows that came last of a recursive table.
+fn working_rows(
+    source: &Source,
+    number: usize,
+    outer: Outer<'_>,
+    row: &[Datum<'_>],
+    running: &mut Running<'_>,
+    spare: &mut Spare,
+    sink: &mut Sink<'_>,
+) -> Result<Flow> {
+    let rows = running.inside.working.get(number).cloned().unwrap_or_default();
+    for made in rows.iter() {
+        let values: Vec<Datum<'_>> = made.iter().map(crate::expression::Value::get).collect();
+        if extended(source, row, &values, outer, running, spare, sink)?.is_break() {
+            return Ok(ENOUGH);
+        }
+    }
+    Ok(MORE)
 }
 
 /// Shows a row with the values of a source behind it.
@@ -477,7 +557,12 @@ fn extended(
 
 /// Enters a table for this statement. Error: it has changed since the statement was planned.
 pub fn enter(table: &TableSource, mode: TableMode, running: &mut Running<'_>) -> Result<TableHandle> {
-    let engine_table = table.table.engine();
+    enter_table(&table.table, mode, running)
+}
+
+/// Enters a table that a statement changes.
+pub fn enter_table(table: &KnownTable, mode: TableMode, running: &mut Running<'_>) -> Result<TableHandle> {
+    let engine_table = table.engine();
     let handle = running.inside.engine.use_table(engine_table.id(), mode).map_err(Error::from_engine)?;
     match handle {
         Some(handle) if handle.is(engine_table) => Ok(handle),
@@ -511,6 +596,12 @@ fn table_rows(
     let mode = if is_exclusive { TableMode::Write } else { TableMode::Read };
     let handle = enter(table, mode, running)?;
     let locking = table.locking.map(|plan| locking_of(plan, running));
+    if let Some(kept) = source.keeps_row {
+        let flow = kept_rows(source, table, &handle, kept, outer, row, running, spare, sink);
+        // An outer join has none behind the last.
+        running.inside.found[kept] = None;
+        return flow;
+    }
     for bounds in bounds(table, row, outer, running)? {
         let is_clustered = table.access.index == 0;
         let flow = match (bounds, locking) {
@@ -538,6 +629,40 @@ fn table_rows(
                 cursor_rows(source, table, cursor, outer, row, running, spare, |running, _, row| sink(running, row))?
             }
         };
+        if flow.is_break() {
+            return Ok(flow);
+        }
+    }
+    Ok(MORE)
+}
+
+/// Rows that are to be changed: each is kept while it is shown.
+#[allow(clippy::too_many_arguments)]
+fn kept_rows(
+    source: &Source,
+    table: &TableSource,
+    handle: &TableHandle,
+    kept: usize,
+    outer: Outer<'_>,
+    row: &[Datum<'_>],
+    running: &mut Running<'_>,
+    spare: &mut Spare,
+    sink: &mut Sink<'_>,
+) -> Result<Flow> {
+    let plan = table.locking.unwrap_or(LockingPlan { exclusive: true, wait: LockWait::Wait });
+    let locking = locking_of(plan, running);
+    for bounds in bounds(table, row, outer, running)? {
+        let cursor = match &bounds {
+            Bounds::Empty => continue,
+            Bounds::Point(key) => RowCursor::locking_at(handle, table.access.index, key, locking),
+            Bounds::Range(range) => {
+                RowCursor::locking(handle, table.access.index, range, table.access.direction, locking)
+            }
+        };
+        let flow = cursor_rows(source, table, cursor, outer, row, running, spare, |running, found, row| {
+            running.inside.found[kept] = Some(found.clone());
+            sink(running, row)
+        })?;
         if flow.is_break() {
             return Ok(flow);
         }

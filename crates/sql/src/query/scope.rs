@@ -11,7 +11,7 @@ use meseta_errors::{ER_BAD_FIELD_ERROR, ER_NON_UNIQ_ERROR};
 use meseta_parser::ast;
 use meseta_types::{Collation, DataType, Derivation, IntegerSize};
 
-use super::plan::Origin;
+use super::plan::{Origin, SourceName};
 use crate::error::{Error, Result};
 use crate::expression::{Compare, Comparer, ComparisonOperator, Expr, ExprKind, ResolvedColumn};
 
@@ -62,9 +62,22 @@ pub struct Block {
     pub sources: Vec<NamedSource>,
     /// Slots that have been named, from inside too.
     pub used: HashSet<u32>,
+    /// Slots that have been named from inside, in this order.
+    pub named_inside: Vec<u32>,
+    /// The first source that names can mean: those before it are not in sight of a join's ON.
+    pub visible_from: usize,
 }
 
 impl Block {
+    /// What each source is called: for EXPLAIN.
+    pub fn names(&self) -> Vec<SourceName> {
+        let name = |source: &NamedSource| SourceName {
+            alias: source.alias.clone(),
+            columns: source.columns.iter().map(|column| column.name.clone()).collect(),
+        };
+        self.sources.iter().map(name).collect()
+    }
+
     /// Slots of all sources.
     pub fn width(&self) -> usize {
         self.sources.last().map_or(0, |source| source.first_slot + source.columns.len())
@@ -73,7 +86,7 @@ impl Block {
     /// The source and the number of the column that a name means here.
     pub fn find(&self, name: &ast::ColumnName<'_>, place: &str) -> Result<Option<(&NamedSource, usize)>> {
         let mut found = None;
-        for source in self.sources.iter().filter(|source| source.may_be(name)) {
+        for source in self.sources.iter().skip(self.visible_from).filter(|source| source.may_be(name)) {
             for (number, column) in source.columns.iter().enumerate() {
                 if !same_name(column.name.as_bytes(), name.column.text.0)
                     || (name.table.is_none() && source.merged.contains(&number))
@@ -115,6 +128,9 @@ pub fn resolve(blocks: &mut [Block], name: &ast::ColumnName<'_>, place: &str) ->
         let nullable = column.nullable || source.is_outer;
         let resolved = ResolvedColumn { kind, data_type: column.data_type.clone(), nullable };
         blocks[at].used.insert(slot);
+        if level > 0 {
+            blocks[at].named_inside.push(slot);
+        }
         return Ok((at, resolved));
     }
     Err(Error::new(ER_BAD_FIELD_ERROR, &[&shown(name), &place]))

@@ -6,16 +6,18 @@ use bumpalo::Bump;
 use meseta_engine::catalog::TableHandle;
 use meseta_engine::lock::TableMode;
 use meseta_engine::rows::FoundRow;
+use meseta_errors::ER_NON_UPDATABLE_TABLE;
 use meseta_parser::ast::{self, LockWait};
 use meseta_types::Datum;
 
 use super::bind::{Binder, FoundTable, Place, text_of};
 use super::explain::{self, ExplainRow};
+use super::from::source_columns;
 use super::inside::Running;
 use super::join::{Planner, Tree};
 use super::plan::{Access, LockingPlan, SortKey, Source, SourceKind, TableSource};
 use super::run::{Flow, MORE, enter, evaluate_all, holds, rows_of_table};
-use super::scope::{Block, NamedSource, SourceColumn};
+use super::scope::{Block, NamedSource};
 use super::sort::sorted_by;
 use super::table::KnownTable;
 use crate::error::{Error, Result};
@@ -53,18 +55,11 @@ impl SelectedTable {
 
 /// A table as names see it, its columns in slots from `first_slot` on.
 pub fn named_source(table: &KnownTable, alias: &str, first_slot: usize) -> NamedSource {
-    let columns = table.columns.iter().map(|column| SourceColumn {
-        name: column.name.as_str().into(),
-        data_type: column.data_type.clone(),
-        nullable: column.nullable,
-        origin: None,
-        is_hidden: column.invisible,
-    });
     NamedSource {
         database: table.database.as_str().into(),
         alias: alias.into(),
         first_slot,
-        columns: columns.collect(),
+        columns: source_columns(table, alias),
         is_outer: false,
         merged: Vec::new(),
     }
@@ -89,9 +84,13 @@ impl<'a> Binder<'a, '_> {
         &mut self,
         table: &'a ast::Table<'a>,
         condition: Option<&'a ast::Expression<'a>>,
+        what: &'static str,
     ) -> Result<SelectedTable> {
         let name = text_of(table.name.name.text.0);
         let database = table.name.schema.map(|schema| text_of(schema.text.0));
+        if database.is_none() && self.common.iter().any(|common| common.definition.name.text.0 == name.as_bytes()) {
+            return Err(Error::new(ER_NON_UPDATABLE_TABLE, &[&name, &what]));
+        }
         let FoundTable::Table(known) = self.tables.table(database.as_deref(), &name)? else {
             return Err(Error::not_yet("changing a table that is made up"));
         };
@@ -99,8 +98,10 @@ impl<'a> Binder<'a, '_> {
             return Err(Error::not_yet("partitions"));
         }
         let alias = table.alias.map_or_else(|| name.clone(), |alias| text_of(alias.text.0));
+        super::from::check_hints(table.index_hints, &known, &alias)?;
         self.tables.permit(&known, &alias, true)?;
         self.push_source(named_source(&known, &alias, 0));
+        self.changed.push((known.engine().id(), alias));
         let conditions = match condition {
             None => Vec::new(),
             Some(condition) => self.expression(condition, Place::plain("where clause"))?.conjuncts(),
@@ -111,7 +112,7 @@ impl<'a> Binder<'a, '_> {
             access: Access::all(),
             locking: Some(LockingPlan { exclusive: true, wait: LockWait::Wait }),
         }));
-        let source = Source { kind, first_slot: 0, width: known.columns.len(), conditions: Vec::new() };
+        let source = Source { kind, first_slot: 0, width: known.columns.len(), ..Source::nothing() };
         Ok(SelectedTable { table: known, source, constant: Vec::new(), conditions })
     }
 

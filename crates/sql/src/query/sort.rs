@@ -77,7 +77,7 @@ pub fn sorted_by(
 }
 
 /// NULL comes before all values.
-fn ordered(one: Datum<'_>, other: Datum<'_>, collation: Collation, running: &mut Running<'_>) -> Result<Ordering> {
+pub fn ordered(one: Datum<'_>, other: Datum<'_>, collation: Collation, running: &mut Running<'_>) -> Result<Ordering> {
     match (one.is_null(), other.is_null()) {
         (false, false) => Ok(compare(one, other, collation, running.context)?.unwrap_or(Ordering::Equal)),
         (one, other) => Ok(other.cmp(&one)),

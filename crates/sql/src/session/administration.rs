@@ -56,7 +56,7 @@ impl Session {
         if let Some(counter) = counter_of(statement) {
             self.facts.shared.counters.add(counter, 1);
         }
-        self.tracker.begins(statement);
+        self.tracker.begins(statement, &self.facts.variables.state);
     }
 
     /// A plan is about to run: it is counted, and max_execution_time begins.
@@ -106,6 +106,8 @@ impl Session {
             PlanBody::Insert(_) => (Counter::HandlerWrite, Counter::InnodbRowsInserted),
             PlanBody::Update(_) => (Counter::HandlerUpdate, Counter::InnodbRowsUpdated),
             PlanBody::Delete(_) => (Counter::HandlerDelete, Counter::InnodbRowsDeleted),
+            PlanBody::Several(several) if several.deletes() => (Counter::HandlerDelete, Counter::InnodbRowsDeleted),
+            PlanBody::Several(_) => (Counter::HandlerUpdate, Counter::InnodbRowsUpdated),
             PlanBody::Query(_) => return,
         };
         counters.add(handler, changes.affected);
@@ -202,7 +204,8 @@ impl Session {
         facts.variables.reset();
         facts.user_variables.clear();
         facts.seeded.clear();
-        (facts.last_insert_id, facts.given_insert_id, facts.row_count, facts.found_rows) = (0, None, -1, 0);
+        facts.variables.state.last_insert_id = 0;
+        (facts.given_insert_id, facts.row_count, facts.found_rows) = (None, -1, 0);
         self.renew_context(false);
         self.apply_settings();
         self.tracker.changed_state();
@@ -210,9 +213,9 @@ impl Session {
 
     // ---- KILL -------------------------------------------------------------------------------------------------------
 
-    /// Whether this session may see and end the connections of others.
-    fn rules_over_others(&self) -> bool {
-        true
+    /// Whether this session has a privilege over the connections of others.
+    fn rules_over_others(&self, privilege: &str) -> bool {
+        self.facts.account.grants().may_dynamic(privilege)
     }
 
     /// KILL [CONNECTION | QUERY] expression.
@@ -229,7 +232,7 @@ impl Session {
     pub fn kill(&mut self, id: u64, only_statement: bool) -> Result<()> {
         let Some(server) = self.instance.server() else { return Err(Error::not_yet("KILL without a server")) };
         let unknown = || Error::new(ER_NO_SUCH_THREAD, &[&id]);
-        if !self.rules_over_others() {
+        if !self.rules_over_others("CONNECTION_ADMIN") {
             let own = self.facts.identity.user.rsplit_once('@').map_or("", |(user, _)| user).to_owned();
             let processes = server.processes();
             let other = processes.iter().find(|process| process.id == id).ok_or_else(unknown)?;
@@ -299,7 +302,7 @@ impl Session {
     pub fn processes(&self) -> Vec<Process> {
         let all = self.instance.server().map(super::Connections::processes).unwrap_or_default();
         let own = self.facts.identity.user.rsplit_once('@').map_or("", |(user, _)| user);
-        let sees_all = self.rules_over_others();
+        let sees_all = self.rules_over_others("PROCESS");
         all.into_iter().filter(|process| sees_all || process.user == own).collect()
     }
 

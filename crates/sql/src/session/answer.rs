@@ -1,10 +1,12 @@
 //! What a statement tells its client: the seam to whoever writes packets.
 
+use meseta_errors::ER_CLIENT_LOCAL_FILES_DISABLED;
 use meseta_types::{Charset, Datum};
 
 use super::Tracked;
 use crate::error::{Error, Result};
 use crate::query::OutputColumn;
+use crate::statement::manipulation::PieceSource;
 
 /// What a statement that has no rows came to.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -47,6 +49,11 @@ pub trait Answer {
 
     /// The statement is done, and has no rows.
     fn done(&mut self, done: &Done, status: Status) -> Result<()>;
+
+    /// A file that the client sends: LOAD DATA LOCAL. Error 3948: it sends none.
+    fn local_file(&mut self, _name: &[u8]) -> Result<Box<dyn PieceSource + '_>> {
+        Err(Error::new(ER_CLIENT_LOCAL_FILES_DISABLED, &[]))
+    }
 
     /// The session's state has changed: to be told with the end of this answer, which comes next.
     fn changed(&mut self, _change: &Tracked) {}

@@ -61,10 +61,11 @@ pub struct SessionTables<'s> {
 impl Tables for SessionTables<'_> {
     fn table(&mut self, database: Option<&str>, name: &str) -> Result<FoundTable> {
         let Some(database) = database.or(self.database) else { return Err(Error::new(ER_NO_DB_ERROR, &[])) };
+        if let Some(table) = self.instance.system_table(database, name) {
+            return Ok(FoundTable::Virtual(table));
+        }
         if database.eq_ignore_ascii_case("information_schema") {
-            let found = self.instance.information_table(name).map(FoundTable::Virtual);
-            let unknown = || Error::new(ER_UNKNOWN_TABLE, &[&name.to_uppercase(), &"information_schema"]);
-            return found.ok_or_else(unknown);
+            return Err(Error::new(ER_UNKNOWN_TABLE, &[&name.to_uppercase(), &"information_schema"]));
         }
         if database.eq_ignore_ascii_case("performance_schema") {
             let found = crate::schema::performance::table(name).map(FoundTable::Virtual);
@@ -107,7 +108,12 @@ impl Tables for SessionTables<'_> {
 
     fn user_variable(&mut self, name: &str) -> Option<DataType> {
         self.has_named_variables = true;
-        self.user_variables.get(name).map(|value| type_of(value.get()))
+        let data_type = type_of(self.user_variables.get(name)?.get());
+        Some(match data_type {
+            // An integer of a variable is as wide as any, with its sign.
+            DataType::Integer { size, number, .. } => DataType::Integer { size, number, display_width: Some(21) },
+            other => other,
+        })
     }
 
     fn system_variable(&mut self, variable: &SystemVariable) -> Result<(DataType, bool)> {

@@ -14,6 +14,7 @@ use meseta_types::{Charset, Collation, DataType, TextSize};
 
 use super::plan::{PlanBody, StatementPlan};
 use super::{Done, Parameters, Session};
+use crate::account::Requirements;
 use crate::error::{Error, Result};
 use crate::query::{Binder, OutputColumn, text_of};
 use crate::schema::{Column, ColumnDefault};
@@ -91,7 +92,7 @@ impl Session {
 
     fn fill(&mut self, insert: &ast::Statement<'_>, text: &[u8], parameters: Parameters<'_>) -> Result<Changes> {
         let facts = self.bind_facts(text, parameters);
-        let plan = StatementPlan::new(insert, facts, &mut self.tables())?;
+        let plan = StatementPlan::new(insert, facts, &mut self.tables(), Requirements::default())?;
         let mut running = self.running(parameters.values, &plan.subqueries);
         match &plan.body {
             PlanBody::Insert(plan) => plan.run(&mut running),
@@ -137,7 +138,7 @@ fn kept_type(data_type: &DataType) -> DataType {
         DataType::Varchar { length: 0, collation } => DataType::Char { length: 0, collation: *collation },
         DataType::Varchar { length, collation } => {
             let each = collation.charset().max_len();
-            match length.saturating_mul(each.into()) {
+            match length.saturating_mul(each) {
                 0..=65_532 => data_type.clone(),
                 bytes => DataType::Text { size: TextSize::for_bytes(bytes.into()), collation: *collation },
             }

@@ -11,6 +11,7 @@ use meseta_types::{Collation, DataType, Datum, SqlError};
 
 use super::plan::{Parameters, PlanBody, StatementPlan, is_planned};
 use super::{Answer, Session, Status};
+use crate::account::Requirements;
 use crate::error::{Error, Result};
 use crate::expression::{BindFacts, Value};
 use crate::query::explain::{self, ExplainRow, Explained};
@@ -126,7 +127,7 @@ impl Session {
             return Err(Error { code, message: format!("EXPLAIN INTO does not support FORMAT={name}.") });
         }
         let facts = BindFacts { lifted: &[], ..self.bind_facts(text, parameters) };
-        let plan = StatementPlan::new(inner, facts, &mut self.tables())?;
+        let plan = StatementPlan::new(inner, facts, &mut self.tables(), Requirements::default())?;
         let explained = self.explain_plan(&plan, format, statement.analyze, parameters);
         let (rows, note) = self.end_statement(explained)?;
         if let Some(note) = note {
@@ -163,7 +164,14 @@ impl Session {
             PlanBody::Delete(delete) => {
                 (Explained::Change("DELETE", delete.selected(), delete.is_sorted()), None, "delete")
             }
+            PlanBody::Several(several) => {
+                let query = several.query();
+                (Explained::Query(query), Some(query), if several.deletes() { "delete" } else { "update" })
+            }
         };
+        if analyzes && matches!(plan.body, PlanBody::Several(_)) {
+            return Err(Error::not_yet("EXPLAIN ANALYZE of a statement that changes several tables"));
+        }
         let note = query.map(explain::query_note);
         let mut running = self.running(parameters.values, &plan.subqueries);
         let measures = match what {

@@ -11,7 +11,7 @@ use super::connections::SessionShared;
 use super::counters::Counter;
 use super::user_lock::Bell;
 use super::{Instance, identifiers};
-
+use crate::account::SessionAccount;
 use crate::error::{Error, Result};
 use crate::expression::random::Random;
 use crate::expression::{Host, SystemVariable, Value};
@@ -57,12 +57,12 @@ pub struct SessionFacts {
     pub user_variables: HashMap<Box<str>, Value>,
     /// Who is connected.
     pub identity: Identity,
+    /// What he may.
+    pub account: SessionAccount,
     /// The session's database.
     pub database: Option<String>,
     /// When the statement began: microseconds since 1970.
     pub statement_time: i64,
-    /// LAST_INSERT_ID() of the statements before.
-    pub last_insert_id: u64,
     /// What LAST_INSERT_ID(expr) of this statement was given.
     pub given_insert_id: Option<u64>,
     /// ROW_COUNT().
@@ -146,12 +146,16 @@ impl Host for SessionFacts {
     }
 
     fn last_insert_id(&self) -> u64 {
-        self.last_insert_id
+        self.variables.state.last_insert_id
     }
 
     fn set_last_insert_id(&mut self, number: u64) {
-        self.last_insert_id = number;
+        self.variables.state.last_insert_id = number;
         self.given_insert_id = Some(number);
+    }
+
+    fn take_insert_id(&mut self) -> u64 {
+        std::mem::take(&mut self.variables.state.insert_id)
     }
 
     fn row_count(&self) -> i64 {
@@ -172,6 +176,10 @@ impl Host for SessionFacts {
 
     fn current_user(&self) -> &str {
         &self.identity.account
+    }
+
+    fn current_role(&self) -> &str {
+        self.account.current_role()
     }
 
     fn database(&self) -> Option<&str> {

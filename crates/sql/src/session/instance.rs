@@ -16,6 +16,7 @@ use super::lock::GlobalReadLock;
 use super::plan_cache::PlanCache;
 use super::user_lock::UserLocks;
 use super::xa::XaNames;
+use crate::account::{AccountStore, NoPlugins, PasswordHasher};
 use crate::error::{Error, Result};
 use crate::schema::information::VirtualTable;
 use crate::schema::{MysqlCollations, TableCache};
@@ -27,7 +28,7 @@ pub const VERSION: &str = "9.7.0-meseta";
 /// A server's SQL side.
 pub struct Instance {
     /// The engine.
-    pub engine: Engine,
+    pub engine: Arc<Engine>,
     /// System variables.
     pub globals: Arc<Globals>,
     /// Tables as they were read.
@@ -49,6 +50,9 @@ pub struct Instance {
     status_flushed: Mutex<Option<Instant>>,
     /// Plans of statements.
     pub plans: PlanCache,
+    /// Who may log in, and what he may.
+    pub accounts: AccountStore,
+    hasher: OnceLock<Box<dyn PasswordHasher>>,
     connections: AtomicU64,
     short_identifiers: AtomicU64,
 }
@@ -64,9 +68,12 @@ impl Instance {
     /// Opens the engine in a store.
     pub fn open(store: Store) -> Result<Arc<Instance>> {
         let options = EngineOptions { collations: Arc::new(MysqlCollations), ..EngineOptions::default() };
-        let engine = Engine::open(store, options).map_err(Error::from_engine)?;
+        let engine = Arc::new(Engine::open(store, options).map_err(Error::from_engine)?);
+        let accounts = AccountStore::open(Arc::clone(&engine))?;
         Ok(Arc::new(Instance {
             engine,
+            accounts,
+            hasher: OnceLock::new(),
             globals: Arc::new(Globals::new()),
             tables: TableCache::default(),
             row_counts: RowCounts::default(),
@@ -136,9 +143,20 @@ impl Instance {
         self.connections.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// A table of information_schema.
-    pub fn information_table(&self, name: &str) -> Option<&'static dyn VirtualTable> {
-        crate::schema::information::virtual_table(name)
+    /// A table of a database that is made up.
+    pub fn system_table(&self, database: &str, name: &str) -> Option<&'static dyn VirtualTable> {
+        crate::schema::information::system_table(database, name)
+    }
+
+    /// Lets passwords be set: before the first session. Without it, only accounts without a password can be made.
+    pub fn set_password_hasher(&self, hasher: Box<dyn PasswordHasher>) {
+        // A second one would make what the first one's plugins do not know.
+        let _ = self.hasher.set(hasher);
+    }
+
+    /// Makes stored passwords.
+    pub fn hasher(&self) -> &dyn PasswordHasher {
+        self.hasher.get().map_or(&NoPlugins, |hasher| &**hasher)
     }
 }
 

@@ -12,6 +12,8 @@
 //!    and it leaves the tables that it used.
 //! 3. A definition (DDL) commits what was before, as in MySQL.
 
+mod absent;
+mod account;
 mod administration;
 mod answer;
 mod catalog;
@@ -23,6 +25,8 @@ mod facts;
 mod filter;
 mod identifiers;
 mod instance;
+mod into;
+mod load;
 mod lock;
 mod maintenance;
 mod plan;
@@ -47,6 +51,7 @@ use meseta_parser::{Normaliser, ast};
 use meseta_storage::Lsn;
 use meseta_types::{Context, Date, Datum};
 
+pub use account::account_settings;
 pub use answer::{Answer, Done, Status};
 pub use catalog::{SessionTables, TableRules};
 pub use connections::{Connections, Process, ServerFigures, SessionShared};
@@ -119,10 +124,10 @@ impl Session {
         let facts = SessionFacts {
             variables,
             user_variables: HashMap::new(),
+            account: account::of_identity(instance, &identity),
             identity,
             database: None,
             statement_time: clock(),
-            last_insert_id: 0,
             given_insert_id: None,
             row_count: -1,
             found_rows: 0,
@@ -183,9 +188,9 @@ impl Session {
 
     /// Uses another database: USE, COM_INIT_DB. Error 1049 if there is none of this name.
     pub fn use_database(&mut self, name: &str) -> Result<()> {
-        let is_there = name.eq_ignore_ascii_case("information_schema")
-            || name.eq_ignore_ascii_case("performance_schema")
-            || self.engine.schema().databases.contains_key(name);
+        self.check_use(name)?;
+        let is_there =
+            crate::schema::information::is_system_database(name) || self.engine.schema().databases.contains_key(name);
         if !is_there {
             return Err(Error::new(ER_BAD_DB_ERROR, &[&name]));
         }
@@ -271,6 +276,7 @@ impl Session {
             parameters: parameters.types,
             parameters_are_ascii: parameters.are_ascii(),
             first_lifted: parameters.types.len() as u32,
+            only_full_group_by: settings.sql_mode.has(SqlModes::ONLY_FULL_GROUP_BY),
             ..BindFacts::default()
         }
     }
@@ -321,6 +327,9 @@ impl Session {
                 auto_increment,
                 no_auto_value_on_zero,
                 tables: &self.instance.tables,
+                working: Vec::new(),
+                found: Vec::new(),
+                rows_without_limit: None,
                 kept: None,
                 measures: None,
             },
@@ -344,13 +353,22 @@ impl Session {
         if !matches!(statement, S::Show(_)) {
             self.renew_context(matches!(statement, S::Load(_)) || crate::statement::is_definition(statement));
         }
+        self.authorise(statement)?;
         let done = match statement {
+            statement if crate::account::is_account_statement(statement) => {
+                return self.account_statement(statement, more, answer);
+            }
             S::Empty => return Err(Error::new(ER_EMPTY_QUERY, &[])),
             S::Do(expressions) => {
                 self.evaluate_each(expressions, text, parameters, &mut |_, _| Ok(()))?;
                 self.end_statement(Ok(()))?;
                 Done::default()
             }
+            S::Query(ast::Query { into: Some(into), .. }) => {
+                let S::Query(query) = statement else { return Err(Error::not_yet("this statement")) };
+                self.select_into(query, into, text, parameters)?
+            }
+            S::Load(load) => self.load(load, text, parameters, answer)?,
             S::Use(name) => {
                 self.use_database(&text_of(name.text.0))?;
                 Done::default()
@@ -388,9 +406,15 @@ impl Session {
             S::Explain(explain) if !matches!(explain.target, ast::ExplainTarget::Table { .. }) => {
                 return self.explain(explain, text, parameters, more, answer);
             }
-            S::Explain(_) => {
+            S::Explain(explain) => {
                 let rows = self.define(statement, text);
-                let Outcome::Rows(rows) = self.end_statement(rows)? else { return Err(Error::not_yet("this EXPLAIN")) };
+                let Outcome::Rows(mut rows) = self.end_statement(rows)? else {
+                    return Err(Error::not_yet("this EXPLAIN"));
+                };
+                if let ast::ExplainTarget::Table { name, .. } = explain.target {
+                    let columns = ast::ShowWhat::Columns { extended: false, full: false, table: name };
+                    self.keep_visible(&columns, &mut rows);
+                }
                 return self.show_rows(&rows, more, answer);
             }
             S::Kill(kill) => {
@@ -414,7 +438,10 @@ impl Session {
                 }
                 self.renew_context(false);
                 let rows = self.define(statement, text).and_then(|outcome| match outcome {
-                    Outcome::Rows(rows) => self.rows_where(rows, show, text),
+                    Outcome::Rows(mut rows) => {
+                        self.keep_visible(&show.what, &mut rows);
+                        self.rows_where(rows, show, text)
+                    }
                     _ => Err(Error::not_yet("this SHOW")),
                 });
                 let rows = self.end_statement(rows)?;
@@ -449,7 +476,10 @@ impl Session {
                     Outcome::Rows(rows) => return self.show_rows(&rows, more, answer),
                 }
             }
-            _ => return Err(Error::not_yet("this statement")),
+            statement => {
+                self.absent(statement)?;
+                Done::default()
+            }
         };
         self.facts.row_count = 0;
         self.remember_warnings();

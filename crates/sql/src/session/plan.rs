@@ -2,16 +2,17 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use meseta_parser::ast::Statement;
+use meseta_parser::ast::{self, Statement};
 use meseta_types::{DataType, Datum};
 
 use super::SessionTables;
 use super::counters::{Counter, counter_of};
 use super::tracking::access_of;
+use crate::account::Requirements;
 use crate::error::Result;
 use crate::expression::BindFacts;
-use crate::query::{Binder, QueryPlan, Subquery};
-use crate::statement::manipulation::{DeletePlan, InsertPlan, UpdatePlan};
+use crate::query::{Binder, Deprecated, QueryPlan, Subquery};
+use crate::statement::manipulation::{DeletePlan, InsertPlan, SeveralPlan, UpdatePlan};
 use crate::variable::SessionVariables;
 
 /// What a statement does.
@@ -25,6 +26,43 @@ pub enum PlanBody {
     Update(UpdatePlan),
     /// DELETE.
     Delete(DeletePlan),
+    /// UPDATE or DELETE of several tables.
+    Several(SeveralPlan),
+}
+
+impl PlanBody {
+    /// Whether rows go.
+    pub fn deletes(&self) -> bool {
+        match self {
+            PlanBody::Delete(_) => true,
+            PlanBody::Several(several) => several.deletes(),
+            _ => false,
+        }
+    }
+}
+
+fn plan_update<'a>(update: &'a ast::Update<'a>, binder: &mut Binder<'a, '_>) -> Result<PlanBody> {
+    let is_one = matches!(update.tables, [ast::TableReference::Table(_)]);
+    if is_one {
+        let plan = UpdatePlan::new(update, binder)?;
+        if !binder.reads_changed || !update.order_by.is_empty() || update.limit.is_some() {
+            return Ok(PlanBody::Update(plan));
+        }
+        // It reads what it changes: all is read first.
+        binder.begin_again();
+    }
+    SeveralPlan::update(update, binder).map(PlanBody::Several)
+}
+
+fn plan_delete<'a>(delete: &'a ast::Delete<'a>, binder: &mut Binder<'a, '_>) -> Result<PlanBody> {
+    if let ast::DeleteTarget::Single(_) = delete.target {
+        let plan = DeletePlan::new(delete, binder)?;
+        if !binder.reads_changed || !delete.order_by.is_empty() || delete.limit.is_some() {
+            return Ok(PlanBody::Delete(plan));
+        }
+        binder.begin_again();
+    }
+    SeveralPlan::delete(delete, binder).map(PlanBody::Several)
 }
 
 /// A statement's plan: what many executions, of many sessions, share.
@@ -34,6 +72,10 @@ pub struct StatementPlan {
     pub body: PlanBody,
     /// Queries inside of its expressions.
     pub subqueries: Vec<Subquery>,
+    /// What it requires of who runs it: looked at by every execution.
+    pub requirements: Requirements,
+    /// What in it is deprecated.
+    pub deprecated: Vec<Deprecated>,
     /// It depends on variables whose types may change: it is for this execution alone.
     pub is_personal: bool,
     /// What it is counted as.
@@ -44,28 +86,36 @@ pub struct StatementPlan {
 
 /// Whether a statement has a plan.
 pub fn is_planned(statement: &Statement<'_>) -> bool {
-    matches!(statement, Statement::Query(_) | Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_))
+    match statement {
+        Statement::Query(query) => query.into.is_none(),
+        Statement::Insert(_) | Statement::Update(_) | Statement::Delete(_) => true,
+        _ => false,
+    }
 }
 
 impl StatementPlan {
-    /// Binds and plans a statement that [`is_planned`].
+    /// Binds and plans a statement that [`is_planned`], whose requirements have been looked at.
     pub fn new<'a>(
         statement: &'a Statement<'a>,
         facts: BindFacts<'a>,
         tables: &mut SessionTables<'_>,
+        requirements: Requirements,
     ) -> Result<StatementPlan> {
         let mut binder = Binder::new(facts, tables);
         let body = match statement {
             Statement::Query(query) => PlanBody::Query(binder.query(query)?),
             Statement::Insert(insert) => PlanBody::Insert(InsertPlan::new(insert, &mut binder)?),
-            Statement::Update(update) => PlanBody::Update(UpdatePlan::new(update, &mut binder)?),
-            Statement::Delete(delete) => PlanBody::Delete(DeletePlan::new(delete, &mut binder)?),
+            Statement::Update(update) => plan_update(update, &mut binder)?,
+            Statement::Delete(delete) => plan_delete(delete, &mut binder)?,
             _ => return Err(crate::Error::not_yet("this statement")),
         };
         let subqueries = std::mem::take(&mut binder.subqueries);
+        let is_personal = binder.depends_on_literals;
+        let deprecated = std::mem::take(&mut binder.deprecated);
         let access = access_of(statement);
-        let is_personal = tables.has_named_variables;
-        Ok(StatementPlan { body, subqueries, is_personal, counter: counter_of(statement), access })
+        let is_personal = is_personal || tables.has_named_variables;
+        let counter = counter_of(statement);
+        Ok(StatementPlan { body, subqueries, requirements, deprecated, is_personal, counter, access })
     }
 
     /// Whether bad values are errors in it, where the SQL mode is strict.

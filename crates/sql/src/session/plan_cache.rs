@@ -165,14 +165,21 @@ impl SessionPlans {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::account::Requirements;
     use crate::query::{Body, QueryPlan};
     use crate::session::plan::PlanBody;
 
     fn plan(schema_version: u64, now: i64) -> CachedPlan {
         let query = QueryPlan { body: Body::Values(Vec::new()), columns: Vec::new(), order: Vec::new(), limit: None };
-        let body = PlanBody::Query(query);
-        let plan =
-            StatementPlan { body, subqueries: Vec::new(), is_personal: false, counter: None, access: (false, false) };
+        let plan = StatementPlan {
+            body: PlanBody::Query(query),
+            subqueries: Vec::new(),
+            requirements: Requirements::default(),
+            deprecated: Vec::new(),
+            is_personal: false,
+            counter: None,
+            access: (false, false),
+        };
         CachedPlan::new(plan, schema_version, now)
     }
 

@@ -129,7 +129,13 @@ impl Session {
         {
             return Ok(None);
         }
-        let parsed = meseta_parser::parse(&arena, text, start, options)?;
+        let parsed = match meseta_parser::parse(&arena, text, start, options) {
+            Ok(parsed) => parsed,
+            Err(error) => {
+                self.renew_context(false);
+                return Err(error.into());
+            }
+        };
         self.more_follows = parsed.next.is_some();
         if is_planned(&parsed.statement) {
             self.planned(&parsed.statement, source, &values?, answer)?;
@@ -144,7 +150,10 @@ impl Session {
         let (version, now) = (self.engine.schema_version(), self.facts.statement_time);
         let Some(cached) = self.plans.take(key, &self.instance.plans, version, now) else { return Ok(None) };
         self.renew_context(cached.plan.changes_data());
-        let ran = self.run_plan(&cached.plan, slots, true, answer);
+        let ran = match self.check_requirements(&cached.plan.requirements) {
+            Ok(()) => self.run_plan(&cached.plan, slots, true, answer),
+            Err(error) => Err(error),
+        };
         self.plans.put_back(key, cached);
         ran.map(Some)
     }
@@ -183,9 +192,10 @@ impl Session {
     ) -> Result<()> {
         for attempt in 1.. {
             self.renew_context(!matches!(statement, ast::Statement::Query(_)));
+            let requirements = self.authorise(statement)?;
             let version = self.engine.schema_version();
             let facts = BindFacts { lifted: source.lifted, ..self.bind_facts(source.text, source.parameters) };
-            let plan = StatementPlan::new(statement, facts, &mut self.tables())?;
+            let plan = StatementPlan::new(statement, facts, &mut self.tables(), requirements)?;
             let ran = self.run_plan(&plan, slots, attempt < ATTEMPTS, answer);
             let is_stale = matches!(ran, Ok(Ran::Stale));
             if let Some(key) = source.key
@@ -211,6 +221,9 @@ impl Session {
         answer: &mut dyn Answer,
     ) -> Result<Ran> {
         self.plan_begins(plan);
+        for deprecated in &plan.deprecated {
+            self.context.warnings.warn(deprecated.warning());
+        }
         let ran = match &plan.body {
             PlanBody::Query(query) => self.select(query, &plan.subqueries, slots, may_retry, answer),
             body => self.change(body, &plan.subqueries, slots, may_retry, answer),
@@ -238,6 +251,7 @@ impl Session {
             answer.row(&query.columns, row)?;
             Ok(MORE)
         });
+        let without_limit = running.inside.rows_without_limit;
         drop(running);
         if let Err(error) = &done
             && error.code == ER_TABLE_DEF_CHANGED
@@ -252,7 +266,7 @@ impl Session {
         if !is_begun {
             answer.columns(&query.columns, status)?;
         }
-        self.facts.found_rows = shown;
+        self.facts.found_rows = without_limit.unwrap_or(shown);
         self.facts.row_count = -1;
         self.remember_warnings();
         self.tell_changes(answer);
@@ -274,6 +288,7 @@ impl Session {
             PlanBody::Insert(plan) => plan.run(&mut running),
             PlanBody::Update(plan) => plan.run(&mut running),
             PlanBody::Delete(plan) => plan.run(&mut running),
+            PlanBody::Several(plan) => plan.run(&mut running),
             PlanBody::Query(_) => Ok(Changes::default()),
         };
         drop(running);
@@ -298,7 +313,7 @@ impl Session {
     fn told(&mut self, body: &PlanBody, changes: Changes) -> Done {
         let warnings = self.context.warnings.count();
         if changes.insert_id != 0 {
-            self.facts.last_insert_id = changes.insert_id;
+            self.facts.variables.state.last_insert_id = changes.insert_id;
         }
         self.count_changes(body, &changes);
         let insert_id = match (changes.insert_id, self.facts.given_insert_id) {
@@ -307,15 +322,18 @@ impl Session {
             (generated, _) => generated,
         };
         let info = match body {
-            PlanBody::Insert(_) if changes.found > 1 => {
+            PlanBody::Insert(_) if changes.tells_records => {
                 format!("Records: {}  Duplicates: {}  Warnings: {warnings}", changes.found, changes.duplicates)
             }
-            PlanBody::Update(_) => {
+            PlanBody::Update(_) | PlanBody::Several(_) if !body.deletes() => {
                 format!("Rows matched: {}  Changed: {}  Warnings: {warnings}", changes.found, changes.affected)
             }
             _ => String::new(),
         };
-        let insert_id = if matches!(body, PlanBody::Insert(_)) { insert_id } else { 0 };
+        let insert_id = match body {
+            PlanBody::Insert(_) => insert_id,
+            _ => self.facts.given_insert_id.unwrap_or(0),
+        };
         Done { affected: changes.affected, insert_id, info }
     }
 }

@@ -61,7 +61,7 @@ pub fn type_of(value: Datum<'_>) -> DataType {
         Datum::Signed(_) => DataType::BIGINT,
         Datum::Unsigned(_) => DataType::BIGINT_UNSIGNED,
         Datum::Float(_) | Datum::Double(_) => DataType::DOUBLE,
-        Datum::Decimal(_) => DataType::decimal(65, 30),
+        Datum::Decimal(number) => DataType::decimal(65, number.scale().min(30)),
         Datum::Text(text, collation) => DataType::Varchar { length: text.len() as u32, collation },
         Datum::Date(_) => DataType::Date,
         Datum::Time(_, decimals) => DataType::Time { decimals },
@@ -105,6 +105,7 @@ impl Session {
             return Err(Error::new(ER_UNSUPPORTED_PS, &[]));
         }
         self.renew_context(false);
+        self.authorise(&parsed.statement)?;
         let columns = match parsed.statement {
             S::Query(query) => {
                 let facts = self.bind_facts(text, Parameters::default());

@@ -40,7 +40,9 @@ impl Session {
                         Some(value) => Input::of_datum(value.get(), &mut buffer),
                         None => Input::of_expression(value).unwrap_or(Input::Null),
                     };
-                    let mut context = SetContext { may: &|_| true, warnings: &mut self.context.warnings };
+                    let grants = self.facts.account.grants();
+                    let may = |privilege: &str| grants.may_dynamic(privilege);
+                    let mut context = SetContext { may: &may, warnings: &mut self.context.warnings };
                     let checked =
                         check_set(&self.facts.variables, variable.scope, *at_signs, &name, input, &mut context)?;
                     assignments.push(checked);
@@ -81,9 +83,27 @@ impl Session {
     }
 
     pub(super) fn set_transaction(&mut self, statement: &ast::SetTransaction) -> Result<()> {
-        let mut context = SetContext { may: &|_| true, warnings: &mut self.context.warnings };
+        let grants = self.facts.account.grants();
+        let may = |privilege: &str| grants.may_dynamic(privilege);
+        let mut context = SetContext { may: &may, warnings: &mut self.context.warnings };
         let assignments = check_transaction(&self.facts.variables, statement, &mut context)?;
         self.apply_assignments(assignments);
+        self.apply_settings();
+        Ok(())
+    }
+
+    /// Speaks in the collation that a client named by its number when it came, as SET NAMES would. A number that is not known
+    /// means the server's defaults.
+    pub fn set_client_collation(&mut self, id: u16) -> Result<()> {
+        let Some(collation) = meseta_types::Collation::from_id(id) else { return Ok(()) };
+        let settings = self.facts.variables.settings();
+        if settings.collation_connection == collation && settings.character_set_client == collation.charset() {
+            return Ok(());
+        }
+        let set = collation.charset().name();
+        for assignment in check_names(&self.facts.variables, true, Some(set), Some(collation.name()))? {
+            assignment.apply(&mut self.facts.variables);
+        }
         self.apply_settings();
         Ok(())
     }

@@ -81,6 +81,8 @@ impl Session {
     fn show_conditions(&mut self, least: Level, more: bool, answer: &mut dyn Answer) -> Result<()> {
         let columns = [text_column("Level", 7), number_column("Code"), text_column("Message", 512)];
         let kept = self.context.warnings.kept().to_vec();
+        // FOUND_ROWS() is still that of the statement which is warned of.
+        let found_rows = self.facts.found_rows;
         let rows: Vec<Vec<Datum<'_>>> = kept
             .iter()
             .filter(|warning| warning.level >= least)
@@ -89,6 +91,8 @@ impl Session {
                 vec![Datum::text(warning.level.name()), code, Datum::text(&warning.condition.message)]
             })
             .collect();
-        self.show_values(&columns, &rows, more, answer)
+        let shown = self.show_values(&columns, &rows, more, answer);
+        self.facts.found_rows = found_rows;
+        shown
     }
 }

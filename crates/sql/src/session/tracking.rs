@@ -16,7 +16,7 @@ use meseta_parser::ast::{QueryBody, Statement, Transaction};
 
 use super::plan::StatementPlan;
 use super::{Answer, Session};
-use crate::variable::{Isolation, ReadScope, Variable};
+use crate::variable::{Isolation, ReadScope, SessionState, Variable};
 
 /// Something that has changed.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -42,6 +42,8 @@ pub struct Tracker {
     state: bool,
     /// What the open transaction has done.
     access: Access,
+    /// What was said of the open transaction: its isolation, read only.
+    begun: (Option<Isolation>, Option<bool>),
     told_transaction: Option<String>,
     told_characteristics: Option<String>,
 }
@@ -110,7 +112,7 @@ impl Tracker {
     }
 
     /// Another statement is about to run.
-    pub(super) fn begins(&mut self, statement: &Statement<'_>) {
+    pub(super) fn begins(&mut self, statement: &Statement<'_>, state: &SessionState) {
         if !self.is_on {
             return;
         }
@@ -118,7 +120,13 @@ impl Tracker {
         match statement {
             S::Load(_) => self.access.writes = true,
             S::Show(_) | S::Explain(_) => self.access.rows = true,
-            S::Transaction(Transaction::Start { consistent_snapshot: snapshot, .. }) => {
+            S::Transaction(Transaction::Start { consistent_snapshot: snapshot, read_only }) => {
+                // What SET TRANSACTION said is for this one, unless another is open, which that was for.
+                let (isolation, only) = match state.in_transaction {
+                    true => (None, None),
+                    false => (state.next_isolation, state.next_read_only),
+                };
+                self.begun = (isolation, read_only.or(only));
                 self.access = Access { explicit: true, snapshot: *snapshot, reads: *snapshot, ..Access::default() };
                 self.told_characteristics = None;
             }
@@ -206,8 +214,13 @@ impl Session {
 
     fn characteristics(&self) -> String {
         let state = &self.facts.variables.state;
+        let (isolation, read_only) = match state.in_transaction {
+            true if self.tracker.access.explicit => self.tracker.begun,
+            true => (None, None),
+            false => (state.next_isolation, state.next_read_only),
+        };
         let mut parts = Vec::new();
-        if let Some(isolation) = state.next_isolation {
+        if let Some(isolation) = isolation {
             let name = match isolation {
                 Isolation::ReadUncommitted => "READ UNCOMMITTED",
                 Isolation::ReadCommitted => "READ COMMITTED",
@@ -216,7 +229,7 @@ impl Session {
             };
             parts.push(format!("SET TRANSACTION ISOLATION LEVEL {name};"));
         }
-        let access = state.next_read_only.map(|only| if only { "READ ONLY" } else { "READ WRITE" });
+        let access = read_only.map(|only| if only { "READ ONLY" } else { "READ WRITE" });
         if state.in_transaction && self.tracker.access.explicit {
             let snapshot = self.tracker.access.snapshot.then_some("WITH CONSISTENT SNAPSHOT");
             let options: Vec<&str> = snapshot.into_iter().chain(access).collect();

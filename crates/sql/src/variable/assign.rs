@@ -10,8 +10,8 @@
 
 use meseta_errors::{
     ER_CANT_CHANGE_TX_CHARACTERISTICS, ER_COLLATION_CHARSET_MISMATCH, ER_GLOBAL_VARIABLE,
-    ER_INCORRECT_GLOBAL_LOCAL_VAR, ER_LOCAL_VARIABLE, ER_NO_DEFAULT, ER_SPECIFIC_ACCESS_DENIED_ERROR,
-    ER_UNKNOWN_SYSTEM_VARIABLE, ER_VARIABLE_IS_READONLY, ER_WARN_DEPRECATED_SYNTAX,
+    ER_INCORRECT_GLOBAL_LOCAL_VAR, ER_LOCAL_VARIABLE, ER_NO_DEFAULT, ER_PERSIST_ONLY_ACCESS_DENIED_ERROR,
+    ER_SPECIFIC_ACCESS_DENIED_ERROR, ER_UNKNOWN_SYSTEM_VARIABLE, ER_VARIABLE_IS_READONLY, ER_WARN_DEPRECATED_SYNTAX,
 };
 use meseta_parser::ast::{SetTransaction, VariableScope};
 use meseta_types::{Charset, Collation, SqlError, Warnings};
@@ -152,7 +152,7 @@ fn warn_of_value(definition: &Definition, input: Input<'_>, value: &Value, warni
     warnings.warn(SqlError::new(number, text));
 }
 
-/// 1227, if the account may not.
+/// 1227 or 3630, if the account may not.
 fn check_guard(definition: &Definition, target: Target, context: &SetContext<'_>) -> Result<()> {
     const GLOBAL: &[&str] = &["SUPER", "SYSTEM_VARIABLES_ADMIN"];
     let needed: &[&str] = match target {
@@ -167,14 +167,19 @@ fn check_guard(definition: &Definition, target: Target, context: &SetContext<'_>
         Target::PersistOnly => &["SYSTEM_VARIABLES_ADMIN", "PERSIST_RO_VARIABLES_ADMIN"],
     };
     // SUPER stands for all of them, if the message names it or not.
-    if needed.iter().any(|privilege| (context.may)(privilege)) || (context.may)("SUPER") {
+    let may = |privilege: &&str| (context.may)(privilege);
+    let is_enough = if target == Target::PersistOnly { needed.iter().all(may) } else { needed.iter().any(may) };
+    if is_enough || (context.may)("SUPER") {
         return Ok(());
     }
-    let text = match (target, needed) {
-        (Target::PersistOnly, _) => "SYSTEM_VARIABLES_ADMIN and PERSIST_RO_VARIABLES_ADMIN".to_owned(),
-        (_, [one]) => (*one).to_owned(),
-        (_, [front @ .., last]) => format!("{} or {last}", front.join(", ")),
-        (_, []) => String::new(),
+    if target == Target::PersistOnly {
+        let both = "SYSTEM_VARIABLES_ADMIN and PERSIST_RO_VARIABLES_ADMIN";
+        return Err(Error::new(ER_PERSIST_ONLY_ACCESS_DENIED_ERROR, &[&both]));
+    }
+    let text = match needed {
+        [one] => (*one).to_owned(),
+        [front @ .., last] => format!("{} or {last}", front.join(", ")),
+        [] => String::new(),
     };
     Err(Error::new(ER_SPECIFIC_ACCESS_DENIED_ERROR, &[&text]))
 }

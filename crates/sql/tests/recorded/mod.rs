@@ -9,6 +9,10 @@ pub struct Step {
     pub who: String,
     pub statement: String,
     pub answer: Answer,
+    /// It is run in front of a case, and its answer is not looked at.
+    pub is_unseen: bool,
+    /// The answer as it was written down.
+    pub lines: Vec<String>,
 }
 
 #[derive(Debug, Default, Clone, PartialEq)]
@@ -28,22 +32,27 @@ pub fn cases(text: &str) -> Vec<Vec<Step>> {
             cases.push(vec![]);
             continue;
         };
-        if mark == ">" {
+        if mark == ">" || mark == "+" {
             let (who, statement) = match rest.strip_prefix('[').and_then(|rest| rest.split_once("] ")) {
                 Some((who, statement)) => (who.to_owned(), statement),
                 None => (String::new(), rest),
             };
-            let step = Step { who, statement: unescape(statement), answer: Answer::default() };
+            let statement = unescape(statement);
+            let step = Step { who, statement, is_unseen: mark == "+", ..Step::default() };
             cases.last_mut().expect("a case begins with an empty line").push(step);
             continue;
         }
-        let answer = &mut cases.last_mut().and_then(|case| case.last_mut()).expect("an answer follows a step").answer;
+        let step = cases.last_mut().and_then(|case| case.last_mut()).expect("an answer follows a step");
+        step.lines.push(line.to_owned());
+        let answer = &mut step.answer;
         match mark {
             "!" => {
                 let (number, text) = rest.split_once(' ').unwrap_or((rest, ""));
                 answer.error = Some((number.parse().expect("a number"), unescape(text)));
             }
             "~" => answer.warnings.push(unescape(rest)),
+            // Columns, and what was changed: whoever wants to know reads the lines.
+            ":" | "." => {}
             "=" => answer.rows.push(rest.split('\t').map(unescape).collect()),
             _ => panic!("{line} is of no kind"),
         }
@@ -67,4 +76,9 @@ pub fn unescape(text: &str) -> String {
         });
     }
     out
+}
+
+/// The text on one line, as `recorder.py` writes it.
+pub fn escape(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('\t', "\\t").replace('\n', "\\n").replace('\r', "\\r")
 }

@@ -42,3 +42,49 @@ def run(cursor, statement, out, prefix=""):
         for level, number, text in rows:
             if not failed or level != "Error":
                 out.append(f"~ {level} {number} {escape(text)}")
+
+
+def shown_fully(value):
+    """NULL is a word, bytes that are no UTF-8 are hexadecimal digits."""
+    if value is None:
+        return "NULL"
+    if isinstance(value, bytes):
+        try:
+            value = value.decode("utf-8")
+        except UnicodeDecodeError:
+            return "0x" + value.hex().upper()
+    return "\\NULL" if value == "NULL" else escape(value)
+
+
+def run_fully(cursor, statement, out, prefix=""):
+    """Runs one by a cursor that converts nothing, and appends all that it answered, types and counts too.
+
+    : name type length decimals flags collation     for each column, tabs between them, as the protocol announces them
+    = value<TAB>value                               sorted as text without ORDER BY
+    . affected insert_id info                       of a statement that has no rows
+
+    A statement behind `+` in place of `>` is run in front of a case, unseen.
+    """
+    out.append(f"> {prefix}{escape(statement)}")
+    failed, warnings = None, 1
+    try:
+        cursor.execute(statement)
+        result = cursor._result
+        warnings = result.warning_count
+        if result.description:
+            out.append(": " + "\t".join(f"{escape(field.name)} {field.type_code} {field.length} {field.scale} "
+                                        f"{field.flags} {field.charsetnr}" for field in result.fields))
+            rows = ["= " + "\t".join(map(shown_fully, row)) for row in cursor.fetchall()]
+            out += rows if " order by " in statement.lower().replace("\n", " ") else sorted(rows)
+        else:
+            # Its length is in front of it.
+            message = result.message[1:].decode("utf-8") if result.message else ""
+            out.append(f". {result.affected_rows} {result.insert_id} {escape(message)}".rstrip())
+    except pymysql.Error as error:
+        failed = error.args[0]
+        out.append(f"! {failed} {escape(str(error.args[1]))}")
+    if warnings and not statement.upper().startswith("SHOW "):
+        cursor.execute("show warnings")
+        for level, number, text in cursor.fetchall():
+            if level != "Error" or number != str(failed):
+                out.append(f"~ {level} {number} {escape(text)}")

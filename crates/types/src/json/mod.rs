@@ -19,12 +19,14 @@
 //! ("JSON binary storage format"): facts of the layout only.
 
 mod binary;
+mod change;
 mod compare;
 mod parse;
 mod path;
 mod print;
 
 pub use binary::{Element, Kind, Tree};
+pub use change::{Change, change};
 pub use compare::compare;
 pub use parse::{ParseError, parse};
 pub use path::{Path, extract};

@@ -13,7 +13,7 @@ pub struct Path {
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
-enum Leg {
+pub(super) enum Leg {
     Member(Vec<u8>),
     AnyMember,
     Element(Index),
@@ -24,14 +24,14 @@ enum Leg {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-struct Index {
+pub(super) struct Index {
     from_last: bool,
     number: usize,
 }
 
 impl Index {
     /// The place in an array of so many elements; below zero: before it.
-    fn resolve(self, len: usize) -> i64 {
+    pub(super) fn resolve(self, len: usize) -> i64 {
         if self.from_last { len as i64 - 1 - self.number as i64 } else { self.number as i64 }
     }
 }
@@ -50,6 +50,11 @@ impl Path {
             let message = format!("Invalid JSON path expression. The error is around character position {at}.");
             SqlError::new(number::INVALID_JSON_PATH, message)
         })
+    }
+
+    /// Its steps.
+    pub(super) fn legs(&self) -> &[Leg] {
+        &self.legs
     }
 
     /// Whether it can find more than one element.

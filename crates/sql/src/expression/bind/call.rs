@@ -357,3 +357,16 @@ pub(in crate::expression) fn cast_type(target: &ast::CastType<'_>, facts: &BindF
 pub(in crate::expression) fn modulo_type(left: &DataType, right: &DataType) -> DataType {
     super::operator::arithmetic_type(meseta_types::arithmetic::Operator::Modulo, left, right, 4, false)
 }
+
+impl Expr {
+    /// Has it yield values of this type: of a column that others are part of, too.
+    pub(crate) fn conform_to(&mut self, data_type: &DataType) {
+        let Some(function) = function::find("coalesce").filter(|_| self.data_type != *data_type) else { return };
+        let nothing = Expr::constant(Value::NULL, DataType::Null, self.collated.collation);
+        let inner = std::mem::replace(self, nothing);
+        let collated = super::typing::collated_of(data_type, inner.collated.derivation, inner.collated.collation);
+        let nullable = inner.nullable;
+        let call = Call { function, arguments: vec![inner], extra: Extra::None };
+        *self = Expr { kind: ExprKind::Call(Box::new(call)), data_type: data_type.clone(), nullable, collated };
+    }
+}

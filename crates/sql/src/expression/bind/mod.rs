@@ -50,6 +50,8 @@ pub struct BindFacts<'f> {
     pub first_lifted: u32,
     /// `div_precision_increment`.
     pub div_precision_increment: u8,
+    /// ONLY_FULL_GROUP_BY.
+    pub only_full_group_by: bool,
 }
 
 impl Default for BindFacts<'_> {
@@ -64,6 +66,7 @@ impl Default for BindFacts<'_> {
             lifted: &[],
             first_lifted: 0,
             div_precision_increment: 4,
+            only_full_group_by: false,
         }
     }
 }

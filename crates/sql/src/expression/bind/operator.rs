@@ -298,9 +298,9 @@ impl Binder<'_, '_> {
         if width == 1 {
             return self.compare_values(operator, left, right);
         }
-        let (ExprKind::Row(_), ExprKind::Row(_)) = (&left.kind, &right.kind) else {
-            return Err(Error::not_yet("comparing a row with a subquery of several columns"));
-        };
+        if !matches!((&left.kind, &right.kind), (ExprKind::Row(_), ExprKind::Row(_))) {
+            return self.compare_with_query(operator, left, right);
+        }
         let (ExprKind::Row(left), ExprKind::Row(right)) = (left.kind, right.kind) else {
             return Err(Error::new(ER_OPERAND_COLUMNS, &[&width]));
         };
@@ -326,6 +326,24 @@ impl Binder<'_, '_> {
                 Ok(self.boolean(ExprKind::RowCompare(Box::new(RowCompare { operator, columns })), nullable))
             }
         }
+    }
+
+    /// `(a, b) = (SELECT c, d ..)`: the query has one row at the most.
+    fn compare_with_query(&mut self, operator: ComparisonOperator, left: Expr, right: Expr) -> Result<Expr> {
+        let not_yet = || Error::not_yet("comparing a row with a subquery of several columns by this operator");
+        let negated = match operator {
+            ComparisonOperator::Equal => false,
+            ComparisonOperator::NotEqual => true,
+            _ => return Err(not_yet()),
+        };
+        let (mut operand, query) = match (left.kind, right.kind) {
+            (kind @ ExprKind::Row(_), ExprKind::Subquery(query)) => (Expr { kind, ..left }, query),
+            (ExprKind::Subquery(query), kind @ ExprKind::Row(_)) => (Expr { kind, ..right }, query),
+            _ => return Err(not_yet()),
+        };
+        let comparers = self.query_comparers(&mut operand, &query)?;
+        let inside = InSubquery { operand, query, comparers, negated, is_one_row: true };
+        Ok(self.boolean(ExprKind::InSubquery(Box::new(inside)), true))
     }
 
     /// Two operands made comparable, and how they compare.
@@ -473,7 +491,7 @@ impl Binder<'_, '_> {
         let query = self.scope.subquery(query)?;
         let comparers = self.query_comparers(&mut operand, &query)?;
         let nullable = operand.nullable || query.columns.iter().any(|(_, nullable)| *nullable);
-        let inside = InSubquery { operand, query, comparers, negated };
+        let inside = InSubquery { operand, query, comparers, negated, is_one_row: false };
         Ok(self.boolean(ExprKind::InSubquery(Box::new(inside)), nullable))
     }
 
@@ -489,7 +507,7 @@ impl Binder<'_, '_> {
         let all = quantified.all;
         match (operator, all) {
             (ComparisonOperator::Equal, false) | (ComparisonOperator::NotEqual, true) => {
-                let inside = InSubquery { operand: left, query, comparers, negated: all };
+                let inside = InSubquery { operand: left, query, comparers, negated: all, is_one_row: false };
                 Ok(self.boolean(ExprKind::InSubquery(Box::new(inside)), nullable))
             }
             _ => {

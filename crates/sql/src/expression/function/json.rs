@@ -2,7 +2,7 @@
 //!
 //! Source: the manual's "JSON Functions".
 
-use meseta_types::json::{self, Element, Path, Tree};
+use meseta_types::json::{self, Change, Element, Path, Tree};
 use meseta_types::{CastType, Charset, Collated, Collation, DataType, Datum, Derivation, SqlError, cast};
 
 use super::{Arguments, Env, Extra, Function, Site, Typed, bind_integer, bind_maybe_integer, pure};
@@ -273,7 +273,49 @@ pub(super) static FUNCTIONS: &[Function] = &[
         result.map_or(Ok(Datum::Null), |tree| document(&tree, env))
     }),
     pure("json_value", 1, 1, bind_json, json_value),
+    pure("json_set", 3, 255, bind_changes, |site, env| changed(site, Change::Set, env)),
+    pure("json_insert", 3, 255, bind_changes, |site, env| changed(site, Change::Insert, env)),
+    pure("json_replace", 3, 255, bind_changes, |site, env| changed(site, Change::Replace, env)),
+    pure("json_array_append", 3, 255, bind_changes, |site, env| changed(site, Change::Append, env)),
+    pure("json_array_insert", 3, 255, bind_changes, |site, env| changed(site, Change::InsertBetween, env)),
+    pure("json_remove", 2, 255, bind_json, |site, env| changed(site, Change::Remove, env)),
 ];
+
+/// A document, and pairs of paths and values.
+fn bind_changes(arguments: &mut Arguments<'_, '_>) -> Result<Typed> {
+    if arguments.list.len().is_multiple_of(2) {
+        return Err(Error::new(meseta_errors::ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT, &[&arguments.name]));
+    }
+    bind_json(arguments)
+}
+
+/// A document with changes at paths, from left to right. NULL if it or a path is. Errors: 3149 (wildcards), 3153 (`$`), 3165.
+fn changed<'v>(site: Site<'v>, how: Change, env: &mut Env<'v, '_>) -> Result<Datum<'v>> {
+    let Some(bytes) = read(site, 0, env)? else { return Ok(Datum::Null) };
+    let mut result = Element::root(bytes).to_tree();
+    let (step, mut is_null) = (if how == Change::Remove { 1 } else { 2 }, false);
+    for number in (1..site.count()).step_by(step) {
+        let Some(text) = site.text(number, env)? else {
+            is_null = true;
+            continue;
+        };
+        let path = Path::parse(text)?;
+        if path.has_wildcard() {
+            return Err(Error::new(meseta_errors::ER_INVALID_JSON_PATH_WILDCARD, &[]));
+        }
+        if how == Change::Remove && path.is_root() {
+            return Err(Error::new(meseta_errors::ER_JSON_VACUOUS_PATH, &[]));
+        }
+        if how == Change::InsertBetween && !path.is_cell() {
+            return Err(Error::new(meseta_errors::ER_INVALID_JSON_PATH_ARRAY_CELL, &[]));
+        }
+        let value = if how == Change::Remove { Tree::Null } else { tree(site, number + 1, env)? };
+        if !is_null {
+            json::change(&mut result, &path, how, value);
+        }
+    }
+    if is_null { Ok(Datum::Null) } else { document(&result, env) }
+}
 
 fn bind_json(arguments: &mut Arguments<'_, '_>) -> Result<Typed> {
     Ok(arguments.typed(DataType::Json).nullable())

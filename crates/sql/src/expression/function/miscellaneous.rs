@@ -291,7 +291,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
             Ok(site.made(text.as_bytes(), env))
         },
     ),
-    pure("grouping", 1, 64, bind_integer::<1>, |_, _| Ok(Datum::Signed(0))),
+    pure("grouping", 1, 64, bind_integer::<21>, |_, _| Ok(Datum::Signed(0))),
 ];
 
 fn scaled(number: f64, step: f64, units: &[&str], smallest: &str) -> String {

@@ -16,6 +16,7 @@ mod information;
 mod json;
 mod miscellaneous;
 mod numeric;
+mod regexp;
 mod string;
 mod temporal;
 
@@ -100,6 +101,7 @@ static FAMILIES: &[&[Function]] = &[
     json::FUNCTIONS,
     miscellaneous::FUNCTIONS,
     numeric::FUNCTIONS,
+    regexp::FUNCTIONS,
     string::FUNCTIONS,
     temporal::FUNCTIONS,
 ];
@@ -277,16 +279,10 @@ pub static MISSING: &[&str] = &[
     "geometrycollection",
     "gtid_subset",
     "gtid_subtract",
-    "json_array_append",
-    "json_array_insert",
-    "json_insert",
     "json_merge",
-    "json_remove",
-    "json_replace",
     "json_schema_valid",
     "json_schema_validation_report",
     "json_search",
-    "json_set",
     "linestring",
     "load_file",
     "master_pos_wait",
@@ -298,10 +294,6 @@ pub static MISSING: &[&str] = &[
     "polygon",
     "ps_current_thread_id",
     "ps_thread_id",
-    "regexp_instr",
-    "regexp_like",
-    "regexp_replace",
-    "regexp_substr",
     "roles_graphml",
     "source_pos_wait",
     "statement_digest",

@@ -18,6 +18,12 @@ fn query(plan: &QueryPlan, outside: Option<&Names<'_>>, last: &mut u64) -> Strin
             *last += 1;
             format!("/* select#{last} */ values ...")
         }
+        Body::Nested(inner) => format!("({})", query(inner, outside, last)),
+        Body::Recursive(recursive) => {
+            let parts = recursive.seeds.iter().chain(&recursive.steps);
+            let parts: Vec<String> = parts.map(|part| query(part, outside, last)).collect();
+            parts.join(if recursive.all { " union all " } else { " union " })
+        }
         Body::SetOperation(set) => {
             let operator = format!("{:?}", set.operator).to_lowercase();
             let all = if set.all { " all" } else { "" };
@@ -29,7 +35,9 @@ fn query(plan: &QueryPlan, outside: Option<&Names<'_>>, last: &mut u64) -> Strin
     if let Some(limit) = &plan.limit {
         let number = |expr: &Expr| {
             let mut digits = Vec::new();
-            expr.as_constant().map(|value| value.append_text(&mut digits));
+            if let Some(value) = expr.as_constant() {
+                value.append_text(&mut digits);
+            }
             if digits.is_empty() { "?".to_owned() } else { String::from_utf8_lossy(&digits).into_owned() }
         };
         text.push_str(" limit ");
@@ -70,6 +78,7 @@ fn select(select: &SelectPlan, plan: &QueryPlan, outside: Option<&Names<'_>>, la
             SourceKind::Derived { plan, .. } => {
                 text.push_str(&format!("({}) `{alias}`", query(plan, Some(&names), last)));
             }
+            SourceKind::Working(_) => text.push_str(&format!("`{alias}`")),
             SourceKind::Virtual(table) => text.push_str(&format!("`information_schema`.`{}`", table.name())),
         }
     }

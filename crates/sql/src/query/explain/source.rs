@@ -8,7 +8,7 @@ use super::super::inside::Running;
 use super::super::plan::{Lookup, SelectPlan, SortKey, Source, SourceKind, Stretch, TableSource};
 use super::text::Names;
 use crate::error::Result;
-use crate::expression::{ComparisonOperator, Expr};
+use crate::expression::{ComparisonOperator, Expr, ExprKind};
 use meseta_engine::Direction;
 use meseta_types::{DataType, Datum};
 
@@ -109,10 +109,10 @@ fn parts_of(stretch: &Stretch) -> usize {
 /// What `lookup` is compared with, for the column `ref`.
 fn reference(lookup: &Lookup, names: &Names<'_>) -> String {
     let Some(value) = lookup.value() else { return "const".to_owned() };
-    match value.as_column() {
-        Some(slot) => Names { is_full: true, ..*names }.slot(slot).replace('`', ""),
-        None if names_columns(value) => "func".to_owned(),
-        None => "const".to_owned(),
+    match value.kind {
+        ExprKind::Column(_) | ExprKind::Outer { .. } => Names { is_full: true, ..*names }.text(value).replace('`', ""),
+        _ if names_columns(value) || has_outer(value) => "func".to_owned(),
+        _ => "const".to_owned(),
     }
 }
 
@@ -143,7 +143,7 @@ pub fn read_table(
     let engine_table = known.engine();
     let access = &table.access;
     let index = &engine_table.definition.indexes[access.index];
-    let by_row = access.lookups().filter_map(Lookup::value).any(names_columns);
+    let by_row = access.lookups().filter_map(Lookup::value).any(|value| names_columns(value) || has_outer(value));
     let has_bounds = access.low.is_some() || access.high.is_some();
     let is_covering = access.index > 0
         && table.locking.is_none()
@@ -288,7 +288,7 @@ fn estimate(table: &TableSource, kind: Kind, running: &mut Running<'_>) -> Resul
 }
 
 fn has_outer(expr: &Expr) -> bool {
-    let mut found = matches!(expr.kind, crate::expression::ExprKind::Outer { .. });
+    let mut found = matches!(expr.kind, ExprKind::Outer { .. });
     expr.operands(&mut |operand| found = found || has_outer(operand));
     found
 }

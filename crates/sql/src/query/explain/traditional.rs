@@ -130,6 +130,15 @@ impl Traditional<'_, '_> {
                 self.rows.push(Row::saying(self.last, select_type, "No tables used"));
                 Ok(self.last)
             }
+            Body::Nested(query) => self.query(query, select_type, outside),
+            Body::Recursive(recursive) => {
+                let parts = recursive.seeds.iter().chain(&recursive.steps);
+                let first = self.last + 1;
+                for (at, part) in parts.enumerate() {
+                    self.query(part, if at == 0 { select_type } else { "UNION" }, outside)?;
+                }
+                Ok(first)
+            }
             Body::SetOperation(set) => {
                 let name = match set.operator {
                     SetOperator::Union => "UNION",
@@ -203,7 +212,7 @@ impl Traditional<'_, '_> {
                         ..Row::saying(id, select_type, "")
                     }
                 }
-                SourceKind::Virtual(_) => {
+                SourceKind::Virtual(_) | SourceKind::Working(_) => {
                     let table = Some(alias.to_owned());
                     Row { table, access: Some("ALL"), ..Row::saying(id, select_type, "") }
                 }

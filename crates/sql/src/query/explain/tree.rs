@@ -156,6 +156,12 @@ impl Trees<'_, '_> {
                 let estimate = Some((0.0, rows.len() as f64));
                 Node { estimate, ..Node::new("Rows fetched before execution", "rows_fetched_before_execution", vec![]) }
             }
+            Body::Nested(query) => self.query(query, outside)?,
+            Body::Recursive(recursive) => {
+                let parts = recursive.seeds.iter().chain(&recursive.steps);
+                let parts = parts.map(|part| self.query(part, outside)).collect::<Result<Vec<_>>>()?;
+                Node::new("Repeat until convergence", "repeat", parts)
+            }
             Body::SetOperation(set) => {
                 let sides = vec![self.query(&set.sides[0], outside)?, self.query(&set.sides[1], outside)?];
                 let rows = sides.iter().filter_map(|side| side.estimate).map(|(_, rows)| rows).sum();
@@ -301,6 +307,11 @@ impl Trees<'_, '_> {
                     "table",
                     vec![Node::new("Materialize", "materialize", vec![tree])],
                 );
+                if own.is_empty() { node } else { filter(node, names.all(&own), own.len()) }
+            }
+            SourceKind::Working(_) => {
+                let node = Node::new(format!("Scan new records on {alias}"), "table", vec![]);
+                let own: Vec<&Expr> = source.conditions.iter().collect();
                 if own.is_empty() { node } else { filter(node, names.all(&own), own.len()) }
             }
             SourceKind::Virtual(table) => {

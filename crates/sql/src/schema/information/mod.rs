@@ -26,6 +26,7 @@ use meseta_types::{Collation, DataType, DateTime, Datum, IntegerSize, TextSize, 
 pub use show::show;
 
 use super::{Table, TableCache};
+use crate::account;
 use crate::session::SessionFacts;
 
 /// A value of such a table.
@@ -139,7 +140,8 @@ pub struct View<'v> {
     pub tables: &'v TableCache,
     /// The zone in which times are shown.
     pub zone: &'v Zone,
-    /// Who asks, for tables that tell of the server.
+    /// Who asks, for tables that tell of the server and of accounts. What he may not see of the others is left out by
+    /// whoever shows the rows.
     pub session: Option<&'v SessionFacts>,
 }
 
@@ -194,9 +196,11 @@ pub trait VirtualTable: Sync {
 }
 
 /// A table made by a function, with the columns that `layout` knows.
-struct Simple {
-    name: &'static str,
-    rows: fn(&View<'_>, Wanted<'_>) -> Vec<Vec<Cell>>,
+pub struct Simple {
+    /// Its name.
+    pub name: &'static str,
+    /// Makes its rows.
+    pub rows: fn(&View<'_>, Wanted<'_>) -> Vec<Vec<Cell>>,
 }
 
 impl VirtualTable for Simple {
@@ -220,11 +224,19 @@ fn nothing(_: &View<'_>, _: Wanted<'_>) -> Vec<Vec<Cell>> {
 
 /// All tables of information_schema.
 pub fn virtual_tables() -> impl Iterator<Item = &'static dyn VirtualTable> {
-    [tables::TABLES, columns::TABLES, constraints::TABLES, engine::TABLES, extensions::TABLES, fixed::TABLES]
-        .into_iter()
-        .flatten()
-        .map(|table| table as &dyn VirtualTable)
-        .chain(super::performance::tables_of("information_schema"))
+    [
+        tables::TABLES,
+        columns::TABLES,
+        constraints::TABLES,
+        engine::TABLES,
+        extensions::TABLES,
+        fixed::TABLES,
+        account::INFORMATION_TABLES,
+    ]
+    .into_iter()
+    .flatten()
+    .map(|table| table as &dyn VirtualTable)
+    .chain(super::performance::tables_of("information_schema"))
 }
 
 /// The table of this name; case does not count.
@@ -232,8 +244,23 @@ pub fn virtual_table(name: &str) -> Option<&'static dyn VirtualTable> {
     virtual_tables().find(|table| table.name().eq_ignore_ascii_case(name))
 }
 
+/// A table of one of the databases that are made up: mysql, or one of those whose names' case does not count.
+pub fn system_table(database: &str, name: &str) -> Option<&'static dyn VirtualTable> {
+    match database {
+        "mysql" => account::mysql_table(name),
+        database if database.eq_ignore_ascii_case("information_schema") => virtual_table(name),
+        database if database.eq_ignore_ascii_case("performance_schema") => crate::schema::performance::table(name),
+        _ => None,
+    }
+}
+
+/// Whether a database is made up.
+pub fn is_system_database(name: &str) -> bool {
+    name == "mysql" || ["information_schema", "performance_schema"].iter().any(|own| name.eq_ignore_ascii_case(own))
+}
+
 /// A moment, given in seconds since 1970, in a zone.
-fn moment(seconds: u64, zone: &Zone) -> Cell {
+pub(crate) fn moment(seconds: u64, zone: &Zone) -> Cell {
     if seconds == 0 {
         return Cell::Null;
     }

@@ -47,11 +47,11 @@ fn database(schema: Option<ast::Identifier<'_>>, session: &mut DefinitionContext
         Some(name) => String::from_utf8_lossy(&name.text).into_owned(),
         None => session.current_database()?,
     };
-    let is_information = ["information_schema", "performance_schema"].iter().any(|own| name.eq_ignore_ascii_case(own));
-    if !is_information && !session.schema().databases.contains_key(&name) {
+    let is_system = super::is_system_database(&name);
+    if !is_system && !session.schema().databases.contains_key(&name) {
         return Err(Error::new(ER_BAD_DB_ERROR, &[&name]));
     }
-    Ok(if is_information { name.to_lowercase() } else { name })
+    Ok(if is_system { name.to_lowercase() } else { name })
 }
 
 fn heading(name: impl Into<String>, column: Column) -> (String, Column) {
@@ -83,9 +83,8 @@ fn answer(what: &ShowWhat<'_>, session: &mut DefinitionContext<'_>) -> Result<Ro
             let name = String::from_utf8_lossy(&name.text).into_owned();
             let known = session.database_named(&name);
             let known = match known {
-                None if name.eq_ignore_ascii_case("information_schema") => {
-                    Some(Database::new(Collation::Utf8mb3GeneralCi))
-                }
+                None if name == "mysql" => Some(Database::new(Collation::Utf8mb4_0900AiCi)),
+                None if super::is_system_database(&name) => Some(Database::new(Collation::Utf8mb3GeneralCi)),
                 known => known,
             };
             let known = known.ok_or_else(|| Error::new(ER_BAD_DB_ERROR, &[&name]))?;
@@ -192,6 +191,10 @@ fn tables(full: bool, schema: Option<ast::Identifier<'_>>, session: &mut Definit
     };
     let rows = match session.schema().databases.get(&database) {
         Some(known) => known.tables.keys().map(|name| row(name, "BASE TABLE")).collect(),
+        None if database == "mysql" => {
+            let names = crate::account::MYSQL_TABLES.iter().map(super::VirtualTable::name);
+            names.map(|name| row(name, "BASE TABLE")).collect()
+        }
         None => {
             let is_information = database == "information_schema";
             let mut names: Vec<_> = match is_information {
@@ -247,12 +250,7 @@ fn table_status(schema: Option<ast::Identifier<'_>>, session: &mut DefinitionCon
 /// A table that a SHOW is about: the catalog's, or one of information_schema.
 fn shown_table(name: &ast::ObjectName<'_>, session: &mut DefinitionContext<'_>) -> Result<Arc<Table>> {
     let (database, table) = session.object(name)?;
-    let known = match database.to_ascii_lowercase().as_str() {
-        "information_schema" => super::virtual_table(&table),
-        "performance_schema" => crate::schema::performance::table(&table),
-        _ => None,
-    };
-    if let Some(known) = known {
+    if let Some(known) = super::system_table(&database, &table) {
         let mut made = Table::new(known.schema(), known.name(), Collation::Utf8mb3GeneralCi);
         for column in known.columns() {
             let mut own = crate::schema::Column::new(column.name, column.data_type);

@@ -34,8 +34,11 @@ pub(super) static TABLES: &[Simple] = &[
 ];
 
 fn schemata(view: &View<'_>, wanted: Wanted<'_>) -> Vec<Vec<Cell>> {
-    let own =
-        [("information_schema", Collation::Utf8mb3GeneralCi), ("performance_schema", Collation::Utf8mb4_0900AiCi)];
+    let own = [
+        ("information_schema", Collation::Utf8mb3GeneralCi),
+        ("mysql", Collation::Utf8mb4_0900AiCi),
+        ("performance_schema", Collation::Utf8mb4_0900AiCi),
+    ];
     let others = view.schema.databases.iter().map(|(name, database)| {
         let known = Database::read(&database.attributes);
         (name.as_str(), known.map_or(Collation::Utf8mb4_0900AiCi, |known| known.collation))

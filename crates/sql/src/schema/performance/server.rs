@@ -9,8 +9,14 @@ use crate::variable::{show_status, show_variables};
 
 type Rows = Vec<Vec<Cell>>;
 
+/// The connections that a session may see: its user's, or all with PROCESS.
 fn processes(session: &SessionFacts) -> Vec<Process> {
-    session.instance.server().map(crate::session::Connections::processes).unwrap_or_default()
+    let mut all = session.instance.server().map(crate::session::Connections::processes).unwrap_or_default();
+    if !session.account.grants().may_dynamic("PROCESS") {
+        let own = session.identity.user.rsplit_once('@').map_or("", |(user, _)| user);
+        all.retain(|process| process.user == own);
+    }
+    all
 }
 
 fn info(process: &Process) -> Cell {

@@ -6,7 +6,7 @@ use meseta_engine::catalog::TableHandle;
 use meseta_engine::rows::{FoundRow, RowChange};
 use meseta_parser::ast::{self, DeleteTarget};
 
-use super::{Changes, passed_over};
+use super::{Changes, Lenient, failure, warn_or_fail};
 use crate::error::{Error, Result};
 use crate::expression::Expr;
 use crate::query::{
@@ -28,10 +28,10 @@ impl DeletePlan {
         let DeleteTarget::Single(table) = delete.target else {
             return Err(Error::not_yet("DELETE from several tables"));
         };
-        if delete.with.is_some() {
-            return Err(Error::not_yet("WITH in front of DELETE"));
+        if let Some(with) = delete.with {
+            binder.with(with)?;
         }
-        let selected = binder.one_table(table, delete.condition.as_ref())?;
+        let selected = binder.one_table(table, delete.condition.as_ref(), "DELETE")?;
         let order = binder.order_keys(delete.order_by)?;
         let limit = delete.limit.as_ref().map(|limit| binder.expression(limit, Place::plain("LIMIT"))).transpose()?;
         Ok(Self { selected: binder.finish_one_table(selected)?, order, limit, ignores: delete.ignore })
@@ -54,24 +54,25 @@ impl DeletePlan {
 
     /// Deletes the rows.
     pub fn run(&self, running: &mut Running<'_>) -> Result<Changes> {
+        let lenient = Lenient::new(self.ignores, running);
+        let done = self.run_inside(running);
+        lenient.end(running);
+        done
+    }
+
+    fn run_inside(&self, running: &mut Running<'_>) -> Result<Changes> {
         let limit = limit_count(self.limit.as_ref(), running)?;
         let mut changes = Changes::default();
         if limit == 0 {
             return Ok(changes);
         }
         let mut delete = |running: &mut Running<'_>, handle: &TableHandle, found: &FoundRow| -> Result<()> {
-            let before = self.ignores.then(|| running.inside.engine.savepoint());
-            let deleted = running.inside.engine.delete_row(handle, found);
-            match (deleted.map_err(|error| running.inside.refusal(error)), before) {
-                (Ok(RowChange::Done), _) => changes.affected += 1,
-                (Ok(_), _) => {}
-                (Err(error), Some(before)) => {
-                    passed_over(error, running)?;
-                    running.inside.engine.roll_back_to(before).map_err(Error::from_engine)?;
-                }
-                (Err(error), None) => return Err(error),
-            }
             changes.found += 1;
+            match running.inside.engine.delete_row(handle, found).map_err(|error| failure(error, running)) {
+                Ok(RowChange::Done) => changes.affected += 1,
+                Ok(_) => {}
+                Err(error) => warn_or_fail(error, self.ignores, running)?,
+            }
             Ok(())
         };
         let mut count = 0;

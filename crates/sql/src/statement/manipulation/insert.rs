@@ -12,19 +12,26 @@
 use std::sync::Arc;
 
 use bumpalo::Bump;
+use meseta_engine::Locking;
 use meseta_engine::catalog::TableHandle;
 use meseta_engine::lock::{Mode, OnConflict, TableMode};
 use meseta_engine::rows::{Conflict, RowChange, RowCursor};
-use meseta_engine::{EngineError, Locking};
-use meseta_errors::{ER_BAD_FIELD_ERROR, ER_FIELD_SPECIFIED_TWICE, ER_WRONG_VALUE_COUNT_ON_ROW};
+use meseta_errors::{
+    ER_BAD_FIELD_ERROR, ER_FIELD_SPECIFIED_TWICE, ER_NONUNIQ_TABLE, ER_OUT_OF_SORTMEMORY, ER_VIEW_WRONG_LIST,
+    ER_WRONG_VALUE_COUNT_ON_ROW,
+};
 use meseta_parser::ast::{self, ExpressionKind, InsertSource};
 use meseta_types::{Datum, SqlError};
 
 use super::row::{Given, RowRules, complete, default_of, engine_row, next_number, put, refuse_generated};
-use super::{Changes, columns_of, duplicate, passed_over};
+use super::{Changes, Lenient, columns_of, duplicate, failure, take_back, warn_or_fail};
 use crate::error::{Error, Result};
 use crate::expression::Expr;
-use crate::query::{Binder, FoundTable, KnownTable, MORE, Place, QueryPlan, Running, named_source, run_query, text_of};
+use crate::query::{
+    Binder, Body, FoundTable, KnownTable, MORE, Place, QueryPlan, Running, enter_table, named_source, run_query,
+    text_of,
+};
+use crate::schema::ColumnDefault;
 
 /// A value in VALUES.
 #[derive(Debug)]
@@ -53,23 +60,72 @@ pub struct InsertPlan {
     on_duplicate: Vec<(usize, Option<Expr>)>,
     /// The column that counts by itself.
     counting: Option<usize>,
+    /// Whether values name columns: those have their defaults until they are given.
+    names_columns: bool,
+    /// Of a query's row, so many values are given; those behind them are for ON DUPLICATE KEY UPDATE.
+    given: usize,
 }
 
 /// The column of a table that a name means.
 pub fn column_named(table: &KnownTable, name: &ast::ColumnName<'_>) -> Result<usize> {
     let text = text_of(name.column.text.0);
-    let found = table.columns.iter().position(|column| column.name.eq_ignore_ascii_case(&text));
-    found.ok_or_else(|| Error::new(ER_BAD_FIELD_ERROR, &[&text, &"field list"]))
+    let is_of_it = name.table.is_none_or(|other| *other.text.0 == *table.name.as_bytes())
+        && name.schema.is_none_or(|other| *other.text.0 == *table.database.as_bytes());
+    let found = table.columns.iter().position(|column| is_of_it && column.name.eq_ignore_ascii_case(&text));
+    found.ok_or_else(|| Error::new(ER_BAD_FIELD_ERROR, &[&crate::query::shown_name(name), &"field list"]))
+}
+
+/// The table that is to get rows.
+pub fn table_named(name: &ast::ObjectName<'_>, binder: &mut Binder<'_, '_>) -> Result<Arc<KnownTable>> {
+    let database = name.schema.map(|schema| text_of(schema.text.0));
+    match binder.tables.table(database.as_deref(), &text_of(name.name.text.0))? {
+        FoundTable::Table(table) => Ok(table),
+        FoundTable::Virtual(_) => Err(Error::not_yet("INSERT into a table that is made up")),
+    }
 }
 
 impl InsertPlan {
+    /// One for rows that come from elsewhere ([`InsertPlan::one_row`]). What follows is bound with the table's names.
+    pub(super) fn of_rows(
+        table: &Arc<KnownTable>,
+        replaces: bool,
+        ignores: bool,
+        binder: &mut Binder<'_, '_>,
+    ) -> Result<Self> {
+        let rules = RowRules::new(table, binder.facts, binder.tables)?;
+        binder.push_source(named_source(table, &table.name, 0));
+        Ok(Self {
+            rules,
+            columns: Vec::new(),
+            rows: Rows::Given(Vec::new()),
+            replaces,
+            ignores,
+            on_duplicate: Vec::new(),
+            counting: table.columns.iter().position(|column| column.auto_increment),
+            names_columns: false,
+            given: 0,
+            table: Arc::clone(table),
+        })
+    }
+
+    /// The columns that values are given for.
+    pub(super) fn columns(&self) -> &[usize] {
+        &self.columns
+    }
+
+    /// Sets them.
+    pub(super) fn set_columns(&mut self, columns: Vec<usize>) {
+        self.columns = columns;
+    }
+
+    /// Defaults, generated columns and checks.
+    pub(super) fn rules(&self) -> &RowRules {
+        &self.rules
+    }
+
     /// Binds the statement.
     pub fn new<'a>(insert: &'a ast::Insert<'a>, binder: &mut Binder<'a, '_>) -> Result<Self> {
-        let database = insert.table.schema.map(|schema| text_of(schema.text.0));
-        let FoundTable::Table(table) = binder.tables.table(database.as_deref(), &text_of(insert.table.name.text.0))?
-        else {
-            return Err(Error::not_yet("INSERT into a table that is made up"));
-        };
+        let table = table_named(&insert.table, binder)?;
         binder.tables.permit(&table, &text_of(insert.table.name.text.0), true)?;
         let rules = RowRules::new(&table, binder.facts, binder.tables)?;
         let columns = match insert.columns {
@@ -87,16 +143,31 @@ impl InsertPlan {
             }
         };
         let alias = insert.row_alias.map(|(alias, names)| (text_of(alias.text.0), names));
+        if let Some((alias, names)) = &alias {
+            if *alias == table.name {
+                return Err(Error::new(ER_NONUNIQ_TABLE, &[alias]));
+            }
+            if !names.is_empty() && names.len() != columns.len() {
+                return Err(Error::new(ER_VIEW_WRONG_LIST, &[]));
+            }
+        }
+        let given = columns.len();
+        let mut names_columns = false;
+        let mut query_block = None;
         let rows = match insert.source {
             InsertSource::Query(query) => {
-                let plan = binder.query(query)?;
+                binder.wants_block = !insert.on_duplicate.is_empty();
+                let mut plan = binder.query(query)?;
                 if plan.columns.len() != columns.len() {
                     return Err(Error::new(ER_WRONG_VALUE_COUNT_ON_ROW, &[&1]));
                 }
+                binder.wants_block = false;
+                query_block = binder.kept_block.take().filter(|block| plan.show_slots(block));
                 binder.push_source(named_source(&table, &table.name, 0));
                 Rows::Query(Box::new(plan))
             }
             InsertSource::Rows(rows) => {
+                binder.changed.push((table.engine().id(), table.name.clone()));
                 binder.push_source(named_source(&table, &table.name, 0));
                 let mut given = Vec::new();
                 for (at, row) in rows.iter().enumerate() {
@@ -109,7 +180,14 @@ impl InsertPlan {
                         ExpressionKind::Default => Ok(Source::Default),
                         _ => binder.expression(value, Place::plain("field list")).map(Source::Value),
                     });
-                    given.push(values.collect::<Result<_>>()?);
+                    let values: Vec<Source> = values.collect::<Result<_>>()?;
+                    for value in &values {
+                        if let Source::Value(value) = value {
+                            value.columns(&mut |_| names_columns = true);
+                            names_columns |= value.has_subquery();
+                        }
+                    }
+                    given.push(values);
                 }
                 Rows::Given(given)
             }
@@ -129,9 +207,17 @@ impl InsertPlan {
             }
             binder.push_beside(new);
             binder.inserted_from = Some(width as u32);
+            if let Some(block) = query_block {
+                for mut source in block.sources {
+                    source.first_slot += 2 * width;
+                    binder.push_beside(source);
+                }
+            }
             for assignment in insert.on_duplicate.iter() {
                 let number = column_named(&table, &assignment.column)?;
-                if table.columns[number].generated.is_some() {
+                if table.columns[number].generated.is_some()
+                    && !matches!(assignment.value.kind, ExpressionKind::Default)
+                {
                     return Err(refuse_generated(&table, number));
                 }
                 on_duplicate.push((
@@ -152,6 +238,8 @@ impl InsertPlan {
             ignores: insert.ignore,
             on_duplicate,
             counting,
+            names_columns,
+            given,
             table,
         })
     }
@@ -176,16 +264,19 @@ impl InsertPlan {
 
     /// Inserts the rows.
     pub fn run(&self, running: &mut Running<'_>) -> Result<Changes> {
-        let engine_table = self.table.engine();
-        let handle =
-            running.inside.engine.use_table(engine_table.id(), TableMode::Write).map_err(Error::from_engine)?;
-        let Some(handle) = handle.filter(|handle| handle.is(engine_table)) else {
-            return Err(Error::from_engine(EngineError::TableChanged));
-        };
+        let lenient = Lenient::new(self.ignores, running);
+        let done = self.run_inside(running);
+        lenient.end(running);
+        done
+    }
+
+    fn run_inside(&self, running: &mut Running<'_>) -> Result<Changes> {
+        let handle = enter_table(&self.table, TableMode::Write, running)?;
         let mut changes = Changes::default();
         let mut arena = Bump::new();
         match &self.rows {
             Rows::Given(rows) => {
+                changes.tells_records = rows.len() > 1;
                 let is_kind = rows.len() > 1 && !running.context.mode.strict;
                 for (at, row) in rows.iter().enumerate() {
                     running.context.row = at as u64 + 1;
@@ -195,25 +286,33 @@ impl InsertPlan {
                 }
             }
             Rows::Query(plan) => {
+                changes.tells_records = !matches!(&plan.body, Body::Values(rows) if rows.len() == 1);
                 // What is read is not to see what is written: if it reads this table, its rows are kept in between.
                 let keep = Bump::new();
                 let mut kept: Vec<&[Datum<'_>]> = Vec::new();
                 let is_kind = !running.context.mode.strict;
-                run_query(plan, &[], running, &mut |_, row| {
+                run_query(plan, &[], running, &mut |running, row| {
                     let copies: Vec<Datum<'_>> =
                         row.iter().map(|&value| crate::expression::copy_into(value, None, &keep)).collect();
                     kept.push(keep.alloc_slice_copy(&copies));
+                    if keep.allocated_bytes() > running.inside.memory_limit {
+                        return Err(Error::new(ER_OUT_OF_SORTMEMORY, &[]));
+                    }
                     Ok(MORE)
                 })?;
                 for (at, values) in kept.into_iter().enumerate() {
                     running.context.row = at as u64 + 1;
+                    running.inside.facts.check_killed()?;
                     arena.reset();
+                    let (values, beside) = values.split_at(self.given);
                     let given = values.iter().map(|&value| Given::Value(value));
-                    self.one_row(given.collect(), &handle, is_kind, running, &mut changes, &arena)?;
+                    self.one_row(given.collect(), beside, &handle, is_kind, running, &mut changes, &arena)?;
+                }
+                if !self.on_duplicate.is_empty() {
+                    changes.last_number = 0;
                 }
             }
         }
-        running.context.row = 1;
         Ok(changes)
     }
 
@@ -228,6 +327,12 @@ impl InsertPlan {
     ) -> Result<()> {
         // A value sees those in front of it.
         let mut so_far = vec![Datum::Null; self.table.columns.len()];
+        if self.names_columns {
+            for column in (0..so_far.len()).filter(|&column| self.table.columns[column].default != ColumnDefault::None)
+            {
+                so_far[column] = default_of(&self.table, &self.rules, column, &[], running, arena)?;
+            }
+        }
         let mut given = Vec::with_capacity(sources.len());
         for (source, &column) in sources.iter().zip(&self.columns) {
             given.push(match source {
@@ -240,12 +345,15 @@ impl InsertPlan {
                 }
             });
         }
-        self.one_row(given, handle, is_kind, running, changes, arena)
+        self.one_row(given, &[], handle, is_kind, running, changes, arena)
     }
 
-    fn one_row<'v, 'r: 'v>(
+    /// Inserts one row. `beside` is what a query has besides.
+    #[allow(clippy::too_many_arguments)]
+    pub(super) fn one_row<'v, 'r: 'v>(
         &'v self,
         given: Vec<Given<'v>>,
+        beside: &[Datum<'v>],
         handle: &TableHandle,
         is_kind: bool,
         running: &mut Running<'r>,
@@ -257,7 +365,14 @@ impl InsertPlan {
         let mut is_given = vec![false; row.len()];
         let is_kind = is_kind || self.ignores;
         for (given, &column) in given.into_iter().zip(&self.columns) {
-            let Given::Value(value) = given else { continue };
+            let value = match given {
+                Given::Value(value) => value,
+                Given::Ready(value) => {
+                    (is_given[column], row[column]) = (true, value);
+                    continue;
+                }
+                Given::Default => continue,
+            };
             if self.table.columns[column].generated.is_some() {
                 return Err(refuse_generated(&self.table, column));
             }
@@ -268,58 +383,59 @@ impl InsertPlan {
             if self.table.columns[column].generated.is_none() {
                 let so_far: &[Datum<'v>] = arena.alloc_slice_copy(&row);
                 let value = default_of(&self.table, &self.rules, column, so_far, running, arena)?;
-                row[column] = put(&self.table, column, value, is_kind, running, arena)?;
+                row[column] = match self.table.columns[column].default {
+                    ColumnDefault::Expression(_) | ColumnDefault::Now => {
+                        put(&self.table, column, value, is_kind, running, arena)?
+                    }
+                    // It is of the column's type.
+                    _ => value,
+                };
             }
         }
-        if let Some(column) = self.counting {
-            self.count(column, &mut row, running, changes)?;
+        let number = match self.counting {
+            Some(column) => self.count(column, &mut row, running)?,
+            None => None,
+        };
+        if let Err(error) = complete(&self.table, &self.rules, &mut row, running, arena) {
+            return warn_or_fail(error, self.ignores, running);
         }
-        let before = self.ignores.then(|| running.inside.engine.savepoint());
-        let written = complete(&self.table, &self.rules, &mut row, running, arena)
-            .and_then(|()| self.write(&row, handle, running, changes, arena));
-        match (written, before) {
-            (Err(error), Some(before)) => {
-                passed_over(error, running)?;
-                running.inside.engine.roll_back_to(before).map_err(Error::from_engine)
-            }
-            (written, _) => written,
-        }
+        self.write(&row, beside, number, handle, running, changes, arena)
     }
 
-    /// NULL and 0 in the counting column become its next number.
-    fn count(
-        &self,
-        column: usize,
-        row: &mut [Datum<'_>],
-        running: &mut Running<'_>,
-        changes: &mut Changes,
-    ) -> Result<()> {
+    /// NULL and 0 in the counting column become its next number, which is returned.
+    fn count(&self, column: usize, row: &mut [Datum<'_>], running: &mut Running<'_>) -> Result<Option<u64>> {
         let generates = match row[column] {
             Datum::Null => true,
             Datum::Signed(0) | Datum::Unsigned(0) => !running.inside.no_auto_value_on_zero,
             _ => false,
         };
-        if generates {
-            let number = next_number(&self.table, column, running)?;
-            let is_unsigned = self.table.columns[column].data_type.is_unsigned();
-            row[column] = if is_unsigned { Datum::Unsigned(number) } else { Datum::Signed(number as i64) };
-            if changes.insert_id == 0 {
-                changes.insert_id = number;
-            }
-            changes.last_number = number;
-        } else if let Datum::Signed(number) = row[column]
-            && number > 0
-        {
-            changes.last_number = number as u64;
-        } else if let Datum::Unsigned(number) = row[column] {
-            changes.last_number = number;
+        if !generates {
+            return Ok(None);
         }
-        Ok(())
+        let number = match running.inside.facts.take_insert_id() {
+            0 => next_number(&self.table, column, running)?,
+            number => number,
+        };
+        let is_unsigned = self.table.columns[column].data_type.is_unsigned();
+        row[column] = if is_unsigned { Datum::Unsigned(number) } else { Datum::Signed(number as i64) };
+        Ok(Some(number))
     }
 
+    /// What the counting column has in a row.
+    fn counted(&self, row: &[Datum<'_>]) -> u64 {
+        match self.counting.map(|column| row[column]) {
+            Some(Datum::Signed(number)) => number as u64,
+            Some(Datum::Unsigned(number)) => number,
+            _ => 0,
+        }
+    }
+
+    #[allow(clippy::too_many_arguments)]
     fn write<'v, 'r: 'v>(
         &'v self,
         row: &[Datum<'v>],
+        beside: &[Datum<'v>],
+        number: Option<u64>,
         handle: &TableHandle,
         running: &mut Running<'r>,
         changes: &mut Changes,
@@ -328,27 +444,35 @@ impl InsertPlan {
         let values = engine_row(&self.table, row, running, arena);
         let mode = if self.replaces || !self.on_duplicate.is_empty() { Mode::Exclusive } else { Mode::Shared };
         loop {
-            let inserted = running
-                .inside
-                .engine
-                .insert_row(handle, &values, mode)
-                .map_err(|error| running.inside.refusal(error))?;
-            let conflict = match inserted {
-                RowChange::Done => {
+            let savepoint = self.ignores.then(|| running.inside.engine.savepoint());
+            let inserted = running.inside.engine.insert_row(handle, &values, mode);
+            take_back(savepoint, &inserted, running)?;
+            let conflict = match inserted.map_err(|error| failure(error, running)) {
+                Ok(RowChange::Done) => {
                     changes.affected += 1;
+                    if changes.insert_id == 0 {
+                        changes.insert_id = number.unwrap_or(0);
+                    }
+                    changes.last_number = self.counted(row);
                     return Ok(());
                 }
-                RowChange::Stale => continue,
-                RowChange::Conflict(conflict) => conflict,
+                Ok(RowChange::Stale) => continue,
+                Ok(RowChange::Conflict(conflict)) => conflict,
+                Err(error) => return warn_or_fail(error, self.ignores, running),
             };
             changes.duplicates += 1;
             if !self.on_duplicate.is_empty() {
-                if self.update_instead(row, &conflict, handle, running, changes, arena)? {
+                if self.update_instead(row, beside, &conflict, handle, running, changes, arena)? {
                     return Ok(());
                 }
             } else if self.replaces {
+                if self.is_there(row, &conflict, handle, running, arena)? {
+                    changes.affected += 1;
+                    return Ok(());
+                }
                 if self.remove(&conflict, handle, running)? {
                     changes.affected += 1;
+                    changes.removed += 1;
                 }
             } else if self.ignores {
                 let error = duplicate(&self.table, row, &conflict);
@@ -365,20 +489,39 @@ impl InsertPlan {
         Locking { mode: Mode::Exclusive, gaps: false, on_conflict: OnConflict::Wait(running.inside.lock_wait) }
     }
 
+    /// REPLACE: whether the row in the way is the same in all columns.
+    fn is_there<'v, 'r: 'v>(
+        &'v self,
+        row: &[Datum<'v>],
+        conflict: &Conflict,
+        handle: &TableHandle,
+        running: &mut Running<'r>,
+        arena: &'v Bump,
+    ) -> Result<bool> {
+        let mut cursor = RowCursor::locking_at(handle, 0, &conflict.primary_key, Self::locking(running));
+        if !cursor.next(running.inside.engine).map_err(Error::from_engine)? {
+            return Ok(false);
+        }
+        let before = columns_of(&self.table, cursor.row(), running, arena)?;
+        Ok(super::update::is_same_row(&before, row))
+    }
+
     fn remove(&self, conflict: &Conflict, handle: &TableHandle, running: &mut Running<'_>) -> Result<bool> {
         let mut cursor = RowCursor::locking_at(handle, 0, &conflict.primary_key, Self::locking(running));
         if !cursor.next(running.inside.engine).map_err(Error::from_engine)? {
             return Ok(false);
         }
-        let deleted =
-            running.inside.engine.delete_row(handle, cursor.row()).map_err(|error| running.inside.refusal(error))?;
+        let deleted = running.inside.engine.delete_row(handle, cursor.row());
+        let deleted = deleted.map_err(|error| failure(error, running))?;
         Ok(deleted == RowChange::Done)
     }
 
     /// ON DUPLICATE KEY UPDATE. False if the row has gone meanwhile.
+    #[allow(clippy::too_many_arguments)]
     fn update_instead<'v, 'r: 'v>(
         &'v self,
         new: &[Datum<'v>],
+        beside: &[Datum<'v>],
         conflict: &Conflict,
         handle: &TableHandle,
         running: &mut Running<'r>,
@@ -391,7 +534,7 @@ impl InsertPlan {
         }
         let found = cursor.row();
         let before = columns_of(&self.table, found, running, arena)?;
-        let mut both: Vec<Datum<'v>> = before.iter().chain(new).copied().collect();
+        let mut both: Vec<Datum<'v>> = before.iter().chain(new).chain(beside).copied().collect();
         for (column, value) in &self.on_duplicate {
             let so_far: &'v [Datum<'v>] = arena.alloc_slice_copy(&both);
             let value = match value {
@@ -405,20 +548,25 @@ impl InsertPlan {
         if !is_changed {
             return Ok(true);
         }
-        complete(&self.table, &self.rules, &mut both, running, arena)?;
+        if let Err(error) = complete(&self.table, &self.rules, &mut both, running, arena) {
+            return warn_or_fail(error, self.ignores, running).map(|()| true);
+        }
         let values = engine_row(&self.table, &both, running, arena);
-        match running
-            .inside
-            .engine
-            .update_row(handle, found, &values, Mode::Shared)
-            .map_err(|error| running.inside.refusal(error))?
-        {
-            RowChange::Done => {
+        let savepoint = self.ignores.then(|| running.inside.engine.savepoint());
+        let updated = running.inside.engine.update_row(handle, found, &values, Mode::Shared);
+        take_back(savepoint, &updated, running)?;
+        match updated.map_err(|error| failure(error, running)) {
+            Ok(RowChange::Done) => {
                 changes.affected += 2;
+                changes.last_number = self.counted(&both);
                 Ok(true)
             }
-            RowChange::Stale => Ok(false),
-            RowChange::Conflict(conflict) => Err(duplicate(&self.table, &both, &conflict)),
+            Ok(RowChange::Stale) => Ok(false),
+            Ok(RowChange::Conflict(conflict)) => {
+                let error = duplicate(&self.table, &both, &conflict);
+                warn_or_fail(error, self.ignores, running).map(|()| true)
+            }
+            Err(error) => warn_or_fail(error, self.ignores, running).map(|()| true),
         }
     }
 }

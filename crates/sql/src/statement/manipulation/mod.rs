@@ -1,19 +1,28 @@
 //! Statements that change rows.
 
 mod delete;
+mod fields;
 mod insert;
+mod load;
 mod row;
+mod several;
 mod update;
 
 pub use delete::DeletePlan;
+pub use fields::{Format, PieceSource, append_field};
 pub use insert::InsertPlan;
+pub use load::LoadPlan;
 pub use row::RowRules;
+pub use several::SeveralPlan;
 pub use update::UpdatePlan;
 
 use bumpalo::Bump;
 use meseta_engine::row::Value;
-use meseta_engine::rows::{Conflict, FoundRow};
-use meseta_errors::{ER_CHECK_CONSTRAINT_VIOLATED, ER_DUP_ENTRY, ER_NO_REFERENCED_ROW_2, ER_ROW_IS_REFERENCED_2};
+use meseta_engine::rows::{Conflict, FoundRow, RowChange};
+use meseta_engine::{EngineError, Savepoint};
+use meseta_errors::{
+    ER_BAD_NULL_ERROR, ER_CHECK_CONSTRAINT_VIOLATED, ER_DUP_ENTRY, ER_NO_REFERENCED_ROW_2, ER_ROW_IS_REFERENCED_2,
+};
 use meseta_types::{Datum, SqlError};
 
 use crate::error::{Error, Result};
@@ -28,10 +37,61 @@ pub struct Changes {
     pub affected: u64,
     /// Rows that were in the way.
     pub duplicates: u64,
+    /// Rows that were removed for others.
+    pub removed: u64,
     /// The first number that was generated; 0 if none was.
     pub insert_id: u64,
     /// The last number that was given to a counting column or generated.
     pub last_number: u64,
+    /// Whether a client is told how many rows were given: of several, or of a query.
+    pub tells_records: bool,
+}
+
+/// IGNORE: while it lasts, bad values are warnings.
+struct Lenient {
+    was_strict: bool,
+}
+
+impl Lenient {
+    fn new(ignores: bool, running: &mut Running<'_>) -> Self {
+        let was_strict = running.context.mode.strict;
+        running.context.mode.strict &= !ignores;
+        Self { was_strict }
+    }
+
+    fn end(self, running: &mut Running<'_>) {
+        running.context.mode.strict = self.was_strict;
+        running.context.row = 1;
+    }
+}
+
+/// With IGNORE: what was done of a change that did not come to be is undone.
+fn take_back(
+    savepoint: Option<Savepoint>,
+    outcome: &meseta_engine::Result<RowChange>,
+    running: &mut Running<'_>,
+) -> Result<()> {
+    match (savepoint, outcome) {
+        (Some(_), Err(EngineError::Lock(_) | EngineError::RolledBack)) | (None, _) => Ok(()),
+        (Some(_), Ok(RowChange::Done | RowChange::Stale)) => Ok(()),
+        (Some(savepoint), _) => running.inside.engine.roll_back_to(savepoint).map_err(Error::from_engine),
+    }
+}
+
+/// With IGNORE what a row violates is a warning, and the row stays as it is.
+fn warn_or_fail(error: Error, ignores: bool, running: &mut Running<'_>) -> Result<()> {
+    let is_ignorable =
+        [ER_DUP_ENTRY, ER_BAD_NULL_ERROR, ER_ROW_IS_REFERENCED_2, ER_NO_REFERENCED_ROW_2, ER_CHECK_CONSTRAINT_VIOLATED];
+    if !ignores || !is_ignorable.contains(&error.code) {
+        return Err(error);
+    }
+    running.context.warnings.warn(SqlError::new(error.code.0, error.message));
+    Ok(())
+}
+
+/// The engine's error, those of foreign keys told in full.
+fn failure(error: EngineError, running: &mut Running<'_>) -> Error {
+    running.inside.refusal(error)
 }
 
 /// Error 1062 for a row that another is in the way of.
@@ -49,17 +109,6 @@ fn duplicate(table: &KnownTable, row: &[Datum<'_>], conflict: &Conflict) -> Erro
     }
     let entry = String::from_utf8_lossy(&entry).into_owned();
     Error::new(ER_DUP_ENTRY, &[&entry, &format!("{}.{}", table.name, definition.name)])
-}
-
-/// With IGNORE, a row that breaks a CHECK or a foreign key is passed over with a warning; other errors stay.
-fn passed_over(error: Error, running: &mut Running<'_>) -> Result<()> {
-    let is_forgiven =
-        matches!(error.code, ER_CHECK_CONSTRAINT_VIOLATED | ER_NO_REFERENCED_ROW_2 | ER_ROW_IS_REFERENCED_2);
-    if !is_forgiven {
-        return Err(error);
-    }
-    running.context.warnings.warn(SqlError::new(error.code.0, error.message));
-    Ok(())
 }
 
 /// A row's columns, as the engine found it: copied into an arena.

@@ -57,6 +57,8 @@ impl RowRules {
 pub enum Given<'v> {
     /// A value.
     Value(Datum<'v>),
+    /// A value that is of the column's type already.
+    Ready(Datum<'v>),
     /// Nothing, or DEFAULT.
     Default,
 }
@@ -81,6 +83,11 @@ pub fn default_of<'v, 'r: 'v>(
         },
         ColumnDefault::None if column.nullable => Ok(Datum::Null),
         ColumnDefault::None if column.auto_increment => Ok(Datum::Null),
+        // The first of an ENUM is its default.
+        ColumnDefault::None if matches!(column.data_type, DataType::Enum(_)) => match &column.data_type {
+            DataType::Enum(members) => Ok(Datum::Member { number: 1, members, set: false }),
+            _ => Ok(Datum::Null),
+        },
         ColumnDefault::None => {
             let error = Error::new(ER_NO_DEFAULT_FOR_FIELD, &[&column.name]);
             if running.context.mode.strict {
@@ -119,7 +126,7 @@ pub fn implicit_default(data_type: &DataType) -> Datum<'_> {
         DataType::DateTime { decimals } | DataType::Timestamp { decimals } => {
             Datum::DateTime(meseta_types::DateTime::default(), *decimals)
         }
-        DataType::Enum(members) => Datum::Member { number: 1, members, set: false },
+        DataType::Enum(members) => Datum::Member { number: 0, members, set: false },
         DataType::Set(members) => Datum::Member { number: 0, members, set: true },
         DataType::Json | DataType::Null => Datum::Null,
         DataType::Char { collation, .. } | DataType::Varchar { collation, .. } | DataType::Text { collation, .. } => {
@@ -184,14 +191,18 @@ pub fn engine_row<'v>(table: &KnownTable, row: &[Datum<'v>], running: &Running<'
 pub fn next_number(table: &KnownTable, number: usize, running: &mut Running<'_>) -> Result<u64> {
     let column = &table.columns[number];
     let max = match &column.data_type {
-        DataType::Integer { size, .. } if column.data_type.is_unsigned() => size.unsigned_max(),
+        DataType::Integer { size, .. } if column.data_type.is_unsigned() => size.unsigned_max().min(u64::MAX - 1),
         DataType::Integer { size, .. } => size.signed_max() as u64,
         _ => 1 << 53,
     };
     let (step, offset) = running.inside.auto_increment;
     let series = Series { offset, step, max };
     let taken = running.inside.engine.take_auto_increment(table.engine(), series, 1).map_err(Error::from_engine)?;
-    taken.ok_or_else(|| Error::new(ER_AUTOINC_READ_FAILED, &[]))
+    match taken {
+        // Where the numbers end, the last one comes again.
+        None if max < u64::MAX - 1 => Ok(max),
+        taken => taken.ok_or_else(|| Error::new(ER_AUTOINC_READ_FAILED, &[])),
+    }
 }
 
 /// Refuses a value for a generated column.

@@ -17,9 +17,8 @@ use meseta_engine::rows::{FoundRow, RowChange};
 use meseta_parser::ast::{self, ExpressionKind, TableReference};
 use meseta_types::{Datum, SqlError};
 
-use super::insert::column_named;
 use super::row::{RowRules, complete, default_of, engine_row, now, put, refuse_generated};
-use super::{Changes, columns_of, duplicate, passed_over};
+use super::{Changes, Lenient, columns_of, duplicate, failure, take_back, warn_or_fail};
 use crate::error::{Error, Result};
 use crate::expression::Expr;
 use crate::query::{
@@ -45,19 +44,15 @@ impl UpdatePlan {
         let [TableReference::Table(table)] = update.tables else {
             return Err(Error::not_yet("UPDATE of several tables"));
         };
-        if update.with.is_some() {
-            return Err(Error::not_yet("WITH in front of UPDATE"));
+        if let Some(with) = update.with {
+            binder.with(with)?;
         }
-        let selected = binder.one_table(table, update.condition.as_ref())?;
+        let selected = binder.one_table(table, update.condition.as_ref(), "UPDATE")?;
         let known = Arc::clone(selected.table());
         let mut assignments = Vec::new();
         for assignment in update.assignments.iter() {
-            let number = column_named(&known, &assignment.column)?;
-            if known.columns[number].generated.is_some() {
-                // DEFAULT is what it has anyway.
-                if matches!(assignment.value.kind, ExpressionKind::Default) {
-                    continue;
-                }
+            let (_, number) = binder.column_of_source(&assignment.column)?;
+            if known.columns[number].generated.is_some() && !matches!(assignment.value.kind, ExpressionKind::Default) {
                 return Err(refuse_generated(&known, number));
             }
             assignments.push((
@@ -98,6 +93,13 @@ impl UpdatePlan {
 
     /// Changes the rows.
     pub fn run(&self, running: &mut Running<'_>) -> Result<Changes> {
+        let lenient = Lenient::new(self.ignores, running);
+        let done = self.run_inside(running);
+        lenient.end(running);
+        done
+    }
+
+    fn run_inside(&self, running: &mut Running<'_>) -> Result<Changes> {
         let limit = limit_count(self.limit.as_ref(), running)?;
         let mut changes = Changes::default();
         if limit == 0 {
@@ -147,22 +149,17 @@ impl UpdatePlan {
             return Ok(());
         }
         if let Err(error) = complete(table, &self.rules, &mut row, running, arena) {
-            return if self.ignores { passed_over(error, running) } else { Err(error) };
+            return warn_or_fail(error, self.ignores, running);
         }
         let values = engine_row(table, &row, running, arena);
-        let before = self.ignores.then(|| running.inside.engine.savepoint());
+        let savepoint = self.ignores.then(|| running.inside.engine.savepoint());
         let updated = running.inside.engine.update_row(handle, found, &values, Mode::Shared);
-        let updated = match (updated.map_err(|error| running.inside.refusal(error)), before) {
-            (Err(error), Some(before)) => {
-                passed_over(error, running)?;
-                return running.inside.engine.roll_back_to(before).map_err(Error::from_engine);
-            }
-            (updated, _) => updated?,
-        };
-        match updated {
-            RowChange::Done => changes.affected += 1,
-            RowChange::Stale => {}
-            RowChange::Conflict(conflict) => {
+        take_back(savepoint, &updated, running)?;
+        match updated.map_err(|error| failure(error, running)) {
+            Ok(RowChange::Done) => changes.affected += 1,
+            Ok(RowChange::Stale) => {}
+            Err(error) => warn_or_fail(error, self.ignores, running)?,
+            Ok(RowChange::Conflict(conflict)) => {
                 let error = duplicate(table, &row, &conflict);
                 if !self.ignores {
                     return Err(error);
@@ -172,6 +169,11 @@ impl UpdatePlan {
         }
         Ok(())
     }
+}
+
+/// Whether two rows are the same.
+pub fn is_same_row(one: &[Datum<'_>], other: &[Datum<'_>]) -> bool {
+    one.iter().zip(other).all(|(one, other)| is_same(*one, *other))
 }
 
 /// Whether a row is another than it was; then columns that are ON UPDATE CURRENT_TIMESTAMP, and were not set, are set.

@@ -1,0 +1,488 @@
+//! Logging in to `meseta serve` as a process: which accounts, by which plugin, with TLS and without; and what a start beyond
+//! loopback asks for.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::Duration;
+
+use meseta_protocol::auth::Password;
+use meseta_protocol::auth::client::ClientOptions;
+use meseta_protocol::client::{Client, Event};
+use meseta_protocol::flags::{Capabilities, CursorFlags};
+use meseta_protocol::value::Value;
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// A server, stopped at its drop.
+struct Serving {
+    process: Child,
+    port: u16,
+}
+
+impl Drop for Serving {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+fn command(directory: &Path, more: &[&str], environment: &[(&str, &str)]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_meseta"));
+    command.args(["serve", "--port=0", "--innodb-buffer-pool-size=64M", "--datadir"]).arg(directory).args(more);
+    command.envs(environment.iter().copied()).stderr(Stdio::piped());
+    command
+}
+
+impl Serving {
+    fn start(directory: &Path) -> Self {
+        Self::start_with(directory, &[], &[])
+    }
+
+    fn start_with(directory: &Path, more: &[&str], environment: &[(&str, &str)]) -> Self {
+        let mut process = command(directory, more, environment).spawn().expect("the program starts");
+        let mut lines = BufReader::new(process.stderr.take().expect("it was piped")).lines();
+        let mut told = String::new();
+        let port = loop {
+            let line = lines.next().unwrap_or_else(|| panic!("it ended: {told}")).expect("text");
+            if let Some((_, rest)) = line.split_once("listening on ") {
+                let address = rest.split(": ").next().and_then(|address| address.rsplit_once(':'));
+                break address.and_then(|(_, port)| port.parse().ok()).unwrap_or_else(|| panic!("{line}"));
+            }
+            told += &line;
+        };
+        // What it says later is read, so that it never waits for a reader.
+        std::thread::spawn(move || lines.for_each(drop));
+        Serving { process, port }
+    }
+
+    fn end(mut self, signal: &str) {
+        let id = self.process.id().to_string();
+        assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
+        self.process.wait().unwrap();
+    }
+
+    fn connect(&self, options: ClientOptions) -> Result<Connection, String> {
+        let stream = TcpStream::connect(("127.0.0.1", self.port)).expect("it listens");
+        stream.set_read_timeout(Some(PATIENCE)).unwrap();
+        let mut connection = Connection { stream: Stream::Plain(stream), client: Client::connect(options, 64 << 20) };
+        match connection.answers().last() {
+            Some(last) if last == "connected" => Ok(connection),
+            last => Err(last.cloned().unwrap_or_default()),
+        }
+    }
+
+    /// Without TLS.
+    fn login(&self, user: &str, password: &str) -> Result<Connection, String> {
+        self.connect(options(user, password))
+    }
+
+    fn root(&self) -> Connection {
+        self.login("root", "").expect("root gets in")
+    }
+}
+
+fn options(user: &str, password: &str) -> ClientOptions {
+    let usual = ClientOptions::default();
+    ClientOptions {
+        user: user.as_bytes().to_vec(),
+        password: Password::new(password.as_bytes().to_vec()),
+        capabilities: usual.capabilities.with(Capabilities::MULTI_STATEMENTS),
+        allow_public_key: true,
+        ..usual
+    }
+}
+
+enum Stream {
+    Plain(TcpStream),
+    Tls(Box<rustls::StreamOwned<rustls::ClientConnection, TcpStream>>),
+    Gone,
+}
+
+impl Stream {
+    fn read(&mut self, into: &mut [u8]) -> std::io::Result<usize> {
+        match self {
+            Stream::Plain(stream) => stream.read(into),
+            Stream::Tls(stream) => stream.read(into),
+            Stream::Gone => Ok(0),
+        }
+    }
+
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        match self {
+            Stream::Plain(stream) => stream.write(bytes),
+            Stream::Tls(stream) => {
+                let count = stream.write(bytes)?;
+                stream.flush()?;
+                Ok(count)
+            }
+            Stream::Gone => Ok(0),
+        }
+    }
+}
+
+struct Connection {
+    stream: Stream,
+    client: Client,
+}
+
+impl Connection {
+    /// What is answered until nothing more is to come: `a|b` a row, `ok`, `1045 message`, `connected`, `ended`.
+    fn answers(&mut self) -> Vec<String> {
+        let mut answers = Vec::new();
+        loop {
+            while !self.client.output().is_empty() {
+                let count = self.stream.write(self.client.output()).unwrap();
+                self.client.sent(count);
+            }
+            let (mut moved, mut starts_tls) = (false, false);
+            while let Some(event) = self.client.next_event().unwrap() {
+                moved = true;
+                match event {
+                    Event::Connected(_) => answers.push("connected".to_owned()),
+                    Event::Ok(_) => answers.push("ok".to_owned()),
+                    Event::Error(error) => {
+                        answers.push(format!("{} {}", error.code.0, String::from_utf8_lossy(error.message)));
+                        return answers;
+                    }
+                    Event::Prepared(_) => answers.push("prepared".to_owned()),
+                    Event::StartTls => {
+                        starts_tls = true;
+                        break;
+                    }
+                    Event::Row(row) => {
+                        let values = row.values().map(|value| match value.unwrap() {
+                            Value::Bytes(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+                            Value::Null => "NULL".to_owned(),
+                            Value::Int(number) => number.to_string(),
+                            Value::UInt(number) => number.to_string(),
+                            other => format!("{other:?}"),
+                        });
+                        answers.push(values.collect::<Vec<_>>().join("|"));
+                    }
+                    _ => {}
+                }
+            }
+            if starts_tls {
+                while !self.client.output().is_empty() {
+                    let count = self.stream.write(self.client.output()).unwrap();
+                    self.client.sent(count);
+                }
+                let Stream::Plain(stream) = std::mem::replace(&mut self.stream, Stream::Gone) else {
+                    panic!("TLS twice")
+                };
+                self.stream = Stream::Tls(Box::new(tls(stream)));
+                self.client.tls_started();
+                continue;
+            }
+            if self.client.is_idle() && self.client.output().is_empty() {
+                return answers;
+            }
+            if !moved && self.client.output().is_empty() {
+                let count = self.stream.read(self.client.room()).unwrap();
+                if count == 0 {
+                    answers.push("ended".to_owned());
+                    return answers;
+                }
+                self.client.filled(count);
+            }
+        }
+    }
+
+    fn query(&mut self, text: &str) -> Vec<String> {
+        self.client.query(text.as_bytes());
+        self.answers()
+    }
+
+    #[track_caller]
+    fn ok(&mut self, text: &str) {
+        let answers = self.query(text);
+        assert!(answers.iter().all(|answer| answer == "ok"), "{text}: {answers:?}");
+    }
+
+    fn change_user(&mut self, user: &str, password: &str, database: &str) -> Vec<String> {
+        self.client.change_user(ClientOptions { database: database.as_bytes().to_vec(), ..options(user, password) });
+        self.answers()
+    }
+}
+
+/// TLS without looking whose certificate it is.
+fn tls(stream: TcpStream) -> rustls::StreamOwned<rustls::ClientConnection, TcpStream> {
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let config = rustls::ClientConfig::builder_with_provider(provider.clone())
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .dangerous()
+        .with_custom_certificate_verifier(Arc::new(AnyCertificate(provider)))
+        .with_no_client_auth();
+    let name = "localhost".try_into().unwrap();
+    rustls::StreamOwned::new(rustls::ClientConnection::new(Arc::new(config), name).unwrap(), stream)
+}
+
+#[derive(Debug)]
+struct AnyCertificate(Arc<rustls::crypto::CryptoProvider>);
+
+impl rustls::client::danger::ServerCertVerifier for AnyCertificate {
+    fn verify_server_cert(
+        &self,
+        _: &rustls::pki_types::CertificateDer<'_>,
+        _: &[rustls::pki_types::CertificateDer<'_>],
+        _: &rustls::pki_types::ServerName<'_>,
+        _: &[u8],
+        _: rustls::pki_types::UnixTime,
+    ) -> Result<rustls::client::danger::ServerCertVerified, rustls::Error> {
+        Ok(rustls::client::danger::ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        cert: &rustls::pki_types::CertificateDer<'_>,
+        signature: &rustls::DigitallySignedStruct,
+    ) -> Result<rustls::client::danger::HandshakeSignatureValid, rustls::Error> {
+        let algorithms = &self.0.signature_verification_algorithms;
+        rustls::crypto::verify_tls12_signature(message, cert, signature, algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        cert: &rustls::pki_types::CertificateDer<'_>,
+        signature: &rustls::DigitallySignedStruct,
+    ) -> Result<rustls::client::danger::HandshakeSignatureValid, rustls::Error> {
+        let algorithms = &self.0.signature_verification_algorithms;
+        rustls::crypto::verify_tls13_signature(message, cert, signature, algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<rustls::SignatureScheme> {
+        self.0.signature_verification_algorithms.supported_schemes()
+    }
+}
+
+fn denied(user: &str, using: &str) -> String {
+    format!("1045 Access denied for user '{user}'@'localhost' (using password: {using})")
+}
+
+#[track_caller]
+fn refused(login: Result<Connection, String>) -> String {
+    login.err().expect("it is refused")
+}
+
+#[test]
+fn accounts_log_in_with_what_they_have_and_after_a_restart_too() {
+    let directory = tempfile::tempdir().unwrap();
+    let serving = Serving::start(directory.path());
+    let mut root = serving.root();
+    for statement in [
+        "create user sha identified by 'se''cret'",
+        "create user native@localhost identified with mysql_native_password by 'old'",
+        "create user `empty`@localhost",
+        "create user locked identified by 'x' account lock",
+        "create user elsewhere@'10.0.0.%' identified by 'x'",
+        "create user net@'127.0.0.0/255.0.0.0' identified by 'x'",
+        "create database d; create table d.t (a int primary key)",
+        "grant select on d.* to sha; grant insert on d.* to native@localhost",
+    ] {
+        root.ok(statement);
+    }
+    let check = |serving: &Serving| {
+        // The first by the slow way, the second from the cache.
+        for _ in 0..2 {
+            let mut sha = serving.login("sha", "se'cret").unwrap();
+            assert_eq!(sha.query("select user(), current_user()"), ["sha@localhost|sha@%"]);
+            assert_eq!(sha.query("insert into d.t values (1)")[0].split(' ').next(), Some("1142"));
+            assert_eq!(sha.query("select * from d.t"), [] as [&str; 0]);
+        }
+        let mut native = serving.login("native", "old").unwrap();
+        assert_eq!(
+            native.query("select * from d.t"),
+            ["1142 SELECT command denied to user 'native'@'localhost' for table 't'"]
+        );
+        assert!(serving.login("empty", "").is_ok());
+        assert_eq!(serving.login("net", "x").unwrap().query("select current_user()"), ["net@127.0.0.0/255.0.0.0"]);
+        for (user, password, using) in [
+            ("sha", "secret", "YES"),
+            ("sha", "", "NO"),
+            ("native", "Old", "YES"),
+            ("empty", "x", "YES"),
+            ("locked", "y", "YES"),
+            ("elsewhere", "x", "YES"),
+            ("nobody", "x", "YES"),
+            ("nobody", "", "NO"),
+        ] {
+            assert_eq!(refused(serving.login(user, password)), denied(user, using), "{user} {password}");
+        }
+        let locked = "3118 Access denied for user 'locked'@'localhost'. Account is locked.";
+        assert_eq!(refused(serving.login("locked", "x")), locked);
+    };
+    check(&serving);
+    serving.end("-KILL");
+    let serving = Serving::start(directory.path());
+    check(&serving);
+    // A new password counts at once, whatever the cache has.
+    let mut root = serving.root();
+    root.ok("alter user sha identified by 'new'");
+    assert_eq!(refused(serving.login("sha", "se'cret")), denied("sha", "YES"));
+    assert!(serving.login("sha", "new").is_ok());
+    root.ok("set password for sha = ''; drop user native@localhost");
+    assert!(serving.login("sha", "").is_ok());
+    assert_eq!(refused(serving.login("native", "old")), denied("native", "YES"));
+}
+
+#[test]
+fn tls_is_asked_of_accounts_that_require_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let serving = Serving::start(directory.path());
+    serving.root().ok("create user s identified by 'x' require ssl; create user c identified by 'x' require x509");
+    assert_eq!(refused(serving.login("s", "x")), denied("s", "YES"));
+    let with_tls = |user: &str, password: &str| {
+        let options = options(user, password);
+        let capabilities = options.capabilities.with(Capabilities::SSL);
+        serving.connect(ClientOptions { tls: true, capabilities, ..options })
+    };
+    assert_eq!(with_tls("s", "x").unwrap().query("select current_user()"), ["s@%"]);
+    assert_eq!(refused(with_tls("s", "y")), denied("s", "YES"));
+    assert_eq!(refused(with_tls("c", "x")), denied("c", "YES"));
+    assert!(with_tls("root", "").is_ok());
+}
+
+#[test]
+fn a_connection_becomes_anothers() {
+    let directory = tempfile::tempdir().unwrap();
+    let serving = Serving::start(directory.path());
+    let mut root = serving.root();
+    root.ok(
+        "create database d; create database e; create table d.t (a int primary key); create user u identified by 'x'",
+    );
+    root.ok("grant select on d.* to u; create role r; grant r to u");
+    let mut client = serving.root();
+    client.ok("use d; set @a = 1; begin; insert into t values (1)");
+    client.client.prepare(b"select 1");
+    assert_eq!(client.answers(), ["prepared"]);
+    assert_eq!(client.change_user("u", "x", "d"), ["connected"]);
+    // Nothing is left of who was there before.
+    assert_eq!(client.query("select current_user(), database(), @a"), ["u@%|d|NULL"]);
+    assert_eq!(client.query("select * from t"), [] as [&str; 0]);
+    client.client.execute(1, CursorFlags(0), &[], true);
+    assert!(client.answers()[0].starts_with("1243 "));
+    assert_eq!(
+        client.query("insert into t values (2)")[0],
+        "1142 INSERT command denied to user 'u'@'localhost' for table 't'"
+    );
+    client.ok("set role r");
+    assert_eq!(client.change_user("u", "x", ""), ["connected"]);
+    assert_eq!(client.query("select current_role(), database()"), ["NONE|NULL"]);
+    // What is refused ends the connection.
+    assert_eq!(client.change_user("u", "x", "e"), ["1044 Access denied for user 'u'@'%' to database 'e'"]);
+    let mut client = serving.root();
+    assert_eq!(client.change_user("root", "", "nowhere"), ["1049 Unknown database 'nowhere'"]);
+    let mut client = serving.login("u", "x").unwrap();
+    assert_eq!(client.change_user("root", "wrong", ""), [denied("root", "YES")]);
+    // The same when it begins.
+    let with = |database: &str| ClientOptions { database: database.as_bytes().to_vec(), ..options("u", "x") };
+    assert!(serving.connect(with("d")).is_ok());
+    assert_eq!(refused(serving.connect(with("nowhere"))), "1044 Access denied for user 'u'@'%' to database 'nowhere'");
+}
+
+#[test]
+fn expired_passwords_failed_logins_and_limits() {
+    let directory = tempfile::tempdir().unwrap();
+    let serving = Serving::start(directory.path());
+    let mut root = serving.root();
+    root.ok("create user old identified by 'x' password expire");
+    let expired =
+        "1862 Your password has expired. To log in you must change it using a client that supports expired passwords.";
+    assert_eq!(refused(serving.login("old", "x")), expired);
+    let able = options("old", "x");
+    let capabilities = able.capabilities.with(Capabilities::CAN_HANDLE_EXPIRED_PASSWORDS);
+    let mut old = serving.connect(ClientOptions { capabilities, ..able }).unwrap();
+    let reset = "1820 You must reset your password using ALTER USER statement before executing this statement.";
+    assert_eq!(old.query("select 1"), [reset]);
+    old.ok("alter user user() identified by 'y'");
+    assert_eq!(old.query("select 1"), ["1"]);
+    assert!(serving.login("old", "y").is_ok());
+
+    root.ok("create user f identified by 'x' failed_login_attempts 2 password_lock_time 3");
+    assert_eq!(refused(serving.login("f", "a")), denied("f", "YES"));
+    let blocked = "3955 Access denied for user 'f'@'localhost'. Account is blocked for 3 day(s) (3 day(s) remaining) due to 2 \
+                   consecutive failed logins.";
+    assert_eq!(refused(serving.login("f", "b")), blocked);
+    assert_eq!(refused(serving.login("f", "x")), blocked);
+    root.ok("alter user f account unlock");
+    assert!(serving.login("f", "x").is_ok());
+
+    root.ok("create user few identified by 'x' with max_user_connections 1");
+    let one = serving.login("few", "x").unwrap();
+    let full = "1226 User 'few' has exceeded the 'max_user_connections' resource (current value: 1)";
+    assert_eq!(refused(serving.login("few", "x")), full);
+    drop(one);
+    // The server has seen the end of the first when it is told so: a connection that is refused or not says which.
+    let mut tries = 0;
+    while serving.login("few", "x").is_err() {
+        tries += 1;
+        assert!(tries < 1000, "the first connection still counts");
+    }
+}
+
+#[test]
+fn the_statements_of_administrators_are_for_them() {
+    let directory = tempfile::tempdir().unwrap();
+    let serving = Serving::start_with(directory.path(), &["--max-connections=2"], &[]);
+    let mut root = serving.root();
+    root.ok("create user u; create user v; grant connection_admin on *.* to v");
+    let mut user = serving.login("u", "").unwrap();
+    assert_eq!(
+        user.query("set global max_connections = 5"),
+        [
+            "1227 Access denied; you need (at least one of) the SUPER or SYSTEM_VARIABLES_ADMIN privilege(s) for this operation"
+        ]
+    );
+    // One more may come, who has the privilege for it.
+    assert!(refused(serving.login("u", "")).starts_with("1040 "));
+    assert!(serving.login("v", "").is_ok());
+}
+
+#[test]
+fn beyond_loopback_root_needs_a_password() {
+    let directory = tempfile::tempdir().unwrap();
+    let beyond = ["--bind-address=0.0.0.0"];
+    let run = command(directory.path(), &beyond, &[]).output().unwrap();
+    let told = String::from_utf8_lossy(&run.stderr);
+    assert_eq!(run.status.code(), Some(2), "{told}");
+    let last = told.lines().last().unwrap_or_default();
+    assert!(last.starts_with("meseta: root@localhost has no password"), "{told}");
+    assert!(last.contains("ALTER USER root@localhost") && last.contains("MYSQL_ROOT_PASSWORD"), "{told}");
+
+    // As containers are started.
+    let environment = [
+        ("MYSQL_ROOT_PASSWORD", "it's \\ root"),
+        ("MYSQL_DATABASE", "shop_1"),
+        ("MYSQL_USER", "app"),
+        ("MYSQL_PASSWORD", "app's"),
+    ];
+    let serving = Serving::start_with(directory.path(), &beyond, &environment);
+    assert_eq!(refused(serving.login("root", "")), denied("root", "NO"));
+    let mut root = serving.login("root", "it's \\ root").unwrap();
+    assert_eq!(root.query("select user, host from mysql.user order by 1, 2"), ["app|%", "root|%", "root|localhost"]);
+    let mut app = serving.login("app", "app's").unwrap();
+    app.ok("create table shop_1.t (a int primary key)");
+    assert!(app.query("create table shopx1.t (a int)")[0].starts_with("1142 "));
+    serving.end("-TERM");
+
+    // What is set stays, whatever the environment says then; and root may set it himself.
+    let serving = Serving::start_with(directory.path(), &beyond, &[("MYSQL_ROOT_PASSWORD", "other")]);
+    assert!(serving.login("root", "other").is_err());
+    let mut root = serving.login("root", "it's \\ root").unwrap();
+    root.ok("alter user root@localhost identified by 'third'");
+    serving.end("-TERM");
+    let serving = Serving::start_with(directory.path(), &beyond, &[]);
+    assert!(serving.login("root", "third").is_ok());
+    serving.end("-TERM");
+
+    // Who wants it so.
+    let other = tempfile::tempdir().unwrap();
+    let serving = Serving::start_with(other.path(), &beyond, &[("MYSQL_ALLOW_EMPTY_PASSWORD", "yes")]);
+    assert!(serving.login("root", "").is_ok());
+}

@@ -1,0 +1,295 @@
+//! EXPLAIN: what MySQL 9.7 printed for the same tables, where we do the same.
+
+mod support;
+
+use std::fmt::Write as _;
+
+use meseta_sql::session::Session;
+use support::{Server, all, is, run};
+
+/// The tables of sysbench and of TPC-C's shape, and one without an index.
+fn with_tables() -> (Server, Session) {
+    let server = Server::new();
+    let mut session = server.session();
+    let s = &mut session;
+    is(
+        s,
+        "create table sbtest1 (id int primary key auto_increment, k int not null default 0, c char(120) not null default '',
+         pad char(60) not null default '', key k_1 (k));
+         create table c (w int, d int, id int, last varchar(16), first varchar(16), bal int, primary key (w, d, id),
+         key name (w, d, last, first));
+         create table o (w int, d int, id int, c_id int, carrier int, primary key (w, d, id), unique key oc (w, d, c_id, id));
+         create table d (id int, x int, y varchar(10)); insert into d values (1, 1, 'a'), (2, 2, 'b'), (3, 3, null)",
+        "ok 0; ok 0; ok 0; ok 0; ok 3",
+    );
+    let mut rows = [String::new(), String::new(), String::new()];
+    for i in 0..2000 {
+        let comma = if i == 0 { "" } else { "," };
+        let (w, d, id) = (1 + i % 2, 1 + i / 2 % 10, i / 20);
+        let _ = write!(rows[0], "{comma}({}, {}, 'c{}', 'p')", i + 1, (i + 1) % 100, i + 1);
+        let _ = write!(rows[1], "{comma}({w}, {d}, {id}, 'L{}', 'F{i}', {i})", i % 50);
+        let _ = write!(rows[2], "{comma}({w}, {d}, {id}, {id}, {})", i % 7);
+    }
+    for (table, rows) in ["sbtest1 (id, k, c, pad)", "c", "o"].iter().zip(rows) {
+        is(s, &format!("insert into {table} values {rows}"), "ok 2000");
+    }
+    (server, session)
+}
+
+/// The rows of FORMAT=TRADITIONAL, without numbers of rows and shares.
+fn explained(session: &mut Session, query: &str) -> Vec<String> {
+    let lines = run(session, &format!("explain format=traditional {query}"));
+    assert_eq!(
+        lines[0], "[id|select_type|table|partitions|type|possible_keys|key|key_len|ref|rows|filtered|Extra]",
+        "{query}"
+    );
+    let short = |line: &String| {
+        let parts: Vec<&str> = line.split('|').collect();
+        let kept = parts.iter().enumerate().filter(|(at, _)| ![3, 9, 10].contains(at));
+        kept.map(|(_, part)| *part).collect::<Vec<_>>().join("|")
+    };
+    lines[1..].iter().map(short).collect()
+}
+
+#[test]
+fn what_is_read_and_how() {
+    let (_server, mut session) = with_tables();
+    for (query, expected) in [
+        ("select c from sbtest1 where id = 5", &["1|SIMPLE|sbtest1|const|PRIMARY|PRIMARY|4|const|NULL"][..]),
+        (
+            "select c from sbtest1 where id between 10 and 20",
+            &["1|SIMPLE|sbtest1|range|PRIMARY|PRIMARY|4|NULL|Using where"],
+        ),
+        (
+            "select sum(k) from sbtest1 where id between 10 and 20",
+            &["1|SIMPLE|sbtest1|range|PRIMARY|PRIMARY|4|NULL|Using where"],
+        ),
+        (
+            "select c from sbtest1 where id between 10 and 20 order by c",
+            &["1|SIMPLE|sbtest1|range|PRIMARY|PRIMARY|4|NULL|Using where; Using filesort"],
+        ),
+        (
+            "select distinct c from sbtest1 where id between 10 and 20 order by c",
+            &["1|SIMPLE|sbtest1|range|PRIMARY|PRIMARY|4|NULL|Using where; Using temporary; Using filesort"],
+        ),
+        ("select * from sbtest1", &["1|SIMPLE|sbtest1|ALL|NULL|NULL|NULL|NULL|NULL"]),
+        ("select id from sbtest1", &["1|SIMPLE|sbtest1|index|NULL|k_1|4|NULL|Using index"]),
+        ("select k from sbtest1", &["1|SIMPLE|sbtest1|index|NULL|k_1|4|NULL|Using index"]),
+        ("select count(*) from sbtest1", &["1|SIMPLE|sbtest1|index|NULL|k_1|4|NULL|Using index"]),
+        ("select max(id) from sbtest1", &["1|SIMPLE|NULL|NULL|NULL|NULL|NULL|NULL|Select tables optimized away"]),
+        ("select min(k) from sbtest1", &["1|SIMPLE|NULL|NULL|NULL|NULL|NULL|NULL|Select tables optimized away"]),
+        (
+            "select max(id) from sbtest1 where id < 100",
+            &["1|SIMPLE|NULL|NULL|NULL|NULL|NULL|NULL|Select tables optimized away"],
+        ),
+        ("select min(c) from sbtest1", &["1|SIMPLE|sbtest1|ALL|NULL|NULL|NULL|NULL|NULL"]),
+        ("select * from sbtest1 where k = 5", &["1|SIMPLE|sbtest1|ref|k_1|k_1|4|const|NULL"]),
+        ("select id from sbtest1 where k = 5", &["1|SIMPLE|sbtest1|ref|k_1|k_1|4|const|Using index"]),
+        ("select * from sbtest1 where k = 5 and pad = 'p'", &["1|SIMPLE|sbtest1|ref|k_1|k_1|4|const|Using where"]),
+        ("select * from sbtest1 where pad = 'p'", &["1|SIMPLE|sbtest1|ALL|NULL|NULL|NULL|NULL|Using where"]),
+        // MySQL asks the index for it: "Using index condition".
+        ("select * from sbtest1 where k in (1, 2)", &["1|SIMPLE|sbtest1|range|k_1|k_1|4|NULL|Using where"]),
+        (
+            "select * from sbtest1 order by id desc limit 5",
+            &["1|SIMPLE|sbtest1|index|NULL|PRIMARY|4|NULL|Backward index scan"],
+        ),
+        ("select * from sbtest1 order by k limit 5", &["1|SIMPLE|sbtest1|index|NULL|k_1|4|NULL|NULL"]),
+        ("select * from sbtest1 order by k", &["1|SIMPLE|sbtest1|ALL|NULL|NULL|NULL|NULL|Using filesort"]),
+        (
+            "select pad, count(*) from sbtest1 group by pad",
+            &["1|SIMPLE|sbtest1|ALL|NULL|NULL|NULL|NULL|Using temporary"],
+        ),
+        (
+            "select * from sbtest1 where id = 1 or id = 5",
+            &["1|SIMPLE|sbtest1|range|PRIMARY|PRIMARY|4|NULL|Using where"],
+        ),
+        (
+            "select * from sbtest1 where id < 3 or id > 1990",
+            &["1|SIMPLE|sbtest1|range|PRIMARY|PRIMARY|4|NULL|Using where"],
+        ),
+        ("select * from sbtest1 where 1 = 0", &["1|SIMPLE|NULL|NULL|NULL|NULL|NULL|NULL|Impossible WHERE"]),
+        ("select 1", &["1|SIMPLE|NULL|NULL|NULL|NULL|NULL|NULL|No tables used"]),
+        ("select 1 where 0", &["1|SIMPLE|NULL|NULL|NULL|NULL|NULL|NULL|Impossible WHERE"]),
+        ("select * from sbtest1 where id = 5 for update", &["1|SIMPLE|sbtest1|const|PRIMARY|PRIMARY|4|const|NULL"]),
+        (
+            "select * from c where w = 1 and d = 2 and id = 3",
+            &["1|SIMPLE|c|const|PRIMARY,name|PRIMARY|12|const,const,const|NULL"],
+        ),
+        (
+            "select id from c where w = 1 and d = 2 and last = 'L3' order by first",
+            &["1|SIMPLE|c|ref|PRIMARY,name|name|75|const,const,const|Using index"],
+        ),
+        (
+            "select max(id) from o where w = 1 and d = 2",
+            &["1|SIMPLE|NULL|NULL|NULL|NULL|NULL|NULL|Select tables optimized away"],
+        ),
+        (
+            "select id from o where w = 1 and d = 2 and c_id = 5 order by id desc limit 1",
+            &["1|SIMPLE|o|ref|PRIMARY,oc|oc|13|const,const,const|Backward index scan; Using index"],
+        ),
+        (
+            "select * from o where w = 1 and d = 2 and id > 90",
+            &["1|SIMPLE|o|range|PRIMARY,oc|PRIMARY|12|NULL|Using where"],
+        ),
+        (
+            "select * from o where w = 1 and d in (1, 2) and id = 5",
+            &["1|SIMPLE|o|range|PRIMARY,oc|PRIMARY|12|NULL|Using where"],
+        ),
+    ] {
+        assert_eq!(explained(&mut session, query), expected, "{query}");
+    }
+}
+
+#[test]
+fn joins_and_queries_inside() {
+    let (_server, mut session) = with_tables();
+    for (query, expected) in [
+        (
+            "select * from d join sbtest1 s on s.id = d.x",
+            &["1|SIMPLE|d|ALL|NULL|NULL|NULL|NULL|NULL", "1|SIMPLE|s|eq_ref|PRIMARY|PRIMARY|4|test.d.x|NULL"][..],
+        ),
+        (
+            "select * from d join sbtest1 s on s.k = d.x where d.id = 1",
+            &["1|SIMPLE|d|ALL|NULL|NULL|NULL|NULL|Using where", "1|SIMPLE|s|ref|k_1|k_1|4|test.d.x|NULL"],
+        ),
+        (
+            "select * from d d1 join d d2 on d1.x = d2.x",
+            &[
+                "1|SIMPLE|d1|ALL|NULL|NULL|NULL|NULL|NULL",
+                "1|SIMPLE|d2|ALL|NULL|NULL|NULL|NULL|Using where; Using join buffer (hash join)",
+            ],
+        ),
+        (
+            "select * from d left join sbtest1 s on s.id = d.x",
+            &["1|SIMPLE|d|ALL|NULL|NULL|NULL|NULL|NULL", "1|SIMPLE|s|eq_ref|PRIMARY|PRIMARY|4|test.d.x|NULL"],
+        ),
+        (
+            "select c.id, o.id from c join o on o.w = c.w and o.d = c.d and o.c_id = c.id where c.w = 1 and c.d = 1
+             and c.last = 'L1'",
+            &[
+                "1|SIMPLE|c|ref|PRIMARY,name|name|75|const,const,const|Using index",
+                "1|SIMPLE|o|ref|PRIMARY,oc|oc|13|test.c.w,test.c.d,test.c.id|Using index",
+            ],
+        ),
+        (
+            "select * from d where x = (select max(x) from d)",
+            &["1|PRIMARY|d|ALL|NULL|NULL|NULL|NULL|Using where", "2|SUBQUERY|d|ALL|NULL|NULL|NULL|NULL|NULL"],
+        ),
+        (
+            "select (select count(*) from sbtest1 where k = d.x) from d",
+            &[
+                "1|PRIMARY|d|ALL|NULL|NULL|NULL|NULL|NULL",
+                "2|DEPENDENT SUBQUERY|sbtest1|ref|k_1|k_1|4|test.d.x|Using index",
+            ],
+        ),
+        (
+            "select id from d union select x from d",
+            &[
+                "1|PRIMARY|d|ALL|NULL|NULL|NULL|NULL|NULL",
+                "2|UNION|d|ALL|NULL|NULL|NULL|NULL|NULL",
+                "3|UNION RESULT|<union1,2>|ALL|NULL|NULL|NULL|NULL|Using temporary",
+            ],
+        ),
+        ("insert into d values (1, 2, 3)", &["1|INSERT|d|ALL|NULL|NULL|NULL|NULL|NULL"]),
+        (
+            "insert into d select id, k, pad from sbtest1 where id < 3",
+            &["1|INSERT|d|ALL|NULL|NULL|NULL|NULL|NULL", "1|SIMPLE|sbtest1|range|PRIMARY|PRIMARY|4|NULL|Using where"],
+        ),
+        ("replace into d values (1, 2, 3)", &["1|REPLACE|d|ALL|NULL|NULL|NULL|NULL|NULL"]),
+        ("update sbtest1 set c = 'x' where id = 5", &["1|UPDATE|sbtest1|range|PRIMARY|PRIMARY|4|const|Using where"]),
+        ("update sbtest1 set c = 'x' where k = 5", &["1|UPDATE|sbtest1|range|k_1|k_1|4|const|Using where"]),
+        ("update d set x = 1", &["1|UPDATE|d|ALL|NULL|NULL|NULL|NULL|NULL"]),
+        ("update d set x = 1 order by id limit 1", &["1|UPDATE|d|ALL|NULL|NULL|NULL|NULL|Using filesort"]),
+        ("delete from sbtest1 where k = 3", &["1|DELETE|sbtest1|range|k_1|k_1|4|const|Using where"]),
+        ("delete from d", &["1|DELETE|d|ALL|NULL|NULL|NULL|NULL|Deleting all rows"]),
+        ("delete from d where x = 1", &["1|DELETE|d|ALL|NULL|NULL|NULL|NULL|Using where"]),
+    ] {
+        assert_eq!(explained(&mut session, query), expected, "{query}");
+    }
+    is(&mut session, "select count(*) from d", "[count(*)]; 3");
+}
+
+/// A tree without what it costs.
+fn tree(session: &mut Session, query: &str) -> String {
+    let lines = run(session, query);
+    assert_eq!(lines[0], "[EXPLAIN]", "{lines:?}");
+    let operation = |line: &str| line.split("  (cost=").next().unwrap_or_default().trim_end().to_owned();
+    lines[1].lines().map(operation).collect::<Vec<_>>().join("\n")
+}
+
+#[test]
+fn trees() {
+    let (_server, mut session) = with_tables();
+    for (query, expected) in [
+        (
+            "select c from sbtest1 where id between 10 and 20 order by c",
+            "-> Sort: sbtest1.c\n    -> Filter: (sbtest1.id between 10 and 20)\n        \
+             -> Index range scan on sbtest1 using PRIMARY over (10 <= id AND id <= 20)",
+        ),
+        ("select * from sbtest1 where k = 5", "-> Index lookup on sbtest1 using k_1 (k = 5)"),
+        ("select id from sbtest1 where k = 5", "-> Covering index lookup on sbtest1 using k_1 (k = 5)"),
+        (
+            "select * from sbtest1 order by k desc limit 5",
+            "-> Limit: 5 row(s)\n    -> Index scan on sbtest1 using k_1 (reverse)",
+        ),
+        (
+            "select * from d left join d e on e.x = d.x where e.id is null",
+            "-> Filter: (e.id is null)\n    -> Left hash join (e.x = d.x)\n        -> Table scan on d\n        -> Hash\n            \
+             -> Table scan on e",
+        ),
+        (
+            "select * from d join sbtest1 s on s.id = d.x",
+            "-> Nested loop inner join\n    -> Table scan on d\n    \
+             -> Single-row index lookup on s using PRIMARY (id = d.x)",
+        ),
+        ("select 1 where 0", "-> Zero rows (Impossible WHERE)"),
+        ("update d set x = 1", "-> <not executable by iterator executor>"),
+    ] {
+        let expected = expected.replace("(10 <= id AND id <= 20)", "(10 <= id <= 20)");
+        assert_eq!(tree(&mut session, &format!("explain {query}")), expected, "{query}");
+    }
+    let analyzed =
+        run(&mut session, "explain analyze select * from d join sbtest1 s on s.k = d.x where d.id > 1 limit 3");
+    assert!(analyzed[1].contains("rows=3 loops=1)"), "{analyzed:?}");
+    assert!(analyzed[1].contains("-> Index lookup on s using k_1 (k = d.x)"), "{analyzed:?}");
+    let json =
+        run(&mut session, "explain format=json select c from sbtest1 where k between 1 and 3 order by c limit 4");
+    for part in [
+        "\"query_plan\": {",
+        "\"operation\": \"Index range scan on sbtest1 using k_1 over (1 <= k <= 3)\"",
+        "\"index_name\": \"k_1\"",
+        "\"schema_name\": \"test\"",
+        "\"json_schema_version\": \"2.0\"",
+    ] {
+        assert!(json[1].contains(part), "{part}: {}", json[1]);
+    }
+}
+
+#[test]
+fn what_else_is_said() {
+    let (_server, mut session) = with_tables();
+    all(
+        &mut session,
+        &[
+            ("explain format=nope select 1", "1791 Unknown EXPLAIN format name: 'nope'"),
+            ("explain select * from nope", "1146 Table 'test.nope' doesn't exist"),
+            ("explain for connection 9999999", "1094 Unknown thread id: 9999999"),
+            (
+                "explain analyze format=traditional select 1",
+                "1235 This version of MySQL doesn't yet support 'EXPLAIN ANALYZE with TRADITIONAL format'",
+            ),
+            ("explain format=tree into @x select 1", "6007 EXPLAIN INTO does not support FORMAT=TREE."),
+            ("explain format=json into @x select 1", "ok 0"),
+            ("select @x like '%\"query_plan\"%'", "[@x like '%\"query_plan\"%']; 1"),
+        ],
+    );
+    run(&mut session, "explain format=traditional select x from d where id > 1 order by y limit 2");
+    is(
+        &mut session,
+        "show warnings",
+        "[Level|Code|Message]; Note|1003|/* select#1 */ select `test`.`d`.`x` AS `x` from `test`.`d` where \
+         (`test`.`d`.`id` > 1) order by `test`.`d`.`y` limit 2",
+    );
+    is(&mut session, "set explain_format = 'traditional'", "ok 0");
+    assert!(run(&mut session, "explain select 1")[0].starts_with("[id|select_type"));
+}

@@ -1,0 +1,175 @@
+//! Plans yield what a plain evaluation yields: queries that use an index, a hash or an index's end, beside the same queries
+//! written so that nothing of that can be used.
+
+mod support;
+
+use std::fmt::Write as _;
+
+use meseta_sql::session::Session;
+use support::{Server, is, run};
+
+/// Two tables with NULLs and duplicates, one with indexes, and copies of both without.
+fn with_tables() -> (Server, Session) {
+    let server = Server::new();
+    let mut session = server.session();
+    let columns = "a int, b int, c varchar(10), d decimal(8,2), e datetime";
+    for (name, keys) in [("t", ", key a (a), key bc (b, c), key e (e)"), ("u", ", key d (d)"), ("tp", ""), ("up", "")] {
+        is(&mut session, &format!("create table {name} (id int primary key, {columns}{keys})"), "ok 0");
+    }
+    let mut rows = [String::new(), String::new()];
+    for i in 0..400_u32 {
+        let number = |every: u32, value: u32| if i % every == 0 { "null".to_owned() } else { value.to_string() };
+        for (which, rows) in rows.iter_mut().enumerate() {
+            let j = i * 7 + which as u32 * 3;
+            let comma = if i == 0 { "" } else { "," };
+            let _ = write!(
+                rows,
+                "{comma}({i}, {}, {}, {}, {}.{:02}, {})",
+                number(11, j % 40),
+                number(13, j % 9),
+                if i % 17 == 0 { "null".to_owned() } else { format!("'{}{}'", ["x", "X", "y"][j as usize % 3], j % 5) },
+                j % 30,
+                (j % 4) * 25,
+                if i % 19 == 0 { "null".to_owned() } else { format!("'2020-01-{:02} 10:00:00'", 1 + j % 28) },
+            );
+        }
+    }
+    for (table, which) in [("t", 0), ("u", 1), ("tp", 0), ("up", 1)] {
+        is(&mut session, &format!("insert into {table} values {}", rows[which]), "ok 400");
+    }
+    (server, session)
+}
+
+/// Rows without their order.
+fn rows(session: &mut Session, query: &str) -> Vec<String> {
+    let mut rows = run(session, query);
+    assert!(rows[0].starts_with('['), "{query}: {rows:?}");
+    rows.remove(0);
+    rows.sort();
+    rows
+}
+
+#[test]
+fn plans_yield_what_plain_evaluation_yields() {
+    let (_server, mut session) = with_tables();
+    // T and U: with indexes, and then without. `+0` and `concat` keep what can be used from being seen.
+    for query in [
+        "select t.id, u.id from T t join U u on t.a = u.b",
+        "select t.id, u.id from T t join U u on t.a = u.b and t.c = u.c",
+        "select t.id, u.id from T t join U u on t.c = u.c where t.b > u.b",
+        "select t.id, u.id from T t left join U u on t.a = u.a and u.b > 4",
+        "select t.id, u.id from T t left join U u on t.d = u.d where u.id is null",
+        "select t.id, u.id from T t right join U u on t.e = u.e and t.a = 3",
+        "select t.id, u.id from T t join U u on t.d = u.a",
+        "select t.id, u.id from T t join U u on t.a = u.d where u.d > 3",
+        "select t.id, v.n from T t join (select a, count(*) n from U group by a) v on v.a = t.a",
+        "select t.id, v.n from T t left join (select a, count(*) n from U group by a) v on v.a = t.b",
+        "select x.id, y.id, z.id from T x join U y on x.a = y.a join T z on z.b = y.b and z.c = x.c",
+        "select x.id, y.id from T x, U y where x.a = y.a and x.b = 3 and y.b in (1, 2, 3)",
+        "select id from T where a in (select b from U)",
+        "select id from T where a not in (select b from U)",
+        "select id from T where a not in (select b from U where b is not null)",
+        "select id from T where (a, c) in (select a, c from U)",
+        "select id from T where (a, c) not in (select a, c from U)",
+        "select id from T where c in (select c from U where id < 50)",
+        "select id from T where d in (select a from U)",
+        "select id from T where e in (select e from U where id < 9)",
+        "select id, a in (select b from U where id < 40) from T",
+        "select id, a in (select b from U where id < 0) from T",
+        "select id from T where exists (select 1 from U where U.a = T.a and U.b = 3)",
+        "select id, (select max(d) from U) from T",
+        "select id from T where a = (select max(a) from U where b = 2)",
+        "select id from T where a = 3 or a = 5 or a is null",
+        "select id from T where a < 3 or a > 35",
+        "select id from T where b = 4 and c in ('x1', 'y2', null)",
+        "select id from T where (b = 4 and c = 'x1') or (b = 5 and c = 'Y2')",
+        "select id from T where b = 4 and c > 'x'",
+        "select id from T where a between 5 and 7 and b = 2",
+        "select min(a) from T",
+        "select max(a) from T",
+        "select min(a) from T where a > 5",
+        "select max(a) from T where a < 30 and b = 3",
+        "select min(e) from T",
+        "select max(e) from T where e < '2020-01-09'",
+        "select max(c) from T where b = 4",
+        "select min(c) from T where b = 4 and c > 'x'",
+        "select min(a) from T where a > 1000",
+        "select count(*) from T",
+        "select count(a) from T",
+        "select b, c from T",
+        "select distinct b from T",
+        "select a, count(*), sum(d) from T group by a",
+    ] {
+        let with = query.replace("T ", "t ").replace("U ", "u ").replace("T.", "t.").replace("U.", "u.");
+        let with = with.replace("from U)", "from u)").replace("from T", "from t").replace("from U", "from u");
+        let without = query.replace("T.", "tp.").replace("U.", "up.");
+        let without = without.replace("from T t", "from tp t").replace("join U u", "join up u");
+        let without = without.replace("from T", "from tp").replace("from U", "from up").replace(", U y", ", up y");
+        let without = without.replace("join U", "join up").replace("join T", "join tp");
+        let (one, other) = (rows(&mut session, &with), rows(&mut session, &without));
+        assert_eq!(one, other, "{with}\n{without}");
+        // Each of them plainly: no equality that a hash could use, no value that an index could.
+        let plain = plainly(&without);
+        assert_eq!(one, rows(&mut session, &plain), "{with}\n{plain}");
+    }
+}
+
+/// The same condition, so that it has to be evaluated for each pair of rows.
+fn plainly(query: &str) -> String {
+    let Some((head, on)) = query.split_once(" on ") else { return query.to_owned() };
+    if on.contains(" on ") || on.contains("select") {
+        return query.to_owned();
+    }
+    let (on, rest) = on.split_once(" where ").map_or((on, String::new()), |(on, rest)| (on, format!(" where {rest}")));
+    format!("{head} on case when {on} then 1 else 0 end = 1{rest}")
+}
+
+#[test]
+fn a_large_join_without_an_index_is_quick() {
+    let server = Server::new();
+    let mut session = server.session();
+    let s = &mut session;
+    is(s, "create table p (id int primary key, x int); create table q (id int primary key, y int)", "ok 0; ok 0");
+    for table in ["p", "q"] {
+        for chunk in 0..5 {
+            let rows: Vec<String> = (0..4000).map(|i| chunk * 4000 + i).map(|i| format!("({i}, {})", i * 7)).collect();
+            is(s, &format!("insert into {table} values {}", rows.join(",")), "ok 4000");
+        }
+    }
+    // Pair by pair these would be 400 million comparisons each.
+    is(s, "select count(*) from p join q on p.x = q.y", "[count(*)]; 20000");
+    is(s, "select count(*) from p left join q on p.x = q.id", "[count(*)]; 20000");
+    is(s, "select count(*) from p where x in (select y from q)", "[count(*)]; 20000");
+    is(s, "select count(*) from p where x not in (select y from q where id > 10)", "[count(*)]; 11");
+    is(s, "select count(*) from p join (select y, count(*) n from q group by y) d on d.y = p.x", "[count(*)]; 20000");
+}
+
+#[test]
+fn members_of_enums_go_by_their_texts() {
+    let server = Server::new();
+    let mut session = server.session();
+    let s = &mut session;
+    is(s, "create table m (id int primary key, e enum('z','a','m'), key e (e))", "ok 0");
+    is(s, "insert into m values (1,'z'), (2,'a'), (3,'m'), (4,null)", "ok 4");
+    is(s, "select min(e), max(e) from m", "[min(e)|max(e)]; a|z");
+    is(s, "select min(e) from m", "[min(e)]; a");
+    is(s, "select x.id, y.id from m x join m y on x.e = y.e order by x.id", "[id|id]; 1|1; 2|2; 3|3");
+    is(
+        s,
+        "select x.id, y.e from m x, m y where concat(x.e, '') = concat(y.e, '') order by x.id",
+        "[id|e]; 1|z; 2|a; 3|m",
+    );
+}
+
+#[test]
+fn what_changes_from_row_to_row_is_not_kept() {
+    let server = Server::new();
+    let mut session = server.session();
+    let s = &mut session;
+    is(s, "create table r (id int primary key); insert into r values (1), (2), (3), (4)", "ok 0; ok 4");
+    is(s, "set @n = 0", "ok 0");
+    let numbers = run(s, "select (select @n := @n + 1) from r");
+    assert_eq!(numbers[1..], ["1", "2", "3", "4"]);
+    let random = run(s, "select count(distinct v) > 1 from (select (select rand()) v from r) x");
+    assert_eq!(random[1], "1");
+}
