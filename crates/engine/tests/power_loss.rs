@@ -128,6 +128,7 @@ fn work(engine: &Engine, disk: &SimDisk, table: TableId, worker: u32, seed: u64)
     let mut session = engine.session().unwrap();
     // Others may have prepared, and then keep what they have.
     session.set_lock_wait(std::time::Duration::from_millis(20));
+    session.set_table_wait(std::time::Duration::from_millis(20));
     let mut knows = Knows { rows: Rows::new(), or: None, prepared: None };
     for turn in 0..200 {
         let mut rows = knows.rows.clone();
@@ -200,6 +201,7 @@ fn one_loss(seed: u64) -> (bool, bool) {
     let prepared = engine.prepared();
     let mut session = engine.session().unwrap();
     session.set_lock_wait(std::time::Duration::ZERO);
+    session.set_table_wait(std::time::Duration::ZERO);
     let mut decided = false;
     for (worker, knows) in (0..WORKERS).zip(all) {
         let rows = found(&mut session, table, worker);

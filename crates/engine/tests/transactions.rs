@@ -141,6 +141,7 @@ fn what_was_rolled_back_to_a_savepoint_stays_locked() {
     first.roll_back_to(start).unwrap();
     let mut second = bank.engine.session().unwrap();
     second.set_lock_wait(std::time::Duration::ZERO);
+    second.set_table_wait(std::time::Duration::ZERO);
     let refused = bank.put(&mut second, 1, 12).unwrap_err();
     assert!(refused.to_string().contains("timeout"), "{refused}");
     first.commit().unwrap();
@@ -211,6 +212,7 @@ fn a_prepared_transaction_waits_for_its_coordinator() {
     session.commit().unwrap();
     assert_eq!(bank.engine.prepared(), [&b"first"[..], b"second", b"third"]);
     session.set_lock_wait(std::time::Duration::ZERO);
+    session.set_table_wait(std::time::Duration::ZERO);
     assert!(bank.put(&mut session, 1, 0).is_err(), "its rows are locked");
     session.roll_back().unwrap();
     bank.engine.commit_prepared(b"third").unwrap();
@@ -224,6 +226,7 @@ fn a_prepared_transaction_waits_for_its_coordinator() {
     assert_eq!(bank.engine.prepared(), [&b"first"[..], b"second"]);
     let mut session = bank.engine.session().unwrap();
     session.set_lock_wait(std::time::Duration::ZERO);
+    session.set_table_wait(std::time::Duration::ZERO);
     assert!(bank.put(&mut session, 1, 0).is_err(), "they still are");
     session.roll_back().unwrap();
     bank.engine.commit_prepared(b"first").unwrap();

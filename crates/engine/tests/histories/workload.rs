@@ -124,6 +124,7 @@ impl<'a> Worker<'a> {
         // What survives a loss of power is another test's question.
         session.set_durability(Durability::Lazy);
         session.set_lock_wait(LOCK_WAIT);
+        session.set_table_wait(LOCK_WAIT);
         let now = Transaction { name: format!("{name}.1"), operations: Vec::new(), fate: Fate::Unknown, ended: 0 };
         let (views, view_since, done) = Default::default();
         let (random, name) = (SeededRandom::new(seed), name.to_owned());
