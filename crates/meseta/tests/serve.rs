@@ -41,7 +41,11 @@ impl Serving {
         let usual = ClientOptions::default();
         let options = ClientOptions {
             user: b"root".to_vec(),
-            capabilities: usual.capabilities.with(Capabilities::MULTI_STATEMENTS).without(Capabilities::SSL),
+            capabilities: usual
+                .capabilities
+                .with(Capabilities::MULTI_STATEMENTS)
+                .with(Capabilities::LOCAL_FILES)
+                .without(Capabilities::SSL),
             ..usual
         };
         let stream = TcpStream::connect(&self.address).expect("it listens");
@@ -58,6 +62,9 @@ impl Serving {
     }
 }
 
+/// What the client sends when it is asked for a file.
+const FILE: &[u8] = b"5,five\n6,six\n6,again\n";
+
 struct Connection {
     stream: TcpStream,
     client: Client,
@@ -73,6 +80,7 @@ impl Connection {
                 self.client.sent(count);
             }
             let mut moved = false;
+            let mut is_asked_for_file = false;
             while let Some(event) = self.client.next_event().unwrap() {
                 moved = true;
                 match event {
@@ -80,6 +88,10 @@ impl Connection {
                     Event::Ok(ok) => answers.push(format!("ok {}", ok.affected_rows)),
                     Event::Error(error) => answers.push(format!("error {}", error.code.0)),
                     Event::Prepared(statement) => answers.push(format!("prepared {}", statement.statement_id)),
+                    Event::LocalInfile(name) => {
+                        answers.push(format!("file {}", String::from_utf8_lossy(name)));
+                        is_asked_for_file = true;
+                    }
                     Event::Row(row) => {
                         let values = row.values().map(|value| match value.unwrap() {
                             Value::Null => "NULL".to_owned(),
@@ -92,6 +104,11 @@ impl Connection {
                     }
                     _ => {}
                 }
+            }
+            if is_asked_for_file {
+                self.client.send_file(FILE);
+                self.client.end_file();
+                continue;
             }
             if self.client.is_idle() && self.client.output().is_empty() {
                 return answers;
@@ -144,6 +161,23 @@ fn a_client_is_answered_and_what_it_committed_survives() {
     let told = String::from_utf8_lossy(&check.stdout);
     assert_eq!(check.status.code(), Some(0), "{told}");
     assert!(told.contains("compared") && told.contains("indexes have what tables have"), "{told}");
+}
+
+#[test]
+fn a_client_sends_a_file_when_the_server_may_ask_for_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let serving = Serving::start(directory.path());
+    let mut client = serving.connect();
+    client.query("create database d; use d; create table t (id int primary key, c varchar(9))");
+    let load = "load data local infile 'here.csv' into table t fields terminated by ','";
+    assert_eq!(client.query(load), ["error 3948"]);
+    assert_eq!(client.query("set global local_infile = 1"), ["ok 0"]);
+    assert_eq!(client.query(load), ["file here.csv", "ok 2"]);
+    assert_eq!(client.query("show warnings"), ["Warning|1062|Duplicate entry '6' for key 't.PRIMARY'"]);
+    assert_eq!(client.query("select * from t"), ["5|five", "6|six"]);
+    assert_eq!(client.query("load data local infile 'x' into table nothing"), ["error 1146"]);
+    assert_eq!(client.query("select count(*) from t"), ["2"]);
+    assert_eq!(serving.end("-TERM"), Some(0));
 }
 
 #[test]

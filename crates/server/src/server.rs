@@ -207,8 +207,8 @@ impl Server {
             0 => std::thread::available_parallelism().map_or(1, |count| count.get()),
             count => count as usize,
         };
-        let mut offered =
-            OFFERED.set(Capabilities::SSL, tls.is_some()).set(Capabilities::LOCAL_FILES, options.local_infile);
+        // Whether a file is asked for is for each LOAD DATA to see: local_infile can be set while the server runs.
+        let mut offered = OFFERED.set(Capabilities::SSL, tls.is_some()).with(Capabilities::LOCAL_FILES);
         let algorithms = &options.protocol_compression_algorithms;
         let has = |name: &str| algorithms.split(',').any(|algorithm| algorithm.trim().eq_ignore_ascii_case(name));
         offered = offered.set(Capabilities::COMPRESS, has("zlib")).set(Capabilities::ZSTD_COMPRESSION, has("zstd"));
