@@ -98,7 +98,9 @@ fn main() {
     let options = StoreOptions { memory_bytes: 512 << 20, ..StoreOptions::default() };
     let store = Store::open(&directory, options).expect("a new store in the temporary folder");
     let instance = Instance::open(store).expect("a new engine");
-    let mut session = Session::new(&instance, Identity::default(), Box::new(Undisturbed)).expect("a session");
+    let root = "root@localhost".to_owned();
+    let identity = Identity { connection: 1, user: root.clone(), account: root };
+    let mut session = Session::new(&instance, identity, Box::new(Undisturbed)).expect("a session");
     run(&mut session, "SET GLOBAL innodb_flush_log_at_trx_commit = 0");
     run(&mut session, "CREATE DATABASE sbtest");
     session.use_database("sbtest").expect("it was created");
