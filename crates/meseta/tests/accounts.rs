@@ -1,10 +1,10 @@
 //! Logging in to `meseta serve` as a process: which accounts, by which plugin, with TLS and without; and what a start beyond
 //! loopback asks for.
 
-use std::io::{BufRead, BufReader, Read, Write};
+mod support;
+
+use std::io::{Read, Write};
 use std::net::TcpStream;
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -12,60 +12,24 @@ use meseta_protocol::auth::Password;
 use meseta_protocol::auth::client::ClientOptions;
 use meseta_protocol::client::{Client, Event};
 use meseta_protocol::flags::{Capabilities, CursorFlags};
-use meseta_protocol::value::Value;
+use support::{Serving, command, row_text};
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// A server, stopped at its drop.
-struct Serving {
-    process: Child,
-    port: u16,
+/// Logging in to a server.
+trait Logins {
+    /// Its connection, or what it was answered.
+    fn connect_as(&self, options: ClientOptions) -> Result<Connection, String>;
+
+    /// Without TLS.
+    fn login(&self, user: &str, password: &str) -> Result<Connection, String>;
+
+    fn root(&self) -> Connection;
 }
 
-impl Drop for Serving {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
-
-fn command(directory: &Path, more: &[&str], environment: &[(&str, &str)]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_meseta"));
-    command.args(["serve", "--port=0", "--innodb-buffer-pool-size=64M", "--datadir"]).arg(directory).args(more);
-    command.envs(environment.iter().copied()).stderr(Stdio::piped());
-    command
-}
-
-impl Serving {
-    fn start(directory: &Path) -> Self {
-        Self::start_with(directory, &[], &[])
-    }
-
-    fn start_with(directory: &Path, more: &[&str], environment: &[(&str, &str)]) -> Self {
-        let mut process = command(directory, more, environment).spawn().expect("the program starts");
-        let mut lines = BufReader::new(process.stderr.take().expect("it was piped")).lines();
-        let mut told = String::new();
-        let port = loop {
-            let line = lines.next().unwrap_or_else(|| panic!("it ended: {told}")).expect("text");
-            if let Some((_, rest)) = line.split_once("listening on ") {
-                let address = rest.split(": ").next().and_then(|address| address.rsplit_once(':'));
-                break address.and_then(|(_, port)| port.parse().ok()).unwrap_or_else(|| panic!("{line}"));
-            }
-            told += &line;
-        };
-        // What it says later is read, so that it never waits for a reader.
-        std::thread::spawn(move || lines.for_each(drop));
-        Serving { process, port }
-    }
-
-    fn end(mut self, signal: &str) {
-        let id = self.process.id().to_string();
-        assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
-        self.process.wait().unwrap();
-    }
-
-    fn connect(&self, options: ClientOptions) -> Result<Connection, String> {
-        let stream = TcpStream::connect(("127.0.0.1", self.port)).expect("it listens");
+impl Logins for Serving {
+    fn connect_as(&self, options: ClientOptions) -> Result<Connection, String> {
+        let stream = self.socket();
         stream.set_read_timeout(Some(PATIENCE)).unwrap();
         let mut connection = Connection { stream: Stream::Plain(stream), client: Client::connect(options, 64 << 20) };
         match connection.answers().last() {
@@ -74,9 +38,8 @@ impl Serving {
         }
     }
 
-    /// Without TLS.
     fn login(&self, user: &str, password: &str) -> Result<Connection, String> {
-        self.connect(options(user, password))
+        self.connect_as(options(user, password))
     }
 
     fn root(&self) -> Connection {
@@ -152,16 +115,7 @@ impl Connection {
                         starts_tls = true;
                         break;
                     }
-                    Event::Row(row) => {
-                        let values = row.values().map(|value| match value.unwrap() {
-                            Value::Bytes(bytes) => String::from_utf8_lossy(bytes).into_owned(),
-                            Value::Null => "NULL".to_owned(),
-                            Value::Int(number) => number.to_string(),
-                            Value::UInt(number) => number.to_string(),
-                            other => format!("{other:?}"),
-                        });
-                        answers.push(values.collect::<Vec<_>>().join("|"));
-                    }
+                    Event::Row(row) => answers.push(row_text(&row)),
                     _ => {}
                 }
             }
@@ -340,7 +294,7 @@ fn tls_is_asked_of_accounts_that_require_it() {
     let with_tls = |user: &str, password: &str| {
         let options = options(user, password);
         let capabilities = options.capabilities.with(Capabilities::SSL);
-        serving.connect(ClientOptions { tls: true, capabilities, ..options })
+        serving.connect_as(ClientOptions { tls: true, capabilities, ..options })
     };
     assert_eq!(with_tls("s", "x").unwrap().query("select current_user()"), ["s@%"]);
     assert_eq!(refused(with_tls("s", "y")), denied("s", "YES"));
@@ -382,8 +336,11 @@ fn a_connection_becomes_anothers() {
     assert_eq!(client.change_user("root", "wrong", ""), [denied("root", "YES")]);
     // The same when it begins.
     let with = |database: &str| ClientOptions { database: database.as_bytes().to_vec(), ..options("u", "x") };
-    assert!(serving.connect(with("d")).is_ok());
-    assert_eq!(refused(serving.connect(with("nowhere"))), "1044 Access denied for user 'u'@'%' to database 'nowhere'");
+    assert!(serving.connect_as(with("d")).is_ok());
+    assert_eq!(
+        refused(serving.connect_as(with("nowhere"))),
+        "1044 Access denied for user 'u'@'%' to database 'nowhere'"
+    );
 }
 
 #[test]
@@ -397,7 +354,7 @@ fn expired_passwords_failed_logins_and_limits() {
     assert_eq!(refused(serving.login("old", "x")), expired);
     let able = options("old", "x");
     let capabilities = able.capabilities.with(Capabilities::CAN_HANDLE_EXPIRED_PASSWORDS);
-    let mut old = serving.connect(ClientOptions { capabilities, ..able }).unwrap();
+    let mut old = serving.connect_as(ClientOptions { capabilities, ..able }).unwrap();
     let reset = "1820 You must reset your password using ALTER USER statement before executing this statement.";
     assert_eq!(old.query("select 1"), [reset]);
     old.ok("alter user user() identified by 'y'");

@@ -1,153 +1,28 @@
 //! A server administered through its port: process list, KILL, user locks, status, reset, cursors, state tracking, options.
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
+mod support;
+
 use std::time::{Duration, Instant};
 
-use meseta_protocol::auth::client::ClientOptions;
-use meseta_protocol::client::{Client, Event};
-use meseta_protocol::flags::{Capabilities, CursorFlags, StatusFlags};
-use meseta_protocol::reply::SessionChange;
+use meseta_protocol::flags::CursorFlags;
 use meseta_protocol::value::Value;
+use support::{Connection, Serving};
 
 /// How long what must come is waited for.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-struct Serving {
-    process: Child,
-    address: String,
-}
-
-impl Serving {
-    fn start(directory: &Path, options: &[&str]) -> Self {
-        let mut process = Command::new(env!("CARGO_BIN_EXE_meseta"))
-            .args(["serve", "--port=0", "--innodb-buffer-pool-size=64M"])
-            .args(options)
-            .arg("--datadir")
-            .arg(directory)
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the program starts");
-        let mut lines = BufReader::new(process.stderr.take().expect("it was piped")).lines();
-        let mut told = String::new();
-        let address = loop {
-            let line = lines.next().unwrap_or_else(|| panic!("it ended: {told}")).expect("text");
-            if let Some((_, rest)) = line.split_once("listening on ") {
-                break rest.split([' ', ':']).take(2).collect::<Vec<_>>().join(":");
-            }
-            told += &line;
-        };
-        std::thread::spawn(move || lines.for_each(drop));
-        Serving { process, address }
-    }
-
-    fn connect(&self) -> Connection {
-        let usual = ClientOptions::default();
-        let capabilities = usual.capabilities.with(Capabilities::MULTI_STATEMENTS).with(Capabilities::SESSION_TRACK);
-        let options =
-            ClientOptions { user: b"root".to_vec(), capabilities: capabilities.without(Capabilities::SSL), ..usual };
-        let stream = TcpStream::connect(&self.address).expect("it listens");
-        let mut connection = Connection { stream, client: Client::connect(options, 64 << 20), changes: Vec::new() };
-        assert_eq!(connection.answers(), ["connected"]);
-        connection
-    }
-}
-
-impl Drop for Serving {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
-
-struct Connection {
-    stream: TcpStream,
-    client: Client,
-    /// What was told of the session's state with the last answers.
-    changes: Vec<String>,
-}
-
-fn told(session: &[u8]) -> impl Iterator<Item = String> {
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    SessionChange::iterate(session).map(move |change| match change.unwrap() {
-        SessionChange::SystemVariable { name, value } => format!("{}={}", text(name), text(value)),
-        SessionChange::Schema(name) => format!("use {}", text(name)),
-        SessionChange::TransactionState(state) => text(state),
-        SessionChange::TransactionCharacteristics(characteristics) => format!("[{}]", text(characteristics)),
-        other => format!("{other:?}"),
-    })
-}
-
-impl Connection {
-    /// What is answered until nothing more is to come: `a|b` a row, `ok 1` rows changed, `error 1062`, `gone`.
-    fn answers(&mut self) -> Vec<String> {
-        let mut answers = Vec::new();
-        self.changes.clear();
-        loop {
-            while !self.client.output().is_empty() {
-                match self.stream.write(self.client.output()) {
-                    Ok(count) => self.client.sent(count),
-                    Err(_) => return vec!["gone".to_owned()],
-                }
-            }
-            let mut moved = false;
-            while let Some(event) = self.client.next_event().unwrap() {
-                moved = true;
-                match event {
-                    Event::Connected(_) => answers.push("connected".to_owned()),
-                    Event::Ok(ok) => {
-                        self.changes.extend(told(ok.session));
-                        answers.push(format!("ok {}", ok.affected_rows));
-                    }
-                    Event::EndOfRows(ok) => {
-                        self.changes.extend(told(ok.session));
-                        for (flag, name) in
-                            [(StatusFlags::CURSOR_EXISTS, "cursor"), (StatusFlags::LAST_ROW_SENT, "last")]
-                        {
-                            if ok.status.has(flag) {
-                                answers.push(name.to_owned());
-                            }
-                        }
-                    }
-                    Event::Error(error) => answers.push(format!("error {}", error.code.0)),
-                    Event::Prepared(statement) => answers.push(format!("prepared {}", statement.statement_id)),
-                    Event::Text(text) => answers.push(String::from_utf8_lossy(text).into_owned()),
-                    Event::Row(row) => {
-                        let values = row.values().map(|value| match value.unwrap() {
-                            Value::Null => "NULL".to_owned(),
-                            Value::Int(number) => number.to_string(),
-                            Value::UInt(number) => number.to_string(),
-                            Value::Bytes(bytes) => String::from_utf8_lossy(bytes).into_owned(),
-                            other => format!("{other:?}"),
-                        });
-                        answers.push(values.collect::<Vec<_>>().join("|"));
-                    }
-                    _ => {}
-                }
-            }
-            if self.client.is_idle() && self.client.output().is_empty() {
-                return answers;
-            }
-            if !moved {
-                match self.stream.read(self.client.room()) {
-                    Ok(count) if count > 0 => self.client.filled(count),
-                    _ => {
-                        answers.push("gone".to_owned());
-                        return answers;
-                    }
-                }
-            }
-        }
-    }
-
-    fn query(&mut self, text: &str) -> Vec<String> {
-        self.client.query(text.as_bytes());
-        self.answers()
-    }
-
+/// What these tests ask over and over.
+trait Asking {
     /// The one value of a query.
+    fn value(&mut self, text: &str) -> String;
+
+    fn id(&mut self) -> String;
+
+    /// Asks until the answer is this one.
+    fn until(&mut self, text: &str, wanted: &str);
+}
+
+impl Asking for Connection {
     fn value(&mut self, text: &str) -> String {
         let answers = self.query(text);
         assert_eq!(answers.len(), 1, "{text}: {answers:?}");
@@ -158,7 +33,6 @@ impl Connection {
         self.value("select connection_id()")
     }
 
-    /// Asks until the answer is this one.
     #[track_caller]
     fn until(&mut self, text: &str, wanted: &str) {
         let deadline = Instant::now() + PATIENCE;
@@ -176,7 +50,7 @@ impl Connection {
 #[test]
 fn kill_ends_statements_and_connections_wherever_they_wait() {
     let directory = tempfile::tempdir().unwrap();
-    let serving = Serving::start(directory.path(), &[]);
+    let serving = Serving::start(directory.path());
     let mut admin = serving.connect();
     admin.query("create database d; use d; create table t (id int primary key, v int); insert into t values (1, 1)");
     assert_eq!(admin.query("begin; update t set v = 2; select get_lock('l', 0)"), ["ok 0", "ok 1", "1"]);
@@ -246,7 +120,7 @@ fn kill_ends_statements_and_connections_wherever_they_wait() {
 #[test]
 fn a_process_list_shows_who_does_what() {
     let directory = tempfile::tempdir().unwrap();
-    let serving = Serving::start(directory.path(), &[]);
+    let serving = Serving::start(directory.path());
     let mut one = serving.connect();
     let mut other = serving.connect();
     other.query("create database d; use d");
@@ -270,7 +144,7 @@ fn a_process_list_shows_who_does_what() {
 #[test]
 fn status_counts_what_is_done() {
     let directory = tempfile::tempdir().unwrap();
-    let serving = Serving::start(directory.path(), &["--max-connections=7"]);
+    let serving = Serving::start_with(directory.path(), &["--max-connections=7"], &[]);
     let mut client = serving.connect();
     client.query("create database d; use d; create table t (id int primary key, v int)");
     let value = |client: &mut Connection, scope: &str, name: &str| -> u64 {
@@ -326,7 +200,7 @@ fn status_counts_what_is_done() {
 #[test]
 fn waits_are_told_and_forgotten() {
     let directory = tempfile::tempdir().unwrap();
-    let serving = Serving::start(directory.path(), &[]);
+    let serving = Serving::start(directory.path());
     let mut client = serving.connect();
     client.query("create database d; use d; create table t (id int primary key); insert into t values (1)");
     let syncs = "select count_star, sum_timer_wait > 0 from performance_schema.events_waits_summary_global_by_event_name \
@@ -355,7 +229,7 @@ fn waits_are_told_and_forgotten() {
 #[test]
 fn a_connection_that_is_reset_is_like_new() {
     let directory = tempfile::tempdir().unwrap();
-    let serving = Serving::start(directory.path(), &[]);
+    let serving = Serving::start(directory.path());
     let mut client = serving.connect();
     client.query("create database d; use d; create table t (id int primary key auto_increment)");
     client.query("insert into t values (null); set @a = 1, sql_mode = '', autocommit = 0; insert into t values (null)");
@@ -374,7 +248,7 @@ fn a_connection_that_is_reset_is_like_new() {
 #[test]
 fn a_cursors_rows_come_in_pieces() {
     let directory = tempfile::tempdir().unwrap();
-    let serving = Serving::start(directory.path(), &[]);
+    let serving = Serving::start(directory.path());
     let mut client = serving.connect();
     client.query("create database d; use d; create table t (id int primary key, c varchar(9))");
     client.query("insert into t values (1, 'a'), (2, null), (3, 'c'), (4, 'd'), (5, 'e')");
@@ -410,7 +284,7 @@ fn a_cursors_rows_come_in_pieces() {
 #[test]
 fn a_client_is_told_of_its_sessions_state() {
     let directory = tempfile::tempdir().unwrap();
-    let serving = Serving::start(directory.path(), &[]);
+    let serving = Serving::start(directory.path());
     let mut client = serving.connect();
     // As MySQL 9.7 tells it: the statement, and what comes with its answer.
     let recorded = [
@@ -473,10 +347,9 @@ fn options_are_what_variables_say_and_what_is_done() {
     .unwrap();
     let data = directory.path().join("data");
     let defaults = format!("--defaults-file={}", file.display());
-    let serving = Serving::start(
-        &data,
-        &[&defaults, "--max-connections=3", "--default-time-zone=+02:00", "--transaction-isolation=READ-COMMITTED"],
-    );
+    let options =
+        [&defaults, "--max-connections=3", "--default-time-zone=+02:00", "--transaction-isolation=READ-COMMITTED"];
+    let serving = Serving::start_with(&data, &options, &[]);
     let mut client = serving.connect();
     let asked = "select @@sql_mode, @@long_query_time, @@sort_buffer_size, @@wait_timeout, @@max_connections, @@time_zone, \
                  @@transaction_isolation, @@innodb_buffer_pool_size";
@@ -484,7 +357,7 @@ fn options_are_what_variables_say_and_what_is_done() {
         client.query(asked),
         ["ANSI_QUOTES|Double(0.5)|1048576|77|3|+02:00|READ-COMMITTED|67108864".replace("Double(0.5)", "0.5")]
     );
-    let port = serving.address.rsplit_once(':').unwrap().1;
+    let port = serving.port.to_string();
     let data = std::fs::canonicalize(&data).unwrap();
     assert_eq!(client.query("select @@port, @@datadir"), [format!("{port}|{}/", data.display())]);
     assert_eq!(client.query("select @@version = version(), length(@@server_uuid)"), ["1|36"]);

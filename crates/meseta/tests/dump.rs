@@ -3,51 +3,28 @@
 //!
 //! The client's programs have to be installed (Debian's mariadb-client; `tools/setup` does it).
 
-use std::io::{BufRead, BufReader, Write};
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
+mod support;
 
-struct Serving {
-    process: Child,
-    port: String,
-}
+use std::io::Write;
+use std::process::{Command, Stdio};
 
-impl Drop for Serving {
-    fn drop(&mut self) {
-        let _ = self.process.kill();
-        let _ = self.process.wait();
-    }
-}
+use support::Serving;
 
-impl Serving {
-    fn start(directory: &Path) -> Self {
-        let mut process = Command::new(env!("CARGO_BIN_EXE_meseta"))
-            .args(["serve", "--no-defaults", "--port=0", "--innodb-buffer-pool-size=64M", "--datadir"])
-            .arg(directory)
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the program starts");
-        let mut lines = BufReader::new(process.stderr.take().expect("it was piped")).lines();
-        let mut told = String::new();
-        let port = loop {
-            let line = lines.next().unwrap_or_else(|| panic!("it ended: {told}")).expect("text");
-            if let Some((_, rest)) = line.split_once("listening on ")
-                && let Some(port) = rest.split([' ', ':']).nth(1)
-            {
-                break port.to_owned();
-            }
-            told += &line;
-        };
-        // What it says later is read, so that it never waits for a reader.
-        std::thread::spawn(move || lines.for_each(drop));
-        Serving { process, port }
-    }
-
+/// The client's programs against a server.
+trait Programs {
     /// Runs one of the client's programs; what it printed.
+    fn run(&self, program: &str, arguments: &[&str], input: &str) -> String;
+
+    fn execute(&self, database: &str, text: &str) -> String;
+
+    fn dump(&self, database: &str, options: &[&str]) -> String;
+}
+
+impl Programs for Serving {
     fn run(&self, program: &str, arguments: &[&str], input: &str) -> String {
         let mut process = Command::new(program)
             .args(["--no-defaults", "--default-character-set=utf8mb4", "-h", "127.0.0.1", "-u", "root", "-P"])
-            .arg(&self.port)
+            .arg(self.port.to_string())
             .args(arguments)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())

@@ -1,131 +1,13 @@
 //! `meseta serve` as a process: a client connects, statements are answered, SIGKILL loses nothing, SIGTERM ends it cleanly.
 
-use std::io::{BufRead, BufReader, Read, Write};
-use std::net::TcpStream;
-use std::path::Path;
-use std::process::{Child, Command, Stdio};
+mod support;
 
-use meseta_protocol::auth::client::ClientOptions;
-use meseta_protocol::client::{Client, Event};
-use meseta_protocol::flags::{Capabilities, CursorFlags};
+use std::io::{BufRead, BufReader};
+use std::process::{Command, Stdio};
+
+use meseta_protocol::flags::CursorFlags;
 use meseta_protocol::value::Value;
-
-struct Serving {
-    process: Child,
-    address: String,
-}
-
-impl Serving {
-    fn start(directory: &Path) -> Self {
-        let mut process = Command::new(env!("CARGO_BIN_EXE_meseta"))
-            .args(["serve", "--port=0", "--innodb-buffer-pool-size=64M", "--datadir"])
-            .arg(directory)
-            .stderr(Stdio::piped())
-            .spawn()
-            .expect("the program starts");
-        let mut lines = BufReader::new(process.stderr.take().expect("it was piped")).lines();
-        let mut told = String::new();
-        let address = loop {
-            let line = lines.next().unwrap_or_else(|| panic!("it ended: {told}")).expect("text");
-            if let Some((_, rest)) = line.split_once("listening on ") {
-                break rest.split([' ', ':']).take(2).collect::<Vec<_>>().join(":");
-            }
-            told += &line;
-        };
-        // What it says later is read, so that it never waits for a reader.
-        std::thread::spawn(move || lines.for_each(drop));
-        Serving { process, address }
-    }
-
-    fn connect(&self) -> Connection {
-        let usual = ClientOptions::default();
-        let options = ClientOptions {
-            user: b"root".to_vec(),
-            capabilities: usual
-                .capabilities
-                .with(Capabilities::MULTI_STATEMENTS)
-                .with(Capabilities::LOCAL_FILES)
-                .without(Capabilities::SSL),
-            ..usual
-        };
-        let stream = TcpStream::connect(&self.address).expect("it listens");
-        let mut connection = Connection { stream, client: Client::connect(options, 64 << 20) };
-        assert_eq!(connection.answers(), ["connected"]);
-        connection
-    }
-
-    /// Ends it, by this signal; its status.
-    fn end(mut self, signal: &str) -> Option<i32> {
-        let id = self.process.id().to_string();
-        assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
-        self.process.wait().unwrap().code()
-    }
-}
-
-/// What the client sends when it is asked for a file.
-const FILE: &[u8] = b"5,five\n6,six\n6,again\n";
-
-struct Connection {
-    stream: TcpStream,
-    client: Client,
-}
-
-impl Connection {
-    /// What is answered until nothing more is to come: `a|b` a row, `ok 1` rows changed, `error 1062`.
-    fn answers(&mut self) -> Vec<String> {
-        let mut answers = Vec::new();
-        loop {
-            while !self.client.output().is_empty() {
-                let count = self.stream.write(self.client.output()).unwrap();
-                self.client.sent(count);
-            }
-            let mut moved = false;
-            let mut is_asked_for_file = false;
-            while let Some(event) = self.client.next_event().unwrap() {
-                moved = true;
-                match event {
-                    Event::Connected(_) => answers.push("connected".to_owned()),
-                    Event::Ok(ok) => answers.push(format!("ok {}", ok.affected_rows)),
-                    Event::Error(error) => answers.push(format!("error {}", error.code.0)),
-                    Event::Prepared(statement) => answers.push(format!("prepared {}", statement.statement_id)),
-                    Event::LocalInfile(name) => {
-                        answers.push(format!("file {}", String::from_utf8_lossy(name)));
-                        is_asked_for_file = true;
-                    }
-                    Event::Row(row) => {
-                        let values = row.values().map(|value| match value.unwrap() {
-                            Value::Null => "NULL".to_owned(),
-                            Value::Int(number) => number.to_string(),
-                            Value::UInt(number) => number.to_string(),
-                            Value::Bytes(bytes) => String::from_utf8_lossy(bytes).into_owned(),
-                            other => format!("{other:?}"),
-                        });
-                        answers.push(values.collect::<Vec<_>>().join("|"));
-                    }
-                    _ => {}
-                }
-            }
-            if is_asked_for_file {
-                self.client.send_file(FILE);
-                self.client.end_file();
-                continue;
-            }
-            if self.client.is_idle() && self.client.output().is_empty() {
-                return answers;
-            }
-            if !moved {
-                let count = self.stream.read(self.client.room()).unwrap();
-                assert!(count > 0, "the server hung up after {answers:?}");
-                self.client.filled(count);
-            }
-        }
-    }
-
-    fn query(&mut self, text: &str) -> Vec<String> {
-        self.client.query(text.as_bytes());
-        self.answers()
-    }
-}
+use support::Serving;
 
 #[test]
 fn a_client_is_answered_and_what_it_committed_survives() {
@@ -210,7 +92,7 @@ fn what_keeps_it_from_starting_is_said_with_what_to_do() {
     let directory = tempfile::tempdir().unwrap();
     let place = directory.path().to_str().unwrap();
     let serving = Serving::start(directory.path());
-    let port = format!("--port={}", serving.address.rsplit_once(':').unwrap().1);
+    let port = format!("--port={}", serving.port);
     // Another one has the directory, or the port.
     says(&["--datadir", place, "--port=0"], &[place]);
     let other = tempfile::tempdir().unwrap();
