@@ -596,37 +596,40 @@ fn table_rows(
     let mode = if is_exclusive { TableMode::Write } else { TableMode::Read };
     let handle = enter(table, mode, running)?;
     let locking = table.locking.map(|plan| locking_of(plan, running));
+    let flow = bounds_rows(source, table, &handle, locking, outer, row, running, spare, sink);
     if let Some(kept) = source.keeps_row {
-        let flow = kept_rows(source, table, &handle, kept, outer, row, running, spare, sink);
         // An outer join has none behind the last.
         running.inside.found[kept] = None;
-        return flow;
     }
+    flow
+}
+
+#[allow(clippy::too_many_arguments)]
+fn bounds_rows(
+    source: &Source,
+    table: &TableSource,
+    handle: &TableHandle,
+    locking: Option<Locking>,
+    outer: Outer<'_>,
+    row: &[Datum<'_>],
+    running: &mut Running<'_>,
+    spare: &mut Spare,
+    sink: &mut Sink<'_>,
+) -> Result<Flow> {
     for bounds in bounds(table, row, outer, running)? {
-        let is_clustered = table.access.index == 0;
-        let flow = match (bounds, locking) {
-            (Bounds::Empty, _) => MORE,
-            (Bounds::Point(key), None) if is_clustered => {
-                one_row(source, table, &handle, &key, outer, row, running, spare, sink)?
+        let flow = match bounds {
+            Bounds::Point(key) if locking.is_none() && table.access.index == 0 => {
+                one_row(source, table, handle, &key, outer, row, running, spare, sink)?
             }
-            (Bounds::Point(key), None) => {
-                let range = KeyRange::beginning_with(key);
-                let columns = table.columns.iter().copied();
-                let cursor = RowCursor::consistent(&handle, table.access.index, range, table.access.direction, columns);
-                cursor_rows(source, table, cursor, outer, row, running, spare, |running, _, row| sink(running, row))?
-            }
-            (Bounds::Point(key), Some(locking)) => {
-                let cursor = RowCursor::locking_at(&handle, table.access.index, &key, locking);
-                cursor_rows(source, table, cursor, outer, row, running, spare, |running, _, row| sink(running, row))?
-            }
-            (Bounds::Range(range), None) => {
-                let columns = table.columns.iter().copied();
-                let cursor = RowCursor::consistent(&handle, table.access.index, range, table.access.direction, columns);
-                cursor_rows(source, table, cursor, outer, row, running, spare, |running, _, row| sink(running, row))?
-            }
-            (Bounds::Range(range), Some(locking)) => {
-                let cursor = RowCursor::locking(&handle, table.access.index, &range, table.access.direction, locking);
-                cursor_rows(source, table, cursor, outer, row, running, spare, |running, _, row| sink(running, row))?
+            bounds => {
+                let Some(cursor) = cursor_of(table, handle, bounds, locking) else { continue };
+                cursor_rows(source, table, cursor, outer, row, running, spare, |running, found, row| {
+                    // What is to be changed is kept while it is shown.
+                    if let Some(kept) = source.keeps_row {
+                        running.inside.found[kept] = Some(found.clone());
+                    }
+                    sink(running, row)
+                })?
             }
         };
         if flow.is_break() {
@@ -636,38 +639,25 @@ fn table_rows(
     Ok(MORE)
 }
 
-/// Rows that are to be changed: each is kept while it is shown.
-#[allow(clippy::too_many_arguments)]
-fn kept_rows(
-    source: &Source,
+/// A cursor over what lies within these bounds: locking, or over what the statement's snapshot sees.
+fn cursor_of<'t>(
     table: &TableSource,
-    handle: &TableHandle,
-    kept: usize,
-    outer: Outer<'_>,
-    row: &[Datum<'_>],
-    running: &mut Running<'_>,
-    spare: &mut Spare,
-    sink: &mut Sink<'_>,
-) -> Result<Flow> {
-    let plan = table.locking.unwrap_or(LockingPlan { exclusive: true, wait: LockWait::Wait });
-    let locking = locking_of(plan, running);
-    for bounds in bounds(table, row, outer, running)? {
-        let cursor = match &bounds {
-            Bounds::Empty => continue,
-            Bounds::Point(key) => RowCursor::locking_at(handle, table.access.index, key, locking),
-            Bounds::Range(range) => {
-                RowCursor::locking(handle, table.access.index, range, table.access.direction, locking)
-            }
-        };
-        let flow = cursor_rows(source, table, cursor, outer, row, running, spare, |running, found, row| {
-            running.inside.found[kept] = Some(found.clone());
-            sink(running, row)
-        })?;
-        if flow.is_break() {
-            return Ok(flow);
-        }
-    }
-    Ok(MORE)
+    handle: &'t TableHandle,
+    bounds: Bounds,
+    locking: Option<Locking>,
+) -> Option<RowCursor<'t>> {
+    let (index, direction) = (table.access.index, table.access.direction);
+    let consistent = |range| {
+        let columns = table.columns.iter().copied();
+        RowCursor::consistent(handle, index, range, direction, columns)
+    };
+    Some(match (bounds, locking) {
+        (Bounds::Empty, _) => return None,
+        (Bounds::Point(key), Some(locking)) => RowCursor::locking_at(handle, index, &key, locking),
+        (Bounds::Range(range), Some(locking)) => RowCursor::locking(handle, index, &range, direction, locking),
+        (Bounds::Point(key), None) => consistent(KeyRange::beginning_with(key)),
+        (Bounds::Range(range), None) => consistent(range),
+    })
 }
 
 /// One row by its primary key.
@@ -790,17 +780,11 @@ pub fn rows_of_table(
     running: &mut Running<'_>,
     show: &mut ShowFound<'_>,
 ) -> Result<()> {
-    let plan = table.locking.unwrap_or(LockingPlan { exclusive: true, wait: LockWait::Wait });
-    let locking = locking_of(plan, running);
+    debug_assert!(table.locking.is_some(), "rows that are to be changed are locked");
+    let locking = table.locking.map(|plan| locking_of(plan, running));
     let mut spare = running.spares.pop().unwrap_or_default();
     for bounds in bounds(table, empty, &[], running)? {
-        let cursor = match &bounds {
-            Bounds::Empty => continue,
-            Bounds::Point(key) => RowCursor::locking_at(handle, table.access.index, key, locking),
-            Bounds::Range(range) => {
-                RowCursor::locking(handle, table.access.index, range, table.access.direction, locking)
-            }
-        };
+        let Some(cursor) = cursor_of(table, handle, bounds, locking) else { continue };
         if cursor_rows(source, table, cursor, &[], empty, running, &mut spare, &mut *show)?.is_break() {
             break;
         }
