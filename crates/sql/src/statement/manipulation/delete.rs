@@ -6,7 +6,7 @@ use meseta_engine::catalog::TableHandle;
 use meseta_engine::rows::{FoundRow, RowChange};
 use meseta_parser::ast::{self, DeleteTarget};
 
-use super::{Changes, Lenient, failure, warn_or_fail};
+use super::{Changes, Lenient, warn_or_fail};
 use crate::error::{Error, Result};
 use crate::expression::Expr;
 use crate::query::{
@@ -68,7 +68,7 @@ impl DeletePlan {
         }
         let mut delete = |running: &mut Running<'_>, handle: &TableHandle, found: &FoundRow| -> Result<()> {
             changes.found += 1;
-            match running.inside.engine.delete_row(handle, found).map_err(|error| failure(error, running)) {
+            match running.inside.engine.delete_row(handle, found).map_err(|error| running.inside.refusal(error)) {
                 Ok(RowChange::Done) => changes.affected += 1,
                 Ok(_) => {}
                 Err(error) => warn_or_fail(error, self.ignores, running)?,

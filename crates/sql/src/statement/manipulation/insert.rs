@@ -24,7 +24,7 @@ use meseta_parser::ast::{self, ExpressionKind, InsertSource};
 use meseta_types::{Datum, SqlError};
 
 use super::row::{Given, RowRules, complete, default_of, engine_row, next_number, put, refuse_generated};
-use super::{Changes, Lenient, columns_of, duplicate, failure, take_back, warn_or_fail};
+use super::{Changes, Lenient, columns_of, duplicate, take_back, warn_or_fail};
 use crate::error::{Error, Result};
 use crate::expression::Expr;
 use crate::query::{
@@ -447,7 +447,7 @@ impl InsertPlan {
             let savepoint = self.ignores.then(|| running.inside.engine.savepoint());
             let inserted = running.inside.engine.insert_row(handle, &values, mode);
             take_back(savepoint, &inserted, running)?;
-            let conflict = match inserted.map_err(|error| failure(error, running)) {
+            let conflict = match inserted.map_err(|error| running.inside.refusal(error)) {
                 Ok(RowChange::Done) => {
                     changes.affected += 1;
                     if changes.insert_id == 0 {
@@ -512,7 +512,7 @@ impl InsertPlan {
             return Ok(false);
         }
         let deleted = running.inside.engine.delete_row(handle, cursor.row());
-        let deleted = deleted.map_err(|error| failure(error, running))?;
+        let deleted = deleted.map_err(|error| running.inside.refusal(error))?;
         Ok(deleted == RowChange::Done)
     }
 
@@ -555,7 +555,7 @@ impl InsertPlan {
         let savepoint = self.ignores.then(|| running.inside.engine.savepoint());
         let updated = running.inside.engine.update_row(handle, found, &values, Mode::Shared);
         take_back(savepoint, &updated, running)?;
-        match updated.map_err(|error| failure(error, running)) {
+        match updated.map_err(|error| running.inside.refusal(error)) {
             Ok(RowChange::Done) => {
                 changes.affected += 2;
                 changes.last_number = self.counted(&both);

@@ -89,11 +89,6 @@ fn warn_or_fail(error: Error, ignores: bool, running: &mut Running<'_>) -> Resul
     Ok(())
 }
 
-/// The engine's error, those of foreign keys told in full.
-fn failure(error: EngineError, running: &mut Running<'_>) -> Error {
-    running.inside.refusal(error)
-}
-
 /// Error 1062 for a row that another is in the way of.
 fn duplicate(table: &KnownTable, row: &[Datum<'_>], conflict: &Conflict) -> Error {
     let definition = &table.engine().definition.indexes[conflict.index];

@@ -24,7 +24,7 @@ use meseta_parser::ast::{self, DeleteTarget, ExpressionKind};
 use meseta_types::{Datum, SqlError};
 
 use super::row::{RowRules, complete, default_of, engine_row, put, refuse_generated};
-use super::{Changes, Lenient, columns_of, duplicate, failure};
+use super::{Changes, Lenient, columns_of, duplicate};
 use crate::error::{Error, Result};
 use crate::expression::{Expr, Value};
 use crate::query::{Binder, JoinPlan, KnownTable, MORE, Place, QueryPlan, Running, enter_table, run_query, text_of};
@@ -223,7 +223,7 @@ impl SeveralPlan {
                 match &target.rules {
                     None => {
                         let deleted = running.inside.engine.delete_row(&handle, found);
-                        match deleted.map_err(|error| failure(error, running)) {
+                        match deleted.map_err(|error| running.inside.refusal(error)) {
                             Ok(RowChange::Done) => changes.affected += 1,
                             Ok(_) => {}
                             Err(error) => super::warn_or_fail(error, self.ignores, running)?,
@@ -306,7 +306,7 @@ impl SeveralPlan {
         let savepoint = self.ignores.then(|| running.inside.engine.savepoint());
         let changed = running.inside.engine.update_row(handle, found, &values, Mode::Shared);
         super::take_back(savepoint, &changed, running)?;
-        match changed.map_err(|error| failure(error, running)) {
+        match changed.map_err(|error| running.inside.refusal(error)) {
             Ok(RowChange::Done) => changes.affected += 1,
             Ok(RowChange::Stale) => {}
             Ok(RowChange::Conflict(conflict)) => {

@@ -18,7 +18,7 @@ use meseta_parser::ast::{self, ExpressionKind, TableReference};
 use meseta_types::{Datum, SqlError};
 
 use super::row::{RowRules, complete, default_of, engine_row, now, put, refuse_generated};
-use super::{Changes, Lenient, columns_of, duplicate, failure, take_back, warn_or_fail};
+use super::{Changes, Lenient, columns_of, duplicate, take_back, warn_or_fail};
 use crate::error::{Error, Result};
 use crate::expression::Expr;
 use crate::query::{
@@ -155,7 +155,7 @@ impl UpdatePlan {
         let savepoint = self.ignores.then(|| running.inside.engine.savepoint());
         let updated = running.inside.engine.update_row(handle, found, &values, Mode::Shared);
         take_back(savepoint, &updated, running)?;
-        match updated.map_err(|error| failure(error, running)) {
+        match updated.map_err(|error| running.inside.refusal(error)) {
             Ok(RowChange::Done) => changes.affected += 1,
             Ok(RowChange::Stale) => {}
             Err(error) => warn_or_fail(error, self.ignores, running)?,
