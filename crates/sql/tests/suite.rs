@@ -38,6 +38,13 @@ fn shown(column: &OutputColumn, value: Datum<'_>) -> String {
     }
     let mut text = Vec::new();
     column.data_type.append_text(value, &mut text);
+    // As a client hears it who wants utf8mb4.
+    if let Datum::Text(own, collation) = value
+        && collation.charset() != Charset::Binary
+    {
+        text.clear();
+        collation.charset().convert(own, Charset::Utf8mb4, &mut text);
+    }
     match String::from_utf8(text) {
         Ok(text) if text == "NULL" => "\\NULL".to_owned(),
         Ok(text) => escape(&text),

@@ -135,7 +135,8 @@ pub fn evaluate(
     let inexact = |value| matches!(value, Datum::Text(..) | Datum::Double(_) | Datum::Float(_));
     if operator == Operator::IntegerDivide && (inexact(left) || inexact(right)) {
         let (Some(a), Some(b)) = (left.to_decimal(context), right.to_decimal(context)) else { return Ok(Datum::Null) };
-        return divide_whole(&a, &b, false, context, describe);
+        let unsigned = |value: Datum<'_>| matches!(value, Datum::Unsigned(_) | Datum::Bits { .. });
+        return divide_whole(&a, &b, unsigned(left) || unsigned(right), context, describe);
     }
     let (Some(a), Some(b)) = (left.to_numeric(context), right.to_numeric(context)) else { return Ok(Datum::Null) };
     match (a, b) {

@@ -142,7 +142,8 @@ impl<'a> Target<'a, '_> {
             (i128::from(size.signed_min()), i128::from(size.signed_max()))
         };
         let fitted = wide.clamp(low, high);
-        if fitted != wide {
+        let below = unsigned && matches!(numeric, Numeric::Decimal(number) if number.is_negative());
+        if fitted != wide || below {
             self.out_of_range(context)?;
         } else if garbage {
             self.truncated(context)?;
@@ -248,7 +249,11 @@ impl<'a> Target<'a, '_> {
         if context.mode.strict {
             return Err(SqlError::data_too_long(self.column, context.row));
         }
-        self.out_of_range(context)?;
+        if context.ignores {
+            context.warnings.warn(SqlError::data_too_long(self.column, context.row));
+        } else {
+            self.out_of_range(context)?;
+        }
         Ok(Datum::Bits { bits: mask, width })
     }
 
@@ -295,12 +300,17 @@ impl<'a> Target<'a, '_> {
 
     /// The point in time of a value that is not NULL.
     fn point(&self, context: &mut Context) -> std::result::Result<Point, Refusal> {
-        let whole = |value| Ok(Point { value, date_only: false, garbage: false });
+        let whole = |value| Ok(Point { value, garbage: false });
         match self.value {
             Datum::Text(text, _) => {
                 let parsed = parse_datetime(text, context.mode);
                 let Some(value) = parsed.value else {
-                    return Err(if parsed.overflow { Refusal::Overflow } else { Refusal::of(parsed.refused) });
+                    if parsed.overflow {
+                        return Err(Refusal::Overflow);
+                    }
+                    // Months and days that no month has do not read as a date at all.
+                    let any = SqlMode { allow_invalid_dates: true, ..SqlMode::NONE };
+                    return Err(Refusal::of(parse_datetime(text, any).value.is_some()));
                 };
                 if let Some(deprecated) = parsed.deprecated {
                     deprecated.warn(text, context.row, &mut context.warnings);
@@ -309,13 +319,11 @@ impl<'a> Target<'a, '_> {
                     Some(minutes) => value.in_zone(minutes, &context.zone).ok_or(Refusal::Invalid)?,
                     None => value,
                 };
-                Ok(Point { value, date_only: parsed.date_only, garbage: parsed.truncated })
+                Ok(Point { value, garbage: parsed.truncated })
             }
             Datum::DateTime(value, _) => whole(value),
-            Datum::Date(date) => Ok(Point { value: date.midnight(), date_only: true, garbage: false }),
-            Datum::Signed(0) | Datum::Unsigned(0) => {
-                Ok(Point { value: DateTime::ZERO, date_only: true, garbage: false })
-            }
+            Datum::Date(date) => Ok(Point { value: date.midnight(), garbage: false }),
+            Datum::Signed(0) | Datum::Unsigned(0) => Ok(Point { value: DateTime::ZERO, garbage: false }),
             other => {
                 // Decimals belong to a time: a number that is a date alone has none.
                 if let Datum::Decimal(number) = other
@@ -327,7 +335,7 @@ impl<'a> Target<'a, '_> {
                 }
                 let mut quiet = quiet(context, LENIENT);
                 match to_datetime(other, "datetime", &mut quiet) {
-                    Ok(Some(value)) if value.date.check(context.mode) => whole(value),
+                    Ok(Some(value)) if value.check(context.mode) => whole(value),
                     Ok(Some(_)) => Err(Refusal::Invalid),
                     _ => {
                         let largest = Decimal::from(99_991_231_235_959i64);
@@ -360,34 +368,47 @@ impl<'a> Target<'a, '_> {
     }
 
     fn lost(&self, kind: &str, context: &mut Context) {
+        if !context.mode.strict {
+            return context.warnings.note(SqlError::data_truncated(self.column, context.row));
+        }
         let shown = self.value.shown(self.arena);
         context.warnings.note(SqlError::incorrect_temporal(kind, &shown, self.column, context.row));
     }
 
     fn date(&self, context: &mut Context) -> Result<Datum<'a>> {
         match self.point(context) {
-            Ok(point) if point.value.date.check(context.mode) => {
+            Ok(point) if point.value.check(context.mode) => {
                 if point.garbage {
                     self.no_point("date", Refusal::NoDate, context)?;
-                } else if point.value.time() != Time::ZERO
-                    || (!point.date_only && matches!(self.value, Datum::Text(..)))
-                {
+                } else if point.value.time() != Time::ZERO {
                     self.lost("date", context);
                 }
                 Ok(Datum::Date(point.value.date))
             }
             other => {
                 self.no_point("date", other.map_or_else(|refusal| refusal, |_| Refusal::Invalid), context)?;
-                Ok(Datum::Date(Date::ZERO))
+                Ok(if matches!(self.value, Datum::Json(_)) { Datum::Null } else { Datum::Date(Date::ZERO) })
             }
         }
     }
 
     fn datetime(&self, decimals: u8, timestamp: bool, context: &mut Context) -> Result<Datum<'a>> {
         let truncate = context.mode.time_truncate_fractional;
-        let zero = Datum::DateTime(DateTime::ZERO, decimals);
+        // A document's text must be a date and a time.
+        if let Datum::Json(document) = self.value
+            && let Element::Text(text) = Element::root(document)
+            && parse_datetime(text, context.mode).date_only
+        {
+            let text = Datum::Text(text, Collation::Utf8mb4Bin);
+            Target { value: text, ..*self }.no_point("datetime", Refusal::NoDate, context)?;
+            return Ok(Datum::DateTime(DateTime::ZERO, decimals));
+        }
+        let zero = match self.value {
+            Datum::Json(_) => Datum::Null,
+            _ => Datum::DateTime(DateTime::ZERO, decimals),
+        };
         let point = match self.point(context) {
-            Ok(point) if point.value.date.check(context.mode) => point,
+            Ok(point) if point.value.check(context.mode) => point,
             other => {
                 self.no_point("datetime", other.map_or_else(|refusal| refusal, |_| Refusal::Invalid), context)?;
                 return Ok(zero);
@@ -404,11 +425,14 @@ impl<'a> Target<'a, '_> {
             let fits = context.zone.append_timestamp(rounded, decimals, &mut Vec::new());
             match fits {
                 Some(false) => {}
+                // It becomes the first one after the gap.
+                Some(true) if !context.mode.strict => {
+                    let message = format!("Invalid TIMESTAMP value in column '{}' at row {}", self.column, context.row);
+                    context.warnings.warn(SqlError::new(number::INVALID_TIMESTAMP, message));
+                }
                 Some(true) | None => {
                     self.no_point("datetime", Refusal::Invalid, context)?;
-                    if fits.is_none() {
-                        return Ok(zero);
-                    }
+                    return Ok(zero);
                 }
             }
         }
@@ -436,19 +460,15 @@ impl<'a> Target<'a, '_> {
                 }
                 return done(time);
             }
-            self.no_point("time", Refusal::NoDate, context)?;
+            // With digits in front it reads as a time, but there is none such.
+            let digits = text.iter().find(|byte| !byte.is_ascii_whitespace()).is_some_and(u8::is_ascii_digit);
+            self.no_point("time", Refusal::of(digits), context)?;
             return done(Time::ZERO);
         }
         match self.value {
             Datum::Time(time, _) => done(time),
-            Datum::DateTime(value, _) => {
-                self.lost("time", context);
-                done(value.round(decimals, truncate).unwrap_or(value).time())
-            }
-            Datum::Date(_) => {
-                self.lost("time", context);
-                done(Time::ZERO)
-            }
+            Datum::DateTime(value, _) => done(value.round(decimals, truncate).unwrap_or(value).time()),
+            Datum::Date(_) => done(Time::ZERO),
             Datum::Json(_) => {
                 let mut quiet = quiet(context, context.mode);
                 match cast::to_time(self.value, &mut quiet) {
@@ -471,7 +491,7 @@ impl<'a> Target<'a, '_> {
                     None => {
                         let number = other.to_decimal(&mut quiet).unwrap_or(Decimal::ZERO);
                         let beyond = number.abs() > Decimal::from(8_385_959i64);
-                        self.no_point("time", Refusal::of(beyond), context)?;
+                        self.no_point("time", Refusal::Invalid, context)?;
                         done(match (beyond, number.is_negative()) {
                             (false, _) => Time::ZERO,
                             (true, false) => Time::MAX,
@@ -537,7 +557,10 @@ impl<'a> Target<'a, '_> {
                 if context.mode.strict {
                     return Err(SqlError::data_too_long(self.column, context.row));
                 }
-                self.truncated(context)?;
+                // One condition is enough.
+                if wrong.is_none() {
+                    self.truncated(context)?;
+                }
             } else if !fixed {
                 context.warnings.note(SqlError::data_truncated(self.column, context.row));
             }
@@ -670,7 +693,6 @@ fn exponent_len(text: &[u8], at: usize) -> usize {
 
 struct Point {
     value: DateTime,
-    date_only: bool,
     garbage: bool,
 }
 

@@ -81,6 +81,8 @@ pub fn cast<'a>(
         }
         CastType::Char(length, collation) => text(value, length, collation, context, arena)?,
         CastType::Binary(length) => binary(value, length, context, arena),
+        // A time's date is today, whatever the time is.
+        CastType::Date if matches!(value, Datum::Time(..)) => Datum::Date(context.today),
         CastType::Date => null(to_datetime(value, "date", context)?.map(|value| Datum::Date(value.date))),
         CastType::DateTime(decimals) => {
             let truncate = context.mode.time_truncate_fractional;
@@ -102,7 +104,11 @@ pub fn cast<'a>(
             let truncate = context.mode.time_truncate_fractional;
             null(to_time(value, context).map(|time| Datum::Time(time.round(decimals, truncate).0, decimals)))
         }
-        CastType::Year => year(value, context, describe)?,
+        // A number: only columns show years in four digits.
+        CastType::Year => match year(value, context, describe)? {
+            Datum::Unsigned(year) => Datum::Signed(year as i64),
+            other => other,
+        },
         CastType::Json => {
             let document = match value {
                 Datum::Json(document) => return Ok(Datum::Json(document)),
@@ -383,6 +389,11 @@ pub(crate) fn to_time(value: Datum<'_>, context: &mut Context) -> Option<Time> {
                 context.warnings.warn(SqlError::truncated_incorrect("time", &shown_text(text, collation)));
             }
             parsed.value
+        }
+        Datum::Member { .. } | Datum::Bits { .. } => {
+            let mut text = Vec::new();
+            value.append_text(&mut text);
+            to_time(Datum::Text(&text, value.collation()), context)
         }
         Datum::Json(document) => match Element::root(document) {
             Element::Time(time) => Some(time),

@@ -40,6 +40,8 @@ pub enum ComparisonType {
     Time,
     /// JSON.
     Json,
+    /// Years: numbers and text of one or two digits stand for 1970 to 2069.
+    Year,
 }
 
 /// What kind a value is when it is compared.
@@ -162,6 +164,14 @@ pub fn compare_as(
             return compare_as(ComparisonType::Text, left, right, collation, context);
         }
         ComparisonType::Time => length(left, context).zip(length(right, context)).map(|(a, b)| a.cmp(&b)),
+        ComparisonType::Year => {
+            let year = |value: Datum<'_>, context: &mut Context| {
+                let number = value.to_double(context)?;
+                let short = number.trunc() == number && (1.0..100.0).contains(&number);
+                Some(crate::cast::year_of(number as i64).filter(|_| short).map_or(number, |year| year as f64))
+            };
+            year(left, context).zip(year(right, context)).and_then(|(a, b)| a.partial_cmp(&b))
+        }
         ComparisonType::Json => {
             let document = |value: Datum<'_>| json::from_datum(value).to_document();
             let (a, b) = (document(left)?, document(right)?);
@@ -252,15 +262,13 @@ impl Numeric {
     }
 }
 
-/// Whether a JSON document is true as a condition: a number or text other than zero.
+/// Whether a JSON document is true as a condition: all but the number zero is.
 pub fn json_truth(document: &[u8]) -> bool {
     match Element::root(document) {
         Element::Signed(number) => number != 0,
         Element::Unsigned(number) => number != 0,
         Element::Double(number) => number != 0.0,
         Element::Decimal(number) => !number.is_zero(),
-        Element::Bool(truth) => truth,
-        Element::Null => false,
         _ => true,
     }
 }

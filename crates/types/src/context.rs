@@ -2,8 +2,10 @@
 //!
 //! # Invariants
 //! 1. At most `max_error_count` warnings are kept; all are counted.
+//! 2. While warnings of lost values are refused, as by a statement that changes rows in strict mode, the first of them is
+//!    kept apart as the error that the statement ends with, wherever in an expression it came up.
 
-use crate::error::SqlError;
+use crate::error::{SqlError, number};
 use crate::temporal::{Date, Zone};
 
 /// The parts of `sql_mode` that values can feel.
@@ -86,16 +88,41 @@ pub struct Warnings {
     limit: usize,
     count: u64,
     kept: Vec<Warning>,
+    refuses: bool,
+    refused: Option<SqlError>,
 }
+
+/// What a statement that changes rows in strict mode does not accept as a warning.
+const STRICT: [u16; 15] = [
+    number::COLUMN_CANNOT_BE_NULL,
+    number::CUT_BY_GROUP_CONCAT,
+    number::TOO_FEW_FIELDS,
+    number::TOO_MANY_FIELDS,
+    number::OUT_OF_RANGE,
+    number::DATA_TRUNCATED,
+    number::TRUNCATED_WRONG_VALUE,
+    number::NO_DEFAULT_FOR_FIELD,
+    number::DIVISION_BY_ZERO,
+    number::INCORRECT_VALUE,
+    number::DATA_TOO_LONG,
+    number::WRONG_VALUE_FOR_FUNCTION,
+    number::DATETIME_FUNCTION_OVERFLOW,
+    number::INVALID_ARGUMENT_FOR_LOGARITHM,
+    number::INVALID_JSON_VALUE_FOR_CAST,
+];
 
 impl Warnings {
     /// Keeps at most so many (`max_error_count`).
     pub const fn new(limit: usize) -> Self {
-        Self { limit, count: 0, kept: Vec::new() }
+        Self { limit, count: 0, kept: Vec::new(), refuses: false, refused: None }
     }
 
     /// Adds one.
     pub fn push(&mut self, level: Level, condition: SqlError) {
+        if self.refuses && level == Level::Warning && STRICT.contains(&condition.number) {
+            self.refused.get_or_insert(condition);
+            return;
+        }
         self.count += 1;
         if self.kept.len() < self.limit {
             self.kept.push(Warning { level, condition });
@@ -112,6 +139,20 @@ impl Warnings {
         self.push(Level::Note, condition);
     }
 
+    /// Whether warnings of lost values are refused from now on.
+    pub fn set_refuses(&mut self, refuses: bool) {
+        self.refuses = refuses;
+        self.refused = None;
+    }
+
+    /// The error that a refused warning is.
+    pub fn check(&mut self) -> Result<(), SqlError> {
+        match self.refused.take() {
+            Some(refused) => Err(refused),
+            None => Ok(()),
+        }
+    }
+
     /// How many there were, those that are not kept included.
     pub const fn count(&self) -> u64 {
         self.count
@@ -126,6 +167,7 @@ impl Warnings {
     pub fn clear(&mut self) {
         self.count = 0;
         self.kept.clear();
+        self.refused = None;
     }
 }
 
@@ -146,6 +188,8 @@ pub struct Context {
     pub div_precision_increment: u8,
     /// Today in the session's zone: the date of a TIME that becomes a date.
     pub today: Date,
+    /// IGNORE: the mode would be strict without it.
+    pub ignores: bool,
     /// Where warnings go.
     pub warnings: Warnings,
     /// The row at work, from 1: texts of errors name it.
@@ -160,6 +204,7 @@ impl Context {
             zone: Zone::UTC,
             today: Date::ZERO,
             div_precision_increment: 4,
+            ignores: false,
             warnings: Warnings::default(),
             row: 1,
         }

@@ -18,7 +18,7 @@ use crate::context::Context;
 use crate::datatype::DataType;
 use crate::decimal::Decimal;
 use crate::double::{self, append_double, append_float};
-use crate::error::SqlError;
+use crate::error::{SqlError, number};
 use crate::integer::{append_signed, append_unsigned, only_spaces, parse_integer};
 use crate::json;
 use crate::member::Members;
@@ -69,6 +69,11 @@ pub enum Datum<'a> {
 }
 
 const _: () = assert!(size_of::<Datum<'_>>() <= 32, "a datum is small");
+
+/// 3986.
+const JSON_IN_BOOLEAN_CONTEXT: &str = "Evaluating a JSON value in SQL boolean context does an implicit comparison \
+     against JSON integer 0; if this is not what you want, consider converting JSON to a SQL numeric type with \
+     JSON_VALUE RETURNING";
 
 /// What a value counts as among numbers.
 #[derive(Clone, Copy, Debug)]
@@ -215,6 +220,14 @@ impl<'a> Datum<'a> {
 
     /// As an integer and whether that is unsigned, as the bit operators and LIMIT see it. `None` for NULL.
     pub fn to_integer(self, context: &mut Context) -> Option<(i64, bool)> {
+        if let Datum::Json(document) = self {
+            let number = json::to_numeric_as(document, "INTEGER", context);
+            return Some(match number {
+                Numeric::Unsigned(number) => (number as i64, true),
+                Numeric::Signed(number) => (number, false),
+                other => (double::to_signed(other.to_f64()).0, false),
+            });
+        }
         if let Datum::Text(text, collation) = self {
             let parsed = parse_integer(text);
             if parsed.overflow || parsed.len == 0 || !only_spaces(text, parsed.len) {
@@ -226,7 +239,7 @@ impl<'a> Datum<'a> {
                 true => ((parsed.magnitude as i64).wrapping_neg(), false),
             });
         }
-        Some(match self.to_numeric(context)? {
+        Some(match self.rounded_temporal(context).to_numeric(context)? {
             Numeric::Signed(number) => (number, false),
             Numeric::Unsigned(number) => (number as i64, true),
             Numeric::Double(number) => (double::to_signed(number).0, false),
@@ -240,6 +253,14 @@ impl<'a> Datum<'a> {
         })
     }
 
+    /// As what IF and CASE decide by: for them, a document is the number that it holds.
+    pub fn is_taken(self, context: &mut Context) -> bool {
+        match self {
+            Datum::Json(_) => self.to_double(context).is_some_and(|number| number != 0.0),
+            other => other.to_bool(context) == Some(true),
+        }
+    }
+
     /// As a condition: whether it is a number other than zero. `None` for NULL.
     pub fn to_bool(self, context: &mut Context) -> Option<bool> {
         Some(match self {
@@ -250,6 +271,10 @@ impl<'a> Datum<'a> {
             Datum::Time(time, _) => time != Time::ZERO,
             Datum::Date(date) => !date.is_zero(),
             Datum::DateTime(value, _) => value != DateTime::ZERO,
+            Datum::Json(document) => {
+                context.warnings.warn(SqlError::new(number::JSON_IN_BOOLEAN_CONTEXT, JSON_IN_BOOLEAN_CONTEXT));
+                crate::comparison::json_truth(document)
+            }
             other => other.to_double(context)? != 0.0,
         })
     }
@@ -272,7 +297,8 @@ impl DataType {
                 double::append_fixed(value, *decimals, out);
             }
             (DataType::Decimal { scale, .. }, Datum::Decimal(value)) => {
-                value.round((*scale).into()).unwrap_or(value).append_text(out);
+                let value = if value.scale() > *scale { value.round((*scale).into()).unwrap_or(value) } else { value };
+                value.append_text(out);
             }
             _ => value.append_text(out),
         }

@@ -48,8 +48,19 @@ pub fn append_float_as_text(number: f32, out: &mut Vec<u8>) {
 /// Appends a number with so many decimals.
 pub fn append_fixed(number: f64, decimals: u8, out: &mut Vec<u8>) {
     let decimals = usize::from(decimals.min(30));
-    // Writing to memory does not fail.
-    let _ = write!(out, "{number:.decimals$}");
+    // Digits that are not known are zeros. (Writing to memory does not fail.)
+    let start = out.len();
+    let _ = write!(out, "{number}");
+    let shortest = out[start..].iter().position(|byte| *byte == b'.').map_or(0, |at| out.len() - start - at - 1);
+    if shortest > decimals {
+        out.truncate(start);
+        let _ = write!(out, "{number:.decimals$}");
+        return;
+    }
+    if shortest == 0 && decimals > 0 {
+        out.push(b'.');
+    }
+    out.extend(std::iter::repeat_n(b'0', decimals - shortest));
 }
 
 fn written(text: &mut [u8; 40], write: impl FnOnce(&mut [u8]) -> std::io::Result<()>) -> &[u8] {

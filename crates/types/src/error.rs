@@ -13,6 +13,9 @@ pub mod number {
     pub const UNKNOWN_CHARACTER_SET: u16 = 1115;
     pub const UNKNOWN: u16 = 1105;
     pub const COLUMN_CANNOT_BE_NULL: u16 = 1048;
+    pub const CUT_BY_GROUP_CONCAT: u16 = 1260;
+    pub const TOO_FEW_FIELDS: u16 = 1261;
+    pub const TOO_MANY_FIELDS: u16 = 1262;
     pub const OUT_OF_RANGE: u16 = 1264;
     pub const DATA_TRUNCATED: u16 = 1265;
     pub const CANNOT_AGGREGATE_2_COLLATIONS: u16 = 1267;
@@ -21,7 +24,9 @@ pub mod number {
     pub const UNKNOWN_COLLATION: u16 = 1273;
     pub const TRUNCATED_WRONG_VALUE: u16 = 1292;
     pub const UNKNOWN_TIME_ZONE: u16 = 1298;
+    pub const INVALID_TIMESTAMP: u16 = 1299;
     pub const INVALID_CHARACTER_STRING: u16 = 1300;
+    pub const NO_DEFAULT_FOR_FIELD: u16 = 1364;
     pub const DIVISION_BY_ZERO: u16 = 1365;
     pub const INCORRECT_VALUE: u16 = 1366;
     pub const DATA_TOO_LONG: u16 = 1406;
@@ -29,6 +34,7 @@ pub mod number {
     pub const TOO_BIG_FOR_SET: u16 = 1439;
     pub const DATETIME_FUNCTION_OVERFLOW: u16 = 1441;
     pub const VALUE_OUT_OF_RANGE: u16 = 1690;
+    pub const INVALID_ARGUMENT_FOR_LOGARITHM: u16 = 3020;
     pub const INVALID_JSON_TEXT: u16 = 3140;
     pub const INVALID_JSON_TEXT_IN_PARAMETER: u16 = 3141;
     pub const INVALID_JSON_BINARY: u16 = 3142;
@@ -36,6 +42,7 @@ pub mod number {
     pub const INVALID_JSON_VALUE_FOR_CAST: u16 = 3156;
     pub const INVALID_JSON_CHARACTER_SET: u16 = 3144;
     pub const JSON_DOCUMENT_TOO_DEEP: u16 = 3157;
+    pub const JSON_IN_BOOLEAN_CONTEXT: u16 = 3986;
     pub const CANNOT_CONVERT_STRING: u16 = 3988;
     pub const DEPRECATED_DELIMITER: u16 = 4095;
     pub const DEPRECATED_SUPERFLUOUS_DELIMITER: u16 = 4096;

@@ -6,7 +6,7 @@
 //! Source: the manual's "Operators" and "Working with NULL Values": conditions have three values.
 
 use meseta_errors::{ER_OPERAND_COLUMNS, ER_SUBQUERY_NO_1_ROW};
-use meseta_types::{Charset, Datum, arithmetic, cast};
+use meseta_types::{CastType, Charset, DataType, Date, DateTime, Datum, arithmetic, cast, json};
 use smallvec::SmallVec;
 
 use super::comparer::{Comparer, ComparisonOperator};
@@ -146,6 +146,14 @@ impl Expr {
             }
             ExprKind::Cast(target) => {
                 let value = target.operand.evaluate(row, env)?;
+                let value = match target.target {
+                    CastType::Date | CastType::DateTime(_) | CastType::Time(_) => of_year(&target.operand, value),
+                    CastType::Json if super::function::is_condition(&target.operand) && !value.is_null() => {
+                        let truth = json::Tree::Bool(value.to_bool(env.context) == Some(true)).to_document()?;
+                        return Ok(Datum::Json(env.arena.alloc_slice_copy(&truth)));
+                    }
+                    _ => value,
+                };
                 cast(value, target.target, env.context, env.arena, &|| target.text.to_string())?
             }
             ExprKind::Convert(operand) => {
@@ -205,6 +213,9 @@ impl Expr {
             (_, Datum::Null) | (T::Null, _) => value,
             (T::Integer { .. }, Datum::Signed(_) | Datum::Unsigned(_)) => value,
             (T::Integer { .. }, Datum::Bits { bits, .. }) => Datum::Unsigned(bits),
+            (T::Decimal { scale, .. }, Datum::Decimal(number)) if number.scale() < *scale => {
+                Datum::Decimal(number.round(i32::from(*scale)).unwrap_or(number))
+            }
             (T::Decimal { .. }, Datum::Decimal(_)) => value,
             (T::Decimal { scale, .. }, Datum::Signed(_) | Datum::Unsigned(_) | Datum::Bits { .. }) => {
                 let number = value.to_decimal(env.context).unwrap_or(meseta_types::Decimal::ZERO);
@@ -217,6 +228,10 @@ impl Expr {
             }
             (T::DateTime { decimals } | T::Timestamp { decimals }, Datum::DateTime(value, _)) => {
                 Datum::DateTime(value, *decimals)
+            }
+            (T::DateTime { decimals } | T::Timestamp { decimals }, Datum::Time(time, _)) => {
+                let total = env.context.today.midnight().total_micros() + time.micros();
+                DateTime::from_total_micros(total).map_or(Datum::Null, |value| Datum::DateTime(value, *decimals))
             }
             (T::Time { decimals }, Datum::Time(value, _)) => Datum::Time(value, *decimals),
             (T::Char { collation, .. } | T::Varchar { collation, .. } | T::Text { collation, .. }, _) => match value {
@@ -238,6 +253,15 @@ impl Expr {
             ExprKind::Subquery(query) if query.columns.len() > 1 => query.row(row, env),
             _ => Ok(SmallVec::from_elem(self.evaluate(row, env)?, 1)),
         }
+    }
+}
+
+/// A year where a date is wanted: its first day.
+pub(in crate::expression) fn of_year<'v>(operand: &Expr, value: Datum<'v>) -> Datum<'v> {
+    match (&operand.data_type, value) {
+        (DataType::Year, Datum::Unsigned(0)) => Datum::Date(Date::ZERO),
+        (DataType::Year, Datum::Unsigned(year)) => Datum::Date(Date { year: year as u16, month: 1, day: 1 }),
+        _ => value,
     }
 }
 
@@ -431,7 +455,7 @@ impl Case {
                     let condition = condition.evaluate(row, env)?;
                     comparer.equal(operand, condition, env.context)? == Some(true)
                 }
-                None => condition.condition(row, env)? == Some(true),
+                None => condition.evaluate(row, env)?.is_taken(env.context),
             };
             if taken {
                 return result.evaluate(row, env);

@@ -187,6 +187,11 @@ pub trait Host {
         1024
     }
 
+    /// `block_encryption_mode`.
+    fn block_encryption_mode(&self) -> &str {
+        "aes-128-ecb"
+    }
+
     /// `default_week_format`.
     fn default_week_format(&self) -> u64 {
         0

@@ -3,7 +3,8 @@
 //! A comparison can use an index only if the index orders its column as the comparison does: [`Comparison::orders_like`].
 
 use meseta_types::comparison::{ComparisonKind, ComparisonType};
-use meseta_types::{Collation, DataType, Datum, Decimal};
+use meseta_types::decimal::Fit;
+use meseta_types::{Collation, DataType, Datum, Decimal, IntegerSize};
 
 use super::comparer::{Comparer, ComparisonOperator, kind_of};
 use super::kind::{Between, ExprKind, InList};
@@ -41,6 +42,7 @@ pub fn orders_like(comparer: &Comparer, column: &DataType, value: &DataType) -> 
         None => true,
         Some(ComparisonType::Text) => column.is_string() && column.collation() == Some(comparer.collation),
         Some(ComparisonType::Integer) => kind == ComparisonKind::Integer,
+        Some(ComparisonType::Year) => matches!(column, DataType::Year),
         Some(ComparisonType::Decimal) => matches!(kind, ComparisonKind::Integer | ComparisonKind::Decimal),
         Some(ComparisonType::Double) => {
             matches!(kind, ComparisonKind::Double) || matches!(kind, ComparisonKind::Integer | ComparisonKind::Decimal)
@@ -72,51 +74,37 @@ pub enum Key<'v> {
 /// The key for a value that a column is compared with. `comparer` is the comparison's.
 pub fn key_value<'v>(value: Datum<'v>, column: &'v DataType, comparer: &Comparer, env: &mut Env<'v, '_>) -> Key<'v> {
     let kept = env.context.warnings.count();
-    let integer_key = |number: Decimal| {
-        let Ok(floor) = number.floor() else { return Key::Unusable };
-        let whole = floor == number;
-        let next = if whole { Ok(floor) } else { number.ceiling() };
-        let Ok(next) = next else { return Key::Unusable };
-        let datum = if column.is_unsigned() {
-            match next.to_u64() {
-                (found, true) => Datum::Unsigned(found),
-                _ => return Key::Unusable,
-            }
-        } else {
-            match next.to_i64() {
-                (found, true) => Datum::Signed(found),
-                _ => return Key::Unusable,
-            }
-        };
-        if whole { Key::Exact(datum) } else { Key::Between(datum) }
-    };
     match (column, value) {
         (_, Datum::Null) => Key::Null,
-        (DataType::Integer { .. }, Datum::Signed(number)) => match column.is_unsigned() {
-            false => Key::Exact(value),
-            true if number >= 0 => Key::Exact(Datum::Unsigned(number as u64)),
-            // Everything is greater.
-            true => Key::Between(Datum::Unsigned(0)),
-        },
-        (DataType::Integer { .. }, Datum::Unsigned(number)) => match (column.is_unsigned(), i64::try_from(number)) {
-            (true, _) => Key::Exact(value),
-            (false, Ok(number)) => Key::Exact(Datum::Signed(number)),
-            _ => Key::Unusable,
-        },
-        (DataType::Integer { .. }, Datum::Decimal(number)) => integer_key(number),
-        (DataType::Integer { .. }, Datum::Double(number)) if number.abs() < 9e15 => {
-            integer_key(Decimal::from_f64(number).0)
+        // What rows are mostly looked for by, at once.
+        (DataType::Integer { size, .. }, Datum::Signed(number))
+            if !column.is_unsigned() && (size.signed_min()..=size.signed_max()).contains(&number) =>
+        {
+            Key::Exact(value)
         }
-        (DataType::Integer { .. }, Datum::Text(text, _)) => {
+        (DataType::Integer { size, .. }, Datum::Signed(_) | Datum::Unsigned(_) | Datum::Decimal(_)) => {
+            match value.to_decimal(env.context) {
+                Some(number) => integer_key(number, *size, column.is_unsigned()),
+                None => Key::Unusable,
+            }
+        }
+        (DataType::Integer { size, .. }, Datum::Double(number)) if number.abs() < 9e15 => {
+            integer_key(Decimal::from_f64(number).0, *size, column.is_unsigned())
+        }
+        (DataType::Integer { size, .. }, Datum::Text(text, _)) => {
             // As a double it may be equal to several integers.
             let parsed = Decimal::parse(text);
             let complete = parsed.len == text.len() && parsed.len > 0 && !parsed.overflow && !parsed.truncated;
-            if complete && parsed.value.abs().whole_digits() <= 15 { integer_key(parsed.value) } else { Key::Unusable }
+            if complete && parsed.value.abs().whole_digits() <= 15 {
+                integer_key(parsed.value, *size, column.is_unsigned())
+            } else {
+                Key::Unusable
+            }
         }
-        (DataType::Decimal { .. }, Datum::Signed(_) | Datum::Unsigned(_) | Datum::Decimal(_)) => {
+        (DataType::Decimal { precision, scale, .. }, Datum::Signed(_) | Datum::Unsigned(_) | Datum::Decimal(_)) => {
             match value.to_decimal(env.context) {
-                Some(number) => Key::Exact(Datum::Decimal(number)),
-                None => Key::Null,
+                Some(number) => decimal_key(number, *precision, *scale),
+                None => Key::Unusable,
             }
         }
         (DataType::Double { .. }, _) if matches!(comparer.kind, Some(ComparisonType::Double)) => {
@@ -176,7 +164,74 @@ pub fn key_value<'v>(value: Datum<'v>, column: &'v DataType, comparer: &Comparer
                 _ => Key::Unusable,
             }
         }
-        (DataType::Year, Datum::Signed(_) | Datum::Unsigned(_)) => Key::Exact(value),
+        (DataType::Year, Datum::Signed(_) | Datum::Unsigned(_) | Datum::Text(..)) => year_key(value, comparer),
+        _ => Key::Unusable,
+    }
+}
+
+/// The place of a number among years.
+fn year_key<'v>(value: Datum<'_>, comparer: &Comparer) -> Key<'v> {
+    let number = match value {
+        Datum::Signed(number) => number,
+        Datum::Unsigned(number) => i64::try_from(number).unwrap_or(i64::MAX),
+        Datum::Text(text, _) => match Decimal::parse(text) {
+            parsed if parsed.len == text.len() && parsed.len > 0 && parsed.value.scale() == 0 => {
+                parsed.value.to_i64().0
+            }
+            _ => return Key::Unusable,
+        },
+        _ => return Key::Unusable,
+    };
+    let number = match number {
+        1..=69 if comparer.kind == Some(ComparisonType::Year) => 2000 + number,
+        70..=99 if comparer.kind == Some(ComparisonType::Year) => 1900 + number,
+        _ => number,
+    };
+    match number {
+        0 | 1901..=2155 => Key::Exact(Datum::Unsigned(number as u64)),
+        ..0 => Key::Between(Datum::Unsigned(0)),
+        1..=1900 => Key::Between(Datum::Unsigned(1901)),
+        _ => Key::Unusable,
+    }
+}
+
+/// The place of a number among integers of a size.
+fn integer_key<'v>(number: Decimal, size: IntegerSize, is_unsigned: bool) -> Key<'v> {
+    let Ok(floor) = number.floor() else { return Key::Unusable };
+    let whole = floor == number;
+    let Ok(next) = (if whole { Ok(floor) } else { number.ceiling() }) else { return Key::Unusable };
+    let (low, high) = match is_unsigned {
+        true => (0, i128::from(size.unsigned_max())),
+        false => (i128::from(size.signed_min()), i128::from(size.signed_max())),
+    };
+    let datum = |number: i128| if is_unsigned { Datum::Unsigned(number as u64) } else { Datum::Signed(number as i64) };
+    match next.to_i128() {
+        Some(next) if (low..=high).contains(&next) => {
+            if whole {
+                Key::Exact(datum(next))
+            } else {
+                Key::Between(datum(next))
+            }
+        }
+        // Everything is greater.
+        _ if number.is_negative() => Key::Between(datum(low)),
+        _ => Key::Unusable,
+    }
+}
+
+/// The place of a number among those of a DECIMAL column.
+fn decimal_key<'v>(number: Decimal, precision: u8, scale: u8) -> Key<'v> {
+    let Ok(mut near) = number.truncate(scale.into()) else { return Key::Unusable };
+    let exact = near == number;
+    if near < number {
+        match near.add(&Decimal::from_parts(1, scale)) {
+            Ok(next) => near = next,
+            Err(_) => return Key::Unusable,
+        }
+    }
+    match near.fit(precision, scale) {
+        (fitted, Fit::Exact) if exact => Key::Exact(Datum::Decimal(fitted)),
+        (fitted, Fit::Exact) => Key::Between(Datum::Decimal(fitted)),
         _ => Key::Unusable,
     }
 }

@@ -917,6 +917,17 @@ impl<'a> Scope for Standing<'_, 'a, '_, '_> {
         }
     }
 
+    fn column_text(&self, name: &ast::ColumnName<'_>) -> Option<String> {
+        let blocks = self.binder.blocks.iter().rev();
+        let mut found = blocks.filter_map(|block| block.find(name, self.place.name).ok().flatten());
+        let (source, column) = found.next()?;
+        let column = &source.columns.get(column)?.name;
+        Some(match &*source.database {
+            "" => format!("`{}`.`{column}`", source.alias),
+            database => format!("`{database}`.`{}`.`{column}`", source.alias),
+        })
+    }
+
     fn aggregate(&mut self, aggregate: &ast::Aggregate<'_>) -> Result<Expr> {
         let Some(aggregates) = self.place.aggregates.as_deref_mut() else {
             return Err(Error::new(ER_INVALID_GROUP_FUNC_USE, &[]));

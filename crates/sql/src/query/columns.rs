@@ -17,6 +17,7 @@ const NOT_NULL: u16 = 1;
 const PRIMARY_KEY: u16 = 2;
 const UNIQUE_KEY: u16 = 4;
 const MULTIPLE_KEY: u16 = 8;
+const ZEROFILL: u16 = 64;
 const BINARY: u16 = 128;
 const AUTO_INCREMENT: u16 = 512;
 const TIMESTAMP: u16 = 1024;
@@ -88,6 +89,10 @@ impl OutputColumn {
             Some(origin) => flags |= origin.flags,
             None if self.data_type == DataType::Json => flags = BINARY,
             None => {}
+        }
+        // Only columns have the zeros of a YEAR.
+        if self.data_type == DataType::Year && self.origin.is_none() {
+            flags = flags & !ZEROFILL | BINARY;
         }
         if !self.nullable {
             flags |= NOT_NULL;

@@ -325,6 +325,10 @@ impl Host for Inside<'_> {
         self.facts.group_concat_max_len()
     }
 
+    fn block_encryption_mode(&self) -> &str {
+        self.facts.block_encryption_mode()
+    }
+
     fn default_week_format(&self) -> u64 {
         self.facts.default_week_format()
     }

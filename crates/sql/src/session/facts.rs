@@ -271,6 +271,10 @@ impl Host for SessionFacts {
         self.variables.settings().group_concat_max_len as usize
     }
 
+    fn block_encryption_mode(&self) -> &str {
+        &self.variables.settings().block_encryption_mode
+    }
+
     fn default_week_format(&self) -> u64 {
         self.variables.settings().default_week_format
     }

@@ -81,6 +81,7 @@ macro_rules! settings {
             pub collation_server: Collation,
             pub default_collation_for_utf8mb4: Collation,
             pub transaction_isolation: Isolation,
+            pub block_encryption_mode: Box<str>,
             $(pub $name: settings!(@type $kind),)*
         }
 
@@ -99,6 +100,7 @@ macro_rules! settings {
                     collation_server: Collation::Utf8mb4_0900AiCi,
                     default_collation_for_utf8mb4: Collation::Utf8mb4_0900AiCi,
                     transaction_isolation: Isolation::default(),
+                    block_encryption_mode: "aes-128-ecb".into(),
                     $($name: Default::default(),)*
                 }
             }
@@ -122,6 +124,7 @@ macro_rules! settings {
                     "collation_database" => self.collation_database = collation(),
                     "collation_server" => self.collation_server = collation(),
                     "default_collation_for_utf8mb4" => self.default_collation_for_utf8mb4 = collation(),
+                    "block_encryption_mode" => self.block_encryption_mode = text.into(),
                     "transaction_isolation" => self.transaction_isolation = Isolation::of_name(text),
                     $(stringify!($name) => self.$name = settings!(@read $kind value),)*
                     _ => {}
@@ -192,6 +195,7 @@ impl Settings {
             zone: self.time_zone.clone(),
             div_precision_increment: self.div_precision_increment.min(30) as u8,
             today,
+            ignores: false,
             warnings: Warnings::new(self.max_error_count.min(65_535) as usize),
             row: 1,
         }

@@ -15,8 +15,9 @@ A .test file:
     SELECT * FROM t
 
 Each case begins in an empty database `suite` with fresh sessions in UTC. A statement without ORDER BY has its rows sorted
-as text, here and in the test, so that it may be answered in any order. `../recorded/recorder.py` says what a .result file
-looks like. The database `suite` is dropped before and after.
+as text, here and in the test, so that it may be answered in any order. For time_zones.test the server needs the time zones
+that it names (mysql_tzinfo_to_sql). `../recorded/recorder.py` says what a .result file looks like. The database `suite`
+is dropped before and after.
 """
 import argparse
 import os

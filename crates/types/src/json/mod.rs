@@ -32,6 +32,7 @@ pub use parse::{ParseError, parse};
 pub use path::{Path, extract};
 pub use print::{append_quoted, append_text, unquote};
 
+use crate::cast::invalid_json_cast;
 use crate::context::Context;
 use crate::datum::{Datum, Numeric};
 use crate::decimal::Decimal;
@@ -41,8 +42,16 @@ use crate::text::Charset;
 /// The deepest nesting.
 pub const MAX_DEPTH: usize = 100;
 
+/// The document `null`.
+pub const NULL: &[u8] = &[4, 0];
+
 /// The number that a document counts as; a warning if it is none.
 pub fn to_numeric(document: &[u8], context: &mut Context) -> Numeric {
+    to_numeric_as(document, "DOUBLE", context)
+}
+
+/// The same where a number of this kind is wanted.
+pub(crate) fn to_numeric_as(document: &[u8], kind: &str, context: &mut Context) -> Numeric {
     match Element::root(document) {
         Element::Signed(number) => Numeric::Signed(number),
         Element::Unsigned(number) => Numeric::Unsigned(number),
@@ -51,13 +60,13 @@ pub fn to_numeric(document: &[u8], context: &mut Context) -> Numeric {
         Element::Bool(truth) => Numeric::Signed(truth.into()),
         Element::Text(text) => {
             let parsed = crate::double::parse_double(text);
-            if parsed.len < text.len() {
-                context.warnings.warn(SqlError::truncated_incorrect("DOUBLE", text));
+            if parsed.len < text.len() || text.is_empty() {
+                context.warnings.warn(invalid_json_cast(kind, context.row));
             }
             Numeric::Double(parsed.value)
         }
         _ => {
-            context.warnings.warn(SqlError::truncated_incorrect("DOUBLE", b""));
+            context.warnings.warn(invalid_json_cast(kind, context.row));
             Numeric::Signed(0)
         }
     }

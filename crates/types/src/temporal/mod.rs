@@ -125,6 +125,14 @@ impl Date {
 }
 
 impl DateTime {
+    /// Whether a mode accepts it. A zero date with a time is one that has zeros, not the zero date.
+    pub fn check(self, mode: SqlMode) -> bool {
+        match self.date.is_zero() && self.time_micros() != 0 {
+            true => !mode.no_zero_in_date,
+            false => self.date.check(mode),
+        }
+    }
+
     /// `0000-00-00 00:00:00`.
     pub const ZERO: DateTime = Date::ZERO.midnight();
 

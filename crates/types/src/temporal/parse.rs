@@ -215,9 +215,16 @@ fn parse(text: &[u8], mode: SqlMode, spaced: bool) -> ParsedDateTime {
         year += if year < 70 { 2000 } else { 1900 };
     }
     let date = Date::new(year as u16, month.min(255) as u8, day.min(255) as u8).filter(|_| year <= 9999);
-    match date.filter(|date| date.check(mode)) {
-        Some(date) if hour <= 23 && minute <= 59 && second <= 59 && !refused => {
-            let whole = DateTime { date, hour: hour as u8, minute: minute as u8, second: second as u8, micros: 0 };
+    let in_range = hour <= 23 && minute <= 59 && second <= 59 && !refused;
+    let whole = date.filter(|_| in_range).map(|date| DateTime {
+        date,
+        hour: hour as u8,
+        minute: minute as u8,
+        second: second as u8,
+        micros: 0,
+    });
+    match whole.filter(|whole| DateTime { micros: micros.min(999_999), ..*whole }.check(mode)) {
+        Some(whole) => {
             result.value = if micros < SECOND as u32 {
                 Some(DateTime { micros, ..whole })
             } else {

@@ -5,7 +5,7 @@ use meseta_parser::ast::{self, CallExtra};
 use meseta_types::json::Path;
 use meseta_types::{CastType, Charset, Collated, Collation, DataType, Derivation};
 
-use super::operator::{comparer_of, interval_unit, numeric_operand, result_of};
+use super::operator::{comparer_of, interval_unit, is_given_text, numeric_operand, result_of};
 use super::{BindFacts, Binder, unify, unify_compared};
 use crate::error::{Error, Result};
 use crate::expression::Expr;
@@ -57,6 +57,12 @@ impl Arguments<'_, '_> {
     pub fn ascii(&self, characters: u64) -> Typed {
         let collated = Collated { collation: self.facts.collation, derivation: Derivation::Coercible, ascii: true };
         self.text(characters, collated)
+    }
+
+    /// A text of ASCII that is announced as CHAR: of dates.
+    pub fn ascii_char(&self, length: u32) -> Typed {
+        let data_type = DataType::Char { length, collation: self.facts.collation };
+        Typed { data_type, ..self.ascii(length.into()) }
     }
 
     /// Bytes.
@@ -114,7 +120,10 @@ impl Arguments<'_, '_> {
     /// How two arguments compare, texts in this collation.
     pub fn comparer(&self, left: usize, right: usize, collation: Collation) -> Comparer {
         match (self.list.get(left), self.list.get(right)) {
-            (Some(left), Some(right)) => comparer_of(left, right, collation),
+            (Some(left), Some(right)) => {
+                let refuses = is_given_text(left) || is_given_text(right);
+                Comparer { refuses, ..comparer_of(left, right, collation) }
+            }
             _ => Comparer::open(collation),
         }
     }
@@ -142,19 +151,21 @@ impl Arguments<'_, '_> {
             .map(|(number, unsigned)| if unsigned { i64::try_from(number as u64).unwrap_or(i64::MAX) } else { number })
     }
 
-    /// Paths that are constants, read once; NULL ones and others are left to the evaluation.
-    pub fn constant_paths(&mut self, from: usize) -> Result<()> {
+    /// Paths that are constants, read once; NULL ones, wrong ones and others are left to the evaluation.
+    pub fn constant_paths(&mut self, from: usize) {
         let mut paths = Vec::new();
         for argument in self.list.iter().skip(from) {
             match argument.as_constant() {
-                Some(meseta_types::Datum::Text(text, _)) => paths.push(Path::parse(text)?),
-                _ => return Ok(()),
+                Some(meseta_types::Datum::Text(text, _)) => match Path::parse(text) {
+                    Ok(path) => paths.push(path),
+                    Err(_) => return,
+                },
+                _ => return,
             }
         }
         if !paths.is_empty() {
             self.extra = Extra::Paths(paths.into());
         }
-        Ok(())
     }
 }
 

@@ -23,12 +23,15 @@ fn write(expression: &ast::Expression<'_>, text: &[u8], scope: &dyn Scope, depth
             Literal::Null => out.push_str("NULL"),
             Literal::True => out.push_str("true"),
             Literal::False => out.push_str("false"),
-            Literal::Integer(digits) | Literal::Decimal(digits) => out.push_str(&lossy(digits)),
-            Literal::Float(digits) => {
-                let number = meseta_types::double::parse_double(digits).value;
-                let mut shown = Vec::new();
-                meseta_types::double::append_double(number, &mut shown);
-                out.push_str(&lossy(&shown));
+            Literal::Integer(digits) | Literal::Decimal(digits) | Literal::Float(digits) => {
+                out.push_str(&lossy(digits));
+            }
+            Literal::Hexadecimal { .. } => {
+                let written = lossy(expression.span.of(text));
+                match written.get(..2) {
+                    Some("x'" | "X'") => out.push_str(&format!("0x{}", written[2..].trim_end_matches('\''))),
+                    _ => out.push_str(&written),
+                }
             }
             Literal::String(string) => {
                 out.push('\'');

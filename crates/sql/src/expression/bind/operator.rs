@@ -3,13 +3,15 @@
 use meseta_errors::{ER_COLLATION_CHARSET_MISMATCH, ER_OPERAND_COLUMNS, ER_WRONG_ARGUMENTS};
 use meseta_parser::ast::{self, BinaryOperator as B, ExpressionKind as A, UnaryOperator};
 use meseta_types::arithmetic::Operator;
+use meseta_types::comparison::{ComparisonKind, ComparisonType};
 use meseta_types::{CastType, Charset, Collated, Collation, DataType, Datum, Derivation, IntervalUnit};
 
 use super::describe::describe;
 use super::{Binder, convert_to, unify, unify_compared};
 use crate::error::{Error, Result};
-use crate::expression::comparer::{Comparer, ComparisonOperator};
+use crate::expression::comparer::{Comparer, ComparisonOperator, kind_of};
 use crate::expression::evaluate::is_bytes;
+use crate::expression::function::is_condition;
 use crate::expression::kind::*;
 use crate::expression::typing::{self, BOOLEAN, exact_digits, is_integral};
 use crate::expression::value::Value;
@@ -54,6 +56,20 @@ pub(super) fn numeric_operand(mut expr: Expr) -> Expr {
         expr.kind = ExprKind::Constant(Value::Plain(Datum::Unsigned(number)));
     }
     expr
+}
+
+impl Expr {
+    /// As what a column of this type is to get: a hexadecimal literal is a number for numbers.
+    pub(crate) fn for_column(self, column: &DataType) -> Expr {
+        match column {
+            DataType::Integer { .. }
+            | DataType::Decimal { .. }
+            | DataType::Float { .. }
+            | DataType::Double { .. }
+            | DataType::Year => numeric_operand(self),
+            _ => self,
+        }
+    }
 }
 
 /// The type of arithmetic's result.
@@ -144,7 +160,14 @@ impl Binder<'_, '_> {
             }
             UnaryOperator::Binary => self.cast_to(operand, CastType::Binary(None), text),
             UnaryOperator::Minus => {
-                let operand = numeric_operand(operand);
+                let mut operand = numeric_operand(operand);
+                // No BIGINT can be as small.
+                if let Some(Datum::Unsigned(number)) =
+                    operand.as_constant().filter(|value| matches!(value, Datum::Unsigned(number) if *number > 1 << 63))
+                {
+                    operand.kind = ExprKind::Constant(Value::Plain(Datum::Decimal(number.into())));
+                    operand.data_type = DataType::decimal(20, 0);
+                }
                 let data_type = match exact_digits(&operand.data_type) {
                     _ if operand.data_type == DataType::Null => DataType::DOUBLE,
                     None => DataType::DOUBLE,
@@ -354,9 +377,19 @@ impl Binder<'_, '_> {
         if left.data_type.is_numeric() {
             right = numeric_operand(right);
         }
+        // A year beside a date is its first day, a condition beside a document one that is true or false.
+        if is_year_column(&left) && right.data_type.is_temporal() {
+            left = self.cast_to(left, CastType::Date, "".into());
+        } else if is_year_column(&right) && left.data_type.is_temporal() {
+            right = self.cast_to(right, CastType::Date, "".into());
+        }
+        if matches!(right.data_type, DataType::Json) && is_condition(&left) {
+            left = self.cast_to(left, CastType::Json, "".into()).fold(self.facts.mode);
+        } else if matches!(left.data_type, DataType::Json) && is_condition(&right) {
+            right = self.cast_to(right, CastType::Json, "".into()).fold(self.facts.mode);
+        }
         let mut comparer = self.comparer(&mut left, &mut right, operation)?;
-        let constant = |expr: &Expr| expr.data_type.is_string() && matches!(expr.kind, ExprKind::Constant(_));
-        comparer.refuses = constant(&left) || constant(&right);
+        comparer.refuses = is_given_text(&left) || is_given_text(&right);
         Ok((left, right, comparer))
     }
 
@@ -390,7 +423,8 @@ impl Binder<'_, '_> {
             return Err(Error::new(ER_OPERAND_COLUMNS, &[&operand.width()]));
         }
         let nullable = operand.nullable || low.nullable || high.nullable;
-        if operand.data_type.is_numeric() {
+        if [&operand, &low, &high].iter().any(|part| part.data_type.is_numeric()) {
+            operand = numeric_operand(operand);
             low = numeric_operand(low);
             high = numeric_operand(high);
         }
@@ -398,6 +432,11 @@ impl Binder<'_, '_> {
         let one = comparer_of(&operand, &low, collated.collation);
         let other = comparer_of(&operand, &high, collated.collation);
         let negated = between.negated;
+        let kind = between_kind([&operand, &low, &high]).filter(|_| one.kind.is_some() && other.kind.is_some());
+        if let Some(kind) = kind.filter(|_| one.kind != Some(ComparisonType::Year)) {
+            let between = Between { operand, low, high, comparer: Comparer { kind: Some(kind), ..one }, negated };
+            return Ok(self.boolean(ExprKind::Between(Box::new(between)), nullable));
+        }
         if one.kind == other.kind {
             let between = Between { operand, low, high, comparer: one, negated };
             return Ok(self.boolean(ExprKind::Between(Box::new(between)), nullable));
@@ -429,10 +468,18 @@ impl Binder<'_, '_> {
         if width == 1 {
             if operand.data_type.is_numeric() {
                 elements = elements.into_iter().map(numeric_operand).collect();
+            } else if elements.iter().all(|element| element.data_type.is_numeric()) {
+                operand = numeric_operand(operand);
             }
             let mut all: Vec<&mut Expr> = std::iter::once(&mut operand).chain(&mut elements).collect();
             let collated = unify_compared(&mut all, "IN", self.facts)?;
-            comparers.extend(elements.iter().map(|element| comparer_of(&operand, element, collated.collation)));
+            // In a list, numbers stand for themselves beside years.
+            comparers.extend(elements.iter().map(|element| match comparer_of(&operand, element, collated.collation) {
+                Comparer { kind: Some(ComparisonType::Year), .. } => {
+                    Comparer::new(&operand.data_type, &element.data_type, collated.collation)
+                }
+                comparer => comparer,
+            }));
             integers = sorted_integers(&operand, &elements);
         } else {
             let ExprKind::Row(parts) = &mut operand.kind else {
@@ -569,7 +616,12 @@ impl Binder<'_, '_> {
                     if operand.data_type.is_numeric() {
                         condition = numeric_operand(condition);
                     }
-                    self.comparer(operand, &mut condition, "case")?
+                    let mut comparer = self.comparer(operand, &mut condition, "case")?;
+                    let numbers = operand.data_type.is_numeric() || condition.data_type.is_numeric();
+                    if comparer.kind == Some(ComparisonType::Json) && numbers {
+                        comparer.kind = Some(ComparisonType::Double);
+                    }
+                    comparer
                 }
                 None => {
                     condition = numeric_operand(condition);
@@ -736,10 +788,50 @@ pub(super) fn result_of(
 pub(super) fn comparer_of(left: &Expr, right: &Expr, collation: Collation) -> Comparer {
     let open = |expr: &Expr| matches!(expr.kind, ExprKind::UserVariable(_));
     let mut comparer = Comparer::new(&left.data_type, &right.data_type, collation);
+    if is_year_column(left) && may_be_short_year(right) || is_year_column(right) && may_be_short_year(left) {
+        comparer.kind = Some(ComparisonType::Year);
+    }
     if open(left) || open(right) {
         comparer.kind = None;
     }
     comparer
+}
+
+fn is_year_column(expr: &Expr) -> bool {
+    matches!(expr.data_type, DataType::Year) && matches!(expr.kind, ExprKind::Column(_) | ExprKind::Outer { .. })
+}
+
+/// Whether it is a literal or parameter that may be a year of two digits.
+fn may_be_short_year(expr: &Expr) -> bool {
+    matches!(expr.kind, ExprKind::Constant(_) | ExprKind::Slot(_))
+        && (matches!(expr.data_type, DataType::Integer { .. }) || expr.data_type.is_string())
+}
+
+/// Whether it is a text that was given: beside a date it must be one.
+pub(in crate::expression) fn is_given_text(expr: &Expr) -> bool {
+    expr.data_type.is_string() && matches!(expr.kind, ExprKind::Constant(_) | ExprKind::Slot(_))
+}
+
+/// As what the three operands of BETWEEN are compared: what all of them can be. `None` if it depends on the values.
+fn between_kind(operands: [&Expr; 3]) -> Option<ComparisonType> {
+    let mut kinds = [ComparisonKind::Text; 3];
+    for (kind, operand) in kinds.iter_mut().zip(operands) {
+        *kind = kind_of(&operand.data_type)?;
+    }
+    let is = |wanted: ComparisonKind| kinds.contains(&wanted);
+    let is_number = |kind: &ComparisonKind| {
+        matches!(kind, ComparisonKind::Integer | ComparisonKind::Decimal | ComparisonKind::Double)
+    };
+    match kinds.iter().filter(|kind| is_number(kind)).count() {
+        0 if is(ComparisonKind::DateTime) && !is(ComparisonKind::Json) => Some(ComparisonType::DateTime),
+        0 => None,
+        3 if is(ComparisonKind::Double) => Some(ComparisonType::Double),
+        3 if is(ComparisonKind::Decimal) => Some(ComparisonType::Decimal),
+        3 => Some(ComparisonType::Integer),
+        // A column of dates has numbers made into dates.
+        _ if kinds[0] == ComparisonKind::DateTime => None,
+        _ => Some(ComparisonType::Double),
+    }
 }
 
 /// The integers of a list that has nothing else, in order.

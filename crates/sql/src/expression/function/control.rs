@@ -5,18 +5,25 @@
 use std::cmp::Ordering;
 
 use meseta_types::comparison::ComparisonType;
-use meseta_types::{DataType, Datum};
+use meseta_types::{DataType, DateTime, Datum};
 
 use super::{Arguments, Env, Extra, Function, Site, Typed, pure};
 use crate::error::Result;
 use crate::expression::comparer::Comparer;
+use crate::expression::evaluate::of_year;
 use crate::expression::typing;
 
 pub(super) static FUNCTIONS: &[Function] = &[
     pure("if", 3, 3, bind_if, |site, env| {
-        let chosen = if site.value(0, env)?.to_bool(env.context) == Some(true) { 1 } else { 2 };
+        let chosen = if site.value(0, env)?.is_taken(env.context) { 1 } else { 2 };
         let value = site.value(chosen, env)?;
-        site.expr.conform(value, env)
+        // An integer among decimals stays as it is.
+        match (site.data_type(), value) {
+            (DataType::Decimal { .. }, Datum::Signed(_) | Datum::Unsigned(_)) => {
+                Ok(value.to_decimal(env.context).map_or(Datum::Null, Datum::Decimal))
+            }
+            _ => site.expr.conform(value, env),
+        }
     }),
     pure("ifnull", 2, 2, bind_coalesce, coalesce),
     pure("coalesce", 1, 255, bind_coalesce, coalesce),
@@ -52,11 +59,22 @@ pub(super) static FUNCTIONS: &[Function] = &[
         2,
         |arguments| {
             let collated = arguments.unify(0, 2)?;
-            arguments.extra =
-                Extra::Comparer(Comparer { kind: Some(ComparisonType::Text), ..Comparer::open(collated.collation) });
+            let mut comparer = arguments.comparer(0, 1, collated.collation);
+            if !matches!(comparer.kind, Some(ComparisonType::DateTime | ComparisonType::Time)) {
+                comparer.kind = Some(ComparisonType::Text);
+            }
+            arguments.extra = Extra::Comparer(comparer);
             Ok(arguments.typed(typing::integer(2)))
         },
         |site, env| {
+            if let Extra::Comparer(comparer) = site.call.extra
+                && comparer.kind != Some(ComparisonType::Text)
+            {
+                let (left, right) = (site.value(0, env)?, site.value(1, env)?);
+                return Ok(comparer
+                    .compare(left, right, env.context)?
+                    .map_or(Datum::Null, |o| Datum::Signed(o as i64)));
+            }
             let (left, right) = (site.text(0, env)?, site.text(1, env)?);
             let (Some(left), Some(right)) = (left, right) else { return Ok(Datum::Null) };
             Ok(Datum::Signed(site.comparison_collation().compare(left, right) as i64))
@@ -80,8 +98,11 @@ fn bind_coalesce(arguments: &mut Arguments<'_, '_>) -> Result<Typed> {
 fn coalesce<'v>(site: Site<'v>, env: &mut Env<'v, '_>) -> Result<Datum<'v>> {
     for number in 0..site.count() {
         let value = site.value(number, env)?;
-        if !value.is_null() {
-            return site.expr.conform(value, env);
+        match (site.data_type(), value) {
+            (_, Datum::Null) => {}
+            // No column's bits any more: a number.
+            (DataType::Bit { .. }, Datum::Bits { bits, .. }) => return Ok(Datum::Unsigned(bits)),
+            _ => return site.expr.conform(value, env),
         }
     }
     Ok(Datum::Null)
@@ -115,14 +136,12 @@ fn bind_extreme(arguments: &mut Arguments<'_, '_>) -> Result<Typed> {
     let count = arguments.list.len();
     if has_text || has_time && has_number {
         let collated = arguments.unify(0, count)?;
-        let all_text = !has_time;
-        let kind = if all_text && !has_number {
-            Some(ComparisonType::Text)
-        } else if has_time && !has_number {
-            let dates = arguments.list.iter().any(|argument| {
-                matches!(argument.data_type, DataType::Date | DataType::DateTime { .. } | DataType::Timestamp { .. })
-            });
-            Some(if dates { ComparisonType::DateTime } else { ComparisonType::Time })
+        let has_json = arguments.list.iter().any(|argument| matches!(argument.data_type, DataType::Json));
+        let has_date = arguments.list.iter().any(|argument| is_date(&argument.data_type));
+        let kind = if has_date {
+            Some(ComparisonType::DateTime)
+        } else if has_time && !has_number && !has_json {
+            Some(ComparisonType::Time)
         } else {
             Some(ComparisonType::Text)
         };
@@ -140,8 +159,44 @@ fn bind_extreme(arguments: &mut Arguments<'_, '_>) -> Result<Typed> {
     Ok(Typed { data_type, nullable, collated })
 }
 
+fn is_date(data_type: &DataType) -> bool {
+    matches!(data_type, DataType::Date | DataType::DateTime { .. } | DataType::Timestamp { .. })
+}
+
+/// The extreme of points in time, as text: with a date among the arguments the others are read as dates. What is none does
+/// not count.
+fn extreme_date<'v>(site: Site<'v>, env: &mut Env<'v, '_>, wanted: Ordering) -> Result<Datum<'v>> {
+    let mut best: Option<DateTime> = None;
+    let (mut decimals, mut only_dates) = (0, true);
+    for argument in &site.call.arguments {
+        let value = argument.evaluate(site.row, env)?;
+        if value.is_null() {
+            return Ok(Datum::Null);
+        }
+        if is_date(&argument.data_type) {
+            decimals = decimals.max(argument.data_type.decimals().unwrap_or(0));
+            only_dates &= matches!(argument.data_type, DataType::Date);
+        }
+        let found = super::temporal::as_datetime(of_year(argument, value), env)?;
+        best = match (best, found) {
+            (Some(before), Some(found)) if found.cmp(&before) != wanted => Some(before),
+            (before, found) => found.or(before),
+        };
+    }
+    let Some(best) = best else { return Ok(Datum::Null) };
+    let mut out = Vec::new();
+    match only_dates {
+        true => best.date.append_text(&mut out),
+        false => best.append_text(decimals, &mut out),
+    }
+    Ok(site.made(&out, env))
+}
+
 fn extreme<'v>(site: Site<'v>, env: &mut Env<'v, '_>, wanted: Ordering) -> Result<Datum<'v>> {
     let Extra::Comparer(comparer) = site.call.extra else { return Ok(Datum::Null) };
+    if comparer.kind == Some(ComparisonType::DateTime) && site.data_type().is_string() {
+        return extreme_date(site, env, wanted);
+    }
     let mut best = Datum::Null;
     for number in 0..site.count() {
         let value = site.value(number, env)?;

@@ -1,10 +1,9 @@
-//! Hashes, compression, encryption.
+//! Hashes, compression, random bytes.
 //!
 //! Source: the manual's "Encryption and Compression Functions".
 
 use std::io::{Read, Write};
 
-use aws_lc_rs::cipher::{AES_128, PaddedBlockDecryptingKey, PaddedBlockEncryptingKey, UnboundCipherKey};
 use aws_lc_rs::digest;
 use meseta_types::{Datum, SqlError};
 
@@ -109,49 +108,6 @@ pub(super) static FUNCTIONS: &[Function] = &[
             }
         },
     ),
-    pure(
-        "aes_encrypt",
-        2,
-        6,
-        |arguments| {
-            Ok(arguments.bytes((arguments.characters(0).saturating_mul(4) / 16 + 1).saturating_mul(16)).nullable())
-        },
-        |site, env| {
-            let (text, key) = (site.text(0, env)?, site.text(1, env)?);
-            let (Some(text), Some(key)) = (text, key) else { return Ok(Datum::Null) };
-            only_ecb(site)?;
-            let key = UnboundCipherKey::new(&AES_128, &folded_key(key)).and_then(PaddedBlockEncryptingKey::ecb_pkcs7);
-            let mut out = text.to_vec();
-            match key.and_then(|key| key.encrypt(&mut out)) {
-                Ok(_) => Ok(site.made(&out, env)),
-                Err(_) => Ok(Datum::Null),
-            }
-        },
-    ),
-    pure(
-        "aes_decrypt",
-        2,
-        6,
-        |arguments| Ok(arguments.bytes(arguments.characters(0)).nullable()),
-        |site, env| {
-            let (text, key) = (site.text(0, env)?, site.text(1, env)?);
-            let (Some(text), Some(key)) = (text, key) else { return Ok(Datum::Null) };
-            only_ecb(site)?;
-            if text.is_empty() || text.len() % 16 != 0 {
-                return Ok(Datum::Null);
-            }
-            let key = UnboundCipherKey::new(&AES_128, &folded_key(key)).and_then(PaddedBlockDecryptingKey::ecb_pkcs7);
-            let mut bytes = text.to_vec();
-            let plain = key.and_then(|key| {
-                let plain = key.decrypt(&mut bytes, aws_lc_rs::cipher::DecryptionContext::None)?;
-                Ok(plain.to_vec())
-            });
-            match plain {
-                Ok(plain) => Ok(site.made(&plain, env)),
-                Err(_) => Ok(Datum::Null),
-            }
-        },
-    ),
     volatile(
         "random_bytes",
         1,
@@ -178,19 +134,6 @@ fn hexadecimal<'v>(site: Site<'v>, bytes: &[u8], env: &mut Env<'v, '_>) -> Datum
 fn sha1<'v>(site: Site<'v>, env: &mut Env<'v, '_>) -> Result<Datum<'v>> {
     let Some(text) = site.text(0, env)? else { return Ok(Datum::Null) };
     Ok(hexadecimal(site, digest::digest(&digest::SHA1_FOR_LEGACY_USE_ONLY, text).as_ref(), env))
-}
-
-fn only_ecb(site: Site<'_>) -> Result<()> {
-    if site.count() > 3 { Err(Error::not_yet("key derivation of AES_ENCRYPT")) } else { Ok(()) }
-}
-
-/// A key of any length as one of 16 bytes.
-fn folded_key(key: &[u8]) -> [u8; 16] {
-    let mut out = [0; 16];
-    for (place, byte) in key.iter().enumerate() {
-        out[place % 16] ^= byte;
-    }
-    out
 }
 
 /// MD5, which a database needs and no library of ours has. Source: RFC 1321.

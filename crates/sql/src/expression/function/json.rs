@@ -30,7 +30,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         255,
         |arguments| {
             if arguments.list.len() % 2 == 1 {
-                return Err(Error::new(meseta_errors::ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT, &[&"json_object"]));
+                return Err(Error::new(meseta_errors::ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT, &[&"JSON_OBJECT"]));
             }
             Ok(arguments.typed(DataType::Json).not_null())
         },
@@ -86,6 +86,9 @@ pub(super) static FUNCTIONS: &[Function] = &[
             match value {
                 Datum::Null => return Ok(Datum::Null),
                 Datum::Json(bytes) => json::unquote(bytes, &mut out),
+                Datum::Signed(_) | Datum::Unsigned(_) | Datum::Double(_) | Datum::Decimal(_) => {
+                    return Err(Error::new(meseta_errors::ER_INCORRECT_TYPE, &[&"1", &"json_unquote"]));
+                }
                 other => {
                     let text = utf8(other, env)?;
                     if text.len() >= 2 && text.starts_with(b"\"") && text.ends_with(b"\"") {
@@ -134,13 +137,20 @@ pub(super) static FUNCTIONS: &[Function] = &[
         1,
         2,
         |arguments| {
-            arguments.constant_paths(1)?;
+            arguments.constant_paths(1);
             Ok(arguments.typed(typing::integer(21)).nullable())
         },
         |site, env| {
-            let Some(bytes) = read(site, 0, env)? else { return Ok(Datum::Null) };
-            let Some(element) = element_at(site, bytes, env)? else { return Ok(Datum::Null) };
-            Ok(Datum::Signed(element.len() as i64))
+            // With a path it is the length of what JSON_EXTRACT finds.
+            let reader = if site.count() == 2 { "json_extract" } else { "json_length" };
+            let Some(bytes) = read_for(site, 0, reader, env)? else { return Ok(Datum::Null) };
+            let Some(paths) = paths(site, 1, env)? else { return Ok(Datum::Null) };
+            if paths.is_empty() {
+                return Ok(Datum::Signed(Element::root(bytes).len() as i64));
+            }
+            let Some(found) = json::extract(bytes, &paths) else { return Ok(Datum::Null) };
+            let found = found.to_document()?;
+            Ok(Datum::Signed(Element::root(&found).len() as i64))
         },
     ),
     pure(
@@ -148,12 +158,18 @@ pub(super) static FUNCTIONS: &[Function] = &[
         1,
         2,
         |arguments| {
-            arguments.constant_paths(1)?;
+            arguments.constant_paths(1);
             Ok(arguments.typed(DataType::Json).nullable())
         },
         |site, env| {
             let Some(bytes) = read(site, 0, env)? else { return Ok(Datum::Null) };
-            let Some(Element::Object(members)) = element_at(site, bytes, env)? else { return Ok(Datum::Null) };
+            let Some(paths) = paths(site, 1, env)? else { return Ok(Datum::Null) };
+            refuse_wildcards(&paths)?;
+            let found = match paths.first() {
+                Some(path) => first(path, bytes),
+                None => Some(Element::root(bytes)),
+            };
+            let Some(Element::Object(members)) = found else { return Ok(Datum::Null) };
             let keys = members.members().map(|(key, _)| Tree::Text(key.to_vec())).collect();
             document(&Tree::Array(keys), env)
         },
@@ -163,7 +179,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         2,
         255,
         |arguments| {
-            arguments.constant_paths(1)?;
+            arguments.constant_paths(1);
             Ok(arguments.typed(DataType::Json).nullable())
         },
         |site, env| {
@@ -200,6 +216,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         let Some(wanted) = read(site, 1, env)? else { return Ok(Datum::Null) };
         let target = if site.count() == 3 {
             let Some(found) = paths(site, 2, env)? else { return Ok(Datum::Null) };
+            refuse_wildcards(&found)?;
             match found.first().and_then(|path| first(path, bytes)) {
                 Some(element) => element,
                 None => return Ok(Datum::Null),
@@ -210,7 +227,8 @@ pub(super) static FUNCTIONS: &[Function] = &[
         Ok(Datum::Signed(contains(target, Element::root(wanted), 0).into()))
     }),
     pure("json_overlaps", 2, 2, bind_maybe_integer::<1>, |site, env| {
-        let (Some(left), Some(right)) = (read(site, 0, env)?, read(site, 1, env)?) else { return Ok(Datum::Null) };
+        let Some(left) = read(site, 0, env)? else { return Ok(Datum::Null) };
+        let Some(right) = read(site, 1, env)? else { return Ok(Datum::Null) };
         Ok(Datum::Signed(overlaps(Element::root(left), Element::root(right)).into()))
     }),
     pure("member of", 2, 2, bind_maybe_integer::<1>, |site, env| {
@@ -260,18 +278,16 @@ pub(super) static FUNCTIONS: &[Function] = &[
         }
         result.map_or(Ok(Datum::Null), |tree| document(&tree, env))
     }),
-    pure("json_merge_preserve", 2, 255, bind_json, |site, env| {
-        let mut result: Option<Tree> = None;
-        for number in 0..site.count() {
-            let Some(bytes) = read(site, number, env)? else { return Ok(Datum::Null) };
-            let next = Element::root(bytes).to_tree();
-            result = Some(match result {
-                None => next,
-                Some(before) => merge_preserve(before, next),
-            });
-        }
-        result.map_or(Ok(Datum::Null), |tree| document(&tree, env))
+    pure("json_merge_preserve", 2, 255, bind_json, merged),
+    pure("json_merge", 2, 255, bind_json, |site, env| {
+        env.context.warnings.warn(SqlError::new(
+            1287,
+            "'JSON_MERGE' is deprecated and will be removed in a future release. Please use \
+             JSON_MERGE_PRESERVE/JSON_MERGE_PATCH instead",
+        ));
+        merged(site, env)
     }),
+    pure("json_search", 3, 255, bind_json, search),
     pure("json_value", 1, 1, bind_json, json_value),
     pure("json_set", 3, 255, bind_changes, |site, env| changed(site, Change::Set, env)),
     pure("json_insert", 3, 255, bind_changes, |site, env| changed(site, Change::Insert, env)),
@@ -321,6 +337,109 @@ fn bind_json(arguments: &mut Arguments<'_, '_>) -> Result<Typed> {
     Ok(arguments.typed(DataType::Json).nullable())
 }
 
+/// JSON_MERGE_PRESERVE.
+fn merged<'v>(site: Site<'v>, env: &mut Env<'v, '_>) -> Result<Datum<'v>> {
+    let mut result: Option<Tree> = None;
+    for number in 0..site.count() {
+        let Some(bytes) = read_for(site, number, "json_merge_preserve", env)? else { return Ok(Datum::Null) };
+        let next = Element::root(bytes).to_tree();
+        result = Some(match result {
+            None => next,
+            Some(before) => merge_preserve(before, next),
+        });
+    }
+    result.map_or(Ok(Datum::Null), |tree| document(&tree, env))
+}
+
+/// The path, or the paths, of the strings of a document that are LIKE a text.
+fn search<'v>(site: Site<'v>, env: &mut Env<'v, '_>) -> Result<Datum<'v>> {
+    let Some(bytes) = read(site, 0, env)? else { return Ok(Datum::Null) };
+    let all = match site.text(1, env)?.map(<[u8]>::to_ascii_lowercase).as_deref() {
+        None => return Ok(Datum::Null),
+        Some(b"one") => false,
+        Some(b"all") => true,
+        Some(_) => {
+            let message = "The oneOrAll argument to json_search may take these values: 'one' or 'all'.";
+            return Err(SqlError::new(3154, message).into());
+        }
+    };
+    let pattern = site.value(2, env)?;
+    if pattern.is_null() {
+        return Ok(Datum::Null);
+    }
+    let pattern = utf8(pattern, env)?;
+    let escape = match site.value(3, env)? {
+        Datum::Null => Some(u32::from(b'\\')),
+        escape => {
+            let escape = utf8(escape, env)?;
+            let mut characters = std::str::from_utf8(&escape).unwrap_or_default().chars();
+            match (characters.next(), characters.next()) {
+                (one, None) => one.map(u32::from).or(Some(u32::from(b'\\'))),
+                _ => return Err(Error::new(meseta_errors::ER_WRONG_ARGUMENTS, &[&"ESCAPE"])),
+            }
+        }
+    };
+    for number in 4..site.count() {
+        match site.text(number, env)? {
+            None => return Ok(Datum::Null),
+            Some(text) if Path::parse(text)?.is_root() => {}
+            Some(_) => return Err(Error::not_yet("JSON_SEARCH at paths")),
+        }
+    }
+    let is_it = |text: &[u8]| Collation::Utf8mb4Bin.like(text, &pattern, escape);
+    let (mut at, mut found) = (String::from("$"), Vec::new());
+    search_in(Element::root(bytes), &is_it, all, &mut at, 0, &mut found);
+    match found.len() {
+        0 => Ok(Datum::Null),
+        1 => document(&found.remove(0), env),
+        _ => document(&Tree::Array(found), env),
+    }
+}
+
+/// Notes the path of each string for which something holds, or of the first.
+fn search_in(
+    element: Element<'_>,
+    is_it: &dyn Fn(&[u8]) -> bool,
+    all: bool,
+    at: &mut String,
+    depth: usize,
+    found: &mut Vec<Tree>,
+) {
+    if depth > json::MAX_DEPTH || !all && !found.is_empty() {
+        return;
+    }
+    let length = at.len();
+    match element {
+        Element::Text(text) if is_it(text) => found.push(Tree::Text(at.clone().into_bytes())),
+        Element::Array(elements) => {
+            for (number, value) in elements.values().enumerate() {
+                at.push_str(&format!("[{number}]"));
+                search_in(value, is_it, all, at, depth + 1, found);
+                at.truncate(length);
+            }
+        }
+        Element::Object(members) => {
+            for (key, value) in members.members() {
+                let name = String::from_utf8_lossy(key);
+                let is_plain = name.chars().next().is_some_and(|first| first.is_alphabetic() || "_$".contains(first))
+                    && name.chars().all(|character| character.is_alphanumeric() || "_$".contains(character));
+                if is_plain {
+                    at.push('.');
+                    at.push_str(&name);
+                } else {
+                    let mut quoted = Vec::new();
+                    json::append_quoted(key, &mut quoted);
+                    at.push('.');
+                    at.push_str(&String::from_utf8_lossy(&quoted));
+                }
+                search_in(value, is_it, all, at, depth + 1, found);
+                at.truncate(length);
+            }
+        }
+        _ => {}
+    }
+}
+
 fn invalid_text(argument: usize, name: &str, error: &json::ParseError) -> Error {
     if error.too_deep {
         return SqlError::new(3157, error.message).into();
@@ -348,19 +467,24 @@ fn utf8<'v>(value: Datum<'v>, env: &mut Env<'v, '_>) -> Result<Vec<u8>> {
 
 /// An argument as a document: text is parsed. Errors: 3140 and 3141 (no JSON), 3146 (of another type).
 fn read<'v>(site: Site<'v>, number: usize, env: &mut Env<'v, '_>) -> Result<Option<&'v [u8]>> {
+    read_for(site, number, site.call.function.name, env)
+}
+
+/// The same for a function that errors give another name.
+fn read_for<'v>(site: Site<'v>, number: usize, name: &str, env: &mut Env<'v, '_>) -> Result<Option<&'v [u8]>> {
     match site.value(number, env)? {
         Datum::Null => Ok(None),
         Datum::Json(bytes) => Ok(Some(bytes)),
         value @ (Datum::Text(..) | Datum::Member { .. }) => {
             let text = utf8(value, env)?;
-            let tree = json::parse(&text).map_err(|error| invalid_text(number + 1, site.call.function.name, &error))?;
+            let tree = json::parse(&text).map_err(|error| invalid_text(number + 1, name, &error))?;
             Ok(Some(env.arena.alloc_slice_copy(&tree.to_document()?)))
         }
         _ => {
             let message = format!(
                 "Invalid data type for JSON data in argument {} to function {}; a JSON string or JSON type is required.",
                 number + 1,
-                site.call.function.name
+                name
             );
             Err(SqlError::new(3146, message).into())
         }
@@ -395,20 +519,12 @@ fn first<'d>(path: &Path, bytes: &'d [u8]) -> Option<Element<'d>> {
     found
 }
 
-/// The element that the second argument names, or all of the document.
-fn element_at<'v>(site: Site<'v>, bytes: &'v [u8], env: &mut Env<'v, '_>) -> Result<Option<Element<'v>>> {
-    if site.count() < 2 {
-        return Ok(Some(Element::root(bytes)));
+/// Error 3149 where a path may name several elements.
+fn refuse_wildcards(paths: &[Path]) -> Result<()> {
+    match paths.iter().any(Path::has_wildcard) {
+        true => Err(Error::new(meseta_errors::ER_INVALID_JSON_PATH_WILDCARD, &[])),
+        false => Ok(()),
     }
-    let Some(found) = paths(site, 1, env)? else { return Ok(None) };
-    if site.call.function.name != "json_length" && found.iter().any(Path::has_wildcard) {
-        return Err(SqlError::new(
-            3149,
-            "In this situation, path expressions may not contain the * and ** tokens or an array range.",
-        )
-        .into());
-    }
-    Ok(found.first().and_then(|path| first(path, bytes)))
 }
 
 fn one_or_all<'v>(site: Site<'v>, env: &mut Env<'v, '_>, name: &str) -> Result<Option<bool>> {
@@ -553,7 +669,12 @@ fn json_value<'v>(site: Site<'v>, env: &mut Env<'v, '_>) -> Result<Datum<'v>> {
         JsonFallback::Error => Err(error),
         JsonFallback::Default(value) => value.evaluate(site.row, env),
     };
-    let Some(bytes) = read(site, 0, env)? else { return Ok(Datum::Null) };
+    let bytes = match read(site, 0, env) {
+        Ok(Some(bytes)) => bytes,
+        Ok(None) => return Ok(Datum::Null),
+        Err(error) if error.code.0 == 3141 => return fallback(&call.on_error, error, env),
+        Err(error) => return Err(error),
+    };
     let mut found = Vec::new();
     call.path.find(bytes, &mut |element| found.push(element));
     let element = match found[..] {
@@ -561,7 +682,10 @@ fn json_value<'v>(site: Site<'v>, env: &mut Env<'v, '_>) -> Result<Datum<'v>> {
             let error = SqlError::new(3966, "No value was found by 'json_value' on the specified path.");
             return fallback(&call.on_empty, error.into(), env);
         }
-        [element] if !matches!(element, Element::Array(_) | Element::Object(_)) || call.target == CastType::Json => {
+        [element]
+            if !matches!(element, Element::Array(_) | Element::Object(_))
+                || matches!(call.target, CastType::Json | CastType::Char(..)) =>
+        {
             element
         }
         _ => {

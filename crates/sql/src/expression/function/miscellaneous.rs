@@ -7,7 +7,7 @@ use std::net::{Ipv4Addr, Ipv6Addr};
 use meseta_types::{Collation, Datum, SqlError};
 
 use super::string::append_hex;
-use super::{Env, Function, Site, bind_integer, bind_maybe_integer, pure, volatile};
+use super::{Env, Function, Site, bind_integer, bind_maybe_integer, described, pure, volatile};
 use crate::error::{Error, Result};
 use crate::expression::typing;
 
@@ -125,7 +125,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
             Ok(site.made(&out, env))
         },
     ),
-    pure(
+    described(
         "inet_aton",
         1,
         1,
@@ -134,28 +134,28 @@ pub(super) static FUNCTIONS: &[Function] = &[
             let Some(text) = site.text(0, env)? else { return Ok(Datum::Null) };
             match inet_aton(text) {
                 Some(number) => Ok(Datum::Unsigned(number)),
-                None => Ok(wrong_address(text, "inet_aton", env)),
+                None => Ok(wrong_address(site, env)),
             }
         },
     ),
-    pure(
+    described(
         "inet_ntoa",
         1,
         1,
-        |arguments| Ok(arguments.ascii(15).nullable()),
+        |arguments| {
+            arguments.numbers();
+            Ok(arguments.ascii(15).nullable())
+        },
         |site, env| {
             let value = site.value(0, env)?;
             let Some((number, _)) = value.to_integer(env.context) else { return Ok(Datum::Null) };
             match u32::try_from(number as u64) {
                 Ok(number) => Ok(site.made(Ipv4Addr::from(number).to_string().as_bytes(), env)),
-                Err(_) => {
-                    let shown = value.to_text(env.arena).unwrap_or_default();
-                    Ok(wrong_address(shown, "inet_ntoa", env))
-                }
+                Err(_) => Ok(wrong_address(site, env)),
             }
         },
     ),
-    pure(
+    described(
         "inet6_aton",
         1,
         1,
@@ -168,11 +168,11 @@ pub(super) static FUNCTIONS: &[Function] = &[
             }
             match shown.parse::<Ipv6Addr>() {
                 Ok(address) => Ok(site.made(&address.octets(), env)),
-                Err(_) => Ok(wrong_address(text, "inet6_aton", env)),
+                Err(_) => Ok(wrong_address(site, env)),
             }
         },
     ),
-    pure(
+    described(
         "inet6_ntoa",
         1,
         1,
@@ -188,27 +188,29 @@ pub(super) static FUNCTIONS: &[Function] = &[
                     return Ok(site.made(v6_text(&octets).as_bytes(), env));
                 }
             }
-            Ok(wrong_address(bytes, "inet6_ntoa", env))
+            Ok(wrong_address(site, env))
         },
     ),
     pure(
         "is_ipv4",
         1,
         1,
-        |arguments| Ok(arguments.typed(typing::integer(1)).not_null()),
+        |arguments| Ok(arguments.typed(typing::integer(1))),
         |site, env| {
-            let text = site.text(0, env)?.and_then(|text| std::str::from_utf8(text).ok());
-            Ok(Datum::Signed(text.is_some_and(|text| strict_v4(text).is_some()).into()))
+            let Some(text) = site.text(0, env)? else { return Ok(Datum::Null) };
+            let text = std::str::from_utf8(text);
+            Ok(Datum::Signed(text.is_ok_and(|text| strict_v4(text).is_some()).into()))
         },
     ),
     pure(
         "is_ipv6",
         1,
         1,
-        |arguments| Ok(arguments.typed(typing::integer(1)).not_null()),
+        |arguments| Ok(arguments.typed(typing::integer(1))),
         |site, env| {
-            let text = site.text(0, env)?.and_then(|text| std::str::from_utf8(text).ok());
-            Ok(Datum::Signed(text.is_some_and(|text| text.parse::<Ipv6Addr>().is_ok()).into()))
+            let Some(text) = site.text(0, env)? else { return Ok(Datum::Null) };
+            let text = std::str::from_utf8(text);
+            Ok(Datum::Signed(text.is_ok_and(|text| text.parse::<Ipv6Addr>().is_ok()).into()))
         },
     ),
     pure(
@@ -255,7 +257,10 @@ pub(super) static FUNCTIONS: &[Function] = &[
         "format_bytes",
         1,
         1,
-        |arguments| Ok(arguments.ascii(11)),
+        |arguments| {
+            arguments.numbers();
+            Ok(arguments.ascii(11))
+        },
         |site, env| {
             let Some(bytes) = site.double(0, env)? else { return Ok(Datum::Null) };
             let units = ["bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"];
@@ -266,7 +271,10 @@ pub(super) static FUNCTIONS: &[Function] = &[
         "format_pico_time",
         1,
         1,
-        |arguments| Ok(arguments.ascii(11)),
+        |arguments| {
+            arguments.numbers();
+            Ok(arguments.ascii(11))
+        },
         |site, env| {
             let Some(time) = site.double(0, env)? else { return Ok(Datum::Null) };
             let steps: [(f64, &str); 8] = [
@@ -358,9 +366,13 @@ fn wrong_uuid(text: &[u8], name: &str) -> Error {
     SqlError::new(1411, format!("Incorrect string value: '{shown}' for function {name}")).into()
 }
 
-fn wrong_address<'v>(text: &[u8], name: &str, env: &mut Env<'v, '_>) -> Datum<'v> {
-    let shown = meseta_types::error::printable(text);
-    env.context.warnings.warn(SqlError::new(1411, format!("Incorrect string value: '{shown}' for function {name}")));
+/// NULL, and a warning that shows the argument as it was written.
+fn wrong_address<'v>(site: Site<'v>, env: &mut Env<'v, '_>) -> Datum<'v> {
+    let name = site.call.function.name;
+    let call = site.described();
+    let shown = call.get(name.len() + 1..call.len().saturating_sub(1)).unwrap_or_default();
+    let kind = if name == "inet_ntoa" { "integer" } else { "string" };
+    env.context.warnings.warn(SqlError::new(1411, format!("Incorrect {kind} value: '{shown}' for function {name}")));
     Datum::Null
 }
 

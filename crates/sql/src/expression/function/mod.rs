@@ -10,6 +10,7 @@
 //!
 //! Source: the manual's "Functions and Operators"; types, NULLs, warnings and limits by experiment (tests/expression).
 
+mod cipher;
 mod control;
 mod encryption;
 mod information;
@@ -95,6 +96,7 @@ const fn volatile(name: &'static str, least: u8, most: u8, bind: Bind, evaluate:
 }
 
 static FAMILIES: &[&[Function]] = &[
+    cipher::FUNCTIONS,
     control::FUNCTIONS,
     encryption::FUNCTIONS,
     information::FUNCTIONS,
@@ -186,11 +188,13 @@ static ALWAYS_NULLABLE: &[&str] = &[
     "json_extract",
     "json_keys",
     "json_length",
+    "json_merge",
     "json_merge_patch",
     "json_merge_preserve",
     "json_object",
     "json_pretty",
     "json_quote",
+    "json_search",
     "json_storage_size",
     "json_type",
     "json_unquote",
@@ -279,10 +283,8 @@ pub static MISSING: &[&str] = &[
     "geometrycollection",
     "gtid_subset",
     "gtid_subtract",
-    "json_merge",
     "json_schema_valid",
     "json_schema_validation_report",
-    "json_search",
     "linestring",
     "load_file",
     "master_pos_wait",
@@ -433,7 +435,7 @@ fn bind_maybe_double(arguments: &mut Arguments<'_, '_>) -> Result<Typed> {
 }
 
 /// Whether an expression is a condition, which JSON takes for true or false rather than for a number.
-pub(super) fn is_condition(expr: &Expr) -> bool {
+pub(in crate::expression) fn is_condition(expr: &Expr) -> bool {
     use super::ExprKind as K;
     match &expr.kind {
         K::Compare(_)

@@ -6,9 +6,7 @@ use meseta_errors::{ER_DATA_OUT_OF_RANGE, ER_INVALID_ARGUMENT_FOR_LOGARITHM};
 use meseta_types::{DataType, Datum, Decimal, Numeric, arithmetic, double};
 
 use super::control::from_numeric;
-use super::{
-    Arguments, Env, Function, Site, Typed, bind_double, bind_integer, bind_maybe_double, described, pure, volatile,
-};
+use super::{Arguments, Env, Function, Site, Typed, bind_double, bind_maybe_double, described, pure, volatile};
 use crate::error::{Error, Result};
 use crate::expression::random::Random;
 use crate::expression::typing::{self, exact_digits, is_integral};
@@ -121,7 +119,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
             Ok(Datum::Unsigned(crc32(text).into()))
         },
     ),
-    pure("bit_count", 1, 1, bind_integer::<2>, |site, env| {
+    pure("bit_count", 1, 1, bind_bits, |site, env| {
         let value = site.value(0, env)?;
         if let (Datum::Text(bytes, _), Some(argument)) = (value, site.argument(0))
             && crate::expression::evaluate::is_bytes(argument)
@@ -134,8 +132,8 @@ pub(super) static FUNCTIONS: &[Function] = &[
         })
     }),
     pure("conv", 3, 3, |arguments| Ok(arguments.ascii(65).nullable()), conv),
-    pure("bin", 1, 1, |arguments| Ok(arguments.ascii(65).nullable()), |site, env| in_base(site, env, 2)),
-    pure("oct", 1, 1, |arguments| Ok(arguments.ascii(65).nullable()), |site, env| in_base(site, env, 8)),
+    pure("bin", 1, 1, bind_in_base, |site, env| in_base(site, env, 2)),
+    pure("oct", 1, 1, bind_in_base, |site, env| in_base(site, env, 8)),
 ];
 
 fn out_of_range(kind: &str, site: Site<'_>) -> Error {
@@ -255,7 +253,6 @@ fn bind_round(arguments: &mut Arguments<'_, '_>) -> Result<Typed> {
         (DataType::Decimal { precision, scale, .. }, Some(places)) => {
             let is_unsigned = typed.data_type.is_unsigned();
             let new_scale = places.clamp(0, i64::from(*scale)) as u32;
-            let new_scale = if places > i64::from(*scale) { places.min(30) as u32 } else { new_scale };
             let shortened = new_scale < u32::from(*scale) && !truncates;
             typing::decimal(u32::from(precision - scale) + u32::from(shortened), new_scale, is_unsigned)
         }
@@ -348,6 +345,17 @@ fn crc32(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(!0u32, |crc, byte| crc >> 8 ^ TABLE[usize::from(crc as u8 ^ byte)])
 }
 
+/// A hexadecimal literal's bits are counted as those of a number.
+fn bind_bits(arguments: &mut Arguments<'_, '_>) -> Result<Typed> {
+    arguments.numbers();
+    Ok(arguments.typed(typing::integer(2)))
+}
+
+fn bind_in_base(arguments: &mut Arguments<'_, '_>) -> Result<Typed> {
+    arguments.numbers();
+    Ok(arguments.ascii(65).nullable())
+}
+
 fn in_base<'v>(site: Site<'v>, env: &mut Env<'v, '_>, base: u32) -> Result<Datum<'v>> {
     let value = site.value(0, env)?;
     let number = match value {
@@ -357,6 +365,10 @@ fn in_base<'v>(site: Site<'v>, env: &mut Env<'v, '_>, base: u32) -> Result<Datum
                 return Ok(Datum::Null);
             }
             parse_in_base(text, 10).0
+        }
+        // The number at the front of its text.
+        Datum::Date(_) | Datum::Time(..) | Datum::DateTime(..) => {
+            parse_in_base(value.to_text(env.arena).unwrap_or_default(), 10).0
         }
         Datum::Double(number) => double_bits(number),
         other => match other.to_decimal(env.context).and_then(|number| number.truncate(0).ok()) {

@@ -30,7 +30,7 @@ const NEST_LIMIT: u32 = 200;
 const KEPT: usize = 16;
 
 /// Options of a pattern: `match_type`.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Default)]
 struct Options {
     ignores_case: bool,
     many_lines: bool,
@@ -139,7 +139,15 @@ impl Search {
         match_type: usize,
         env: &mut Env<'v, '_>,
     ) -> Result<Option<Search>> {
-        let (Some(text), Some(pattern)) = (utf8(site, 0, env)?, utf8(site, 1, env)?) else { return Ok(None) };
+        let Some(pattern) = utf8(site, 1, env)? else { return Ok(None) };
+        // A pattern that is none is an error, whatever it is compared with.
+        if pattern.is_empty() {
+            return Err(Error::new(ER_REGEXP_ILLEGAL_ARGUMENT, &[]));
+        }
+        let Some(text) = utf8(site, 0, env)? else {
+            compiled(&pattern, Options::default())?;
+            return Ok(None);
+        };
         let mut number = |argument: Option<usize>| -> Result<Option<i64>> {
             let Some(argument) = argument.filter(|&argument| argument < site.count()) else { return Ok(Some(1)) };
             let value = site.value(argument, env)?;
@@ -162,9 +170,6 @@ impl Search {
                     _ => return Err(Error::new(ER_WRONG_ARGUMENTS, &[&site.call.function.name])),
                 }
             }
-        }
-        if pattern.is_empty() {
-            return Err(Error::new(ER_REGEXP_ILLEGAL_ARGUMENT, &[]));
         }
         let out_of_bounds = || Error::new(ER_REGEXP_INDEX_OUTOFBOUNDS_ERROR, &[]);
         let skipped = usize::try_from(position).ok().and_then(|at| at.checked_sub(1)).ok_or_else(out_of_bounds)?;
@@ -231,7 +236,7 @@ fn compiled(pattern: &str, options: Options) -> Result<Rc<Regex>> {
     if let Some(regex) = kept {
         return Ok(regex);
     }
-    let made = RegexBuilder::new(pattern)
+    let made = RegexBuilder::new(&of_unicode(pattern))
         .case_insensitive(options.ignores_case)
         .multi_line(options.many_lines)
         .dot_matches_new_line(options.dot_is_newline)
@@ -245,6 +250,23 @@ fn compiled(pattern: &str, options: Options) -> Result<Rc<Regex>> {
         patterns.insert(0, (pattern.into(), options, Rc::clone(&regex)));
     });
     Ok(regex)
+}
+
+/// A pattern with classes like `[:alpha:]`, which are of all of Unicode, in the library's words.
+fn of_unicode(pattern: &str) -> std::borrow::Cow<'_, str> {
+    const CLASSES: [(&str, &str); 7] = [
+        ("[:alpha:]", r"\p{Alphabetic}"),
+        ("[:digit:]", r"\p{Nd}"),
+        ("[:alnum:]", r"\p{Alphabetic}\p{Nd}"),
+        ("[:upper:]", r"\p{Uppercase}"),
+        ("[:lower:]", r"\p{Lowercase}"),
+        ("[:space:]", r"\p{White_Space}"),
+        ("[:punct:]", r"\p{Punctuation}"),
+    ];
+    if !pattern.contains("[:") {
+        return pattern.into();
+    }
+    CLASSES.iter().fold(pattern.to_owned(), |pattern, (class, meaning)| pattern.replace(class, meaning)).into()
 }
 
 /// MySQL's error for a pattern that is none.

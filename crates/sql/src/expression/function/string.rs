@@ -463,6 +463,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         2,
         3,
         |arguments| {
+            arguments.number(0);
             let length = arguments.characters(0);
             Ok(arguments.ascii(length + length / 3 + 32).nullable())
         },
@@ -505,7 +506,10 @@ pub(super) static FUNCTIONS: &[Function] = &[
         Ok(match bytes {
             [] => Datum::Signed(0),
             [a, b, c, d, _, ..] => Datum::Signed(i64::from(u32::from_le_bytes([*a, *b, *c, *d]) & 0x3fff_ffff)),
-            _ => Datum::Null,
+            _ => {
+                env.context.warnings.warn(meseta_types::SqlError::new(1259, "ZLIB: Input data corrupted"));
+                Datum::Signed(0)
+            }
         })
     }),
 ];

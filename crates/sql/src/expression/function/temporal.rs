@@ -6,13 +6,16 @@ use meseta_types::temporal::{
     self, Instant, SECOND, WeekMode, day_number, extract, from_day_number, period_add, period_diff, timestampdiff,
 };
 use meseta_types::{
-    CastType, DataType, Date, DateTime, Datum, Decimal, Interval, IntervalUnit, Numeric, SqlError, Time, Zone, cast,
+    CastType, Context, DataType, Date, DateTime, Datum, Decimal, Interval, IntervalUnit, Numeric, SqlError, SqlMode,
+    Time, Zone, cast,
 };
 
 use super::{
-    Arguments, Env, Extra, Function, Site, Typed, bind_integer, bind_maybe_integer, pure, statement, volatile,
+    Arguments, Env, Extra, Function, Site, Typed, bind_integer, bind_maybe_integer, described, pure, statement,
+    volatile,
 };
 use crate::error::{Error, Result};
+use crate::expression::evaluate::of_year;
 use crate::expression::typing::{self, exact_digits};
 
 pub(super) static FUNCTIONS: &[Function] = &[
@@ -49,12 +52,15 @@ pub(super) static FUNCTIONS: &[Function] = &[
         1,
         |arguments| {
             if arguments.list.is_empty() {
-                return Ok(arguments.typed(typing::unsigned(20)).not_null());
+                return Ok(arguments.typed(typing::integer(21)).not_null());
             }
-            let decimals = temporal_decimals(arguments, 0);
+            let decimals = match arguments.argument(0).and_then(|argument| argument.as_constant()) {
+                Some(Datum::Text(text, _)) if temporal::parse_datetime(text, SqlMode::NONE).value.is_none() => 6,
+                _ => temporal_decimals(arguments, 0),
+            };
             let data_type =
                 if decimals == 0 { typing::integer(21) } else { typing::decimal(11, decimals.into(), false) };
-            Ok(arguments.typed(data_type).nullable())
+            Ok(arguments.typed(data_type))
         },
         unix_timestamp,
     ),
@@ -74,9 +80,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         },
         from_unixtime,
     ),
-    pure("date", 1, 1, bind_date, |site, env| {
-        Ok(datetime(site, 0, env)?.map_or(Datum::Null, |value| Datum::Date(value.date)))
-    }),
+    pure("date", 1, 1, bind_date, |site, env| Ok(date_of(site, 0, env)?.map_or(Datum::Null, Datum::Date))),
     pure(
         "time",
         1,
@@ -119,7 +123,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         1,
         1,
         |arguments| Ok(arguments.typed(DataType::Year).nullable()),
-        |site, env| Ok(date(site, env)?.map_or(Datum::Null, |date| Datum::Unsigned(date.year.into()))),
+        |site, env| of_date(site, env, |date| date.year.into()),
     ),
     pure("month", 1, 1, bind_maybe_integer::<3>, |site, env| of_date(site, env, |date| date.month.into())),
     pure("day", 1, 1, bind_maybe_integer::<3>, |site, env| of_date(site, env, |date| date.day.into())),
@@ -181,7 +185,13 @@ pub(super) static FUNCTIONS: &[Function] = &[
         },
     ),
     pure("last_day", 1, 1, bind_date, |site, env| {
-        let Some(date) = real_date(site, env)? else { return Ok(Datum::Null) };
+        let Some(date) = date(site, env)? else { return Ok(Datum::Null) };
+        if date.month == 0 || date.day == 0 {
+            let mut shown = Vec::new();
+            date.append_text(&mut shown);
+            env.context.warnings.warn(SqlError::truncated_incorrect("date", &shown));
+            return Ok(Datum::Null);
+        }
         Ok(date.last_day().map_or(Datum::Null, Datum::Date))
     }),
     pure("to_days", 1, 1, bind_maybe_integer::<8>, |site, env| {
@@ -194,10 +204,15 @@ pub(super) static FUNCTIONS: &[Function] = &[
         }
         Ok(Datum::Signed(value.total_micros() / SECOND))
     }),
-    pure("from_days", 1, 1, bind_date, |site, env| {
+    described("from_days", 1, 1, bind_date, |site, env| {
         let Some(number) = site.signed(0, env)? else { return Ok(Datum::Null) };
-        let date = u32::try_from(number).ok().filter(|number| *number > 365).and_then(from_day_number);
-        Ok(Datum::Date(date.unwrap_or(Date::ZERO)))
+        // The year 0, which no other function knows, has 365 days.
+        let date = match u32::try_from(number) {
+            Ok(0) | Err(_) => None,
+            Ok(day @ 1..=365) => from_day_number(day + 365).map(|date| Date { year: 0, ..date }),
+            Ok(day) => from_day_number(day),
+        };
+        Ok(date.map_or_else(|| beyond("DATE", site, env), Datum::Date))
     }),
     pure("hour", 1, 1, bind_maybe_integer::<4>, |site, env| of_time(site, env, |time| time.hours().into())),
     pure("minute", 1, 1, bind_maybe_integer::<3>, |site, env| of_time(site, env, |time| time.minute().into())),
@@ -301,13 +316,13 @@ pub(super) static FUNCTIONS: &[Function] = &[
         Ok(Datum::Signed(timestampdiff(*unit, from, to)))
     }),
     pure("datediff", 2, 2, bind_maybe_integer::<7>, |site, env| {
-        let (to, from) = (datetime(site, 0, env)?, datetime(site, 1, env)?);
+        let (to, from) = (date_of(site, 0, env)?, date_of(site, 1, env)?);
         let (Some(to), Some(from)) = (to, from) else { return Ok(Datum::Null) };
-        let real = |value: DateTime| value.date.month != 0 && value.date.day != 0;
+        let real = |date: Date| date.month != 0 && date.day != 0;
         if !real(from) || !real(to) {
             return Ok(Datum::Null);
         }
-        Ok(Datum::Signed(temporal::datediff(to.date, from.date)))
+        Ok(Datum::Signed(temporal::datediff(to, from)))
     }),
     statement(
         "timediff",
@@ -319,8 +334,8 @@ pub(super) static FUNCTIONS: &[Function] = &[
         },
         time_diff,
     ),
-    statement("addtime", 2, 2, bind_add_time, |site, env| add_time(site, env, 1)),
-    statement("subtime", 2, 2, bind_add_time, |site, env| add_time(site, env, -1)),
+    Function { describes: true, ..statement("addtime", 2, 2, bind_add_time, |site, env| add_time(site, env, 1)) },
+    Function { describes: true, ..statement("subtime", 2, 2, bind_add_time, |site, env| add_time(site, env, -1)) },
     pure("period_add", 2, 2, bind_integer::<6>, |site, env| {
         let (period, months) = (site.signed(0, env)?, site.signed(1, env)?);
         let (Some(period), Some(months)) = (period, months) else { return Ok(Datum::Null) };
@@ -345,10 +360,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
                 | IntervalUnit::Week
                 | IntervalUnit::Day
         );
-        let with_day = matches!(
-            unit,
-            IntervalUnit::DayHour | IntervalUnit::DayMinute | IntervalUnit::DaySecond | IntervalUnit::DayMicrosecond
-        );
+        let with_day = with_day(unit);
         if of_date {
             let Some(value) = as_datetime(value, env)? else { return Ok(Datum::Null) };
             return Ok(Datum::Signed(extract(unit, value.date, Time::ZERO)));
@@ -359,6 +371,10 @@ pub(super) static FUNCTIONS: &[Function] = &[
                 let Some(value) = as_datetime(value, env)? else { return Ok(Datum::Null) };
                 return Ok(Datum::Signed(extract(unit, value.date, value.time())));
             }
+        }
+        if let Some(value) = date_in_number(value, env) {
+            let date = if with_day { value.date } else { Date::ZERO };
+            return Ok(Datum::Signed(extract(unit, date, value.time())));
         }
         let Some(time) = as_time(value, env)? else { return Ok(Datum::Null) };
         Ok(Datum::Signed(extract(unit, Date::ZERO, time)))
@@ -373,9 +389,16 @@ pub(super) static FUNCTIONS: &[Function] = &[
             Ok(arguments.text(length, collated).nullable())
         },
         |site, env| {
-            let value = datetime(site, 0, env)?;
+            let value = site.value(0, env)?;
+            let mode = env.context.mode;
+            env.context.mode.no_zero_in_date = false;
+            let value = match value {
+                Datum::Signed(0) | Datum::Unsigned(0) => Ok(Some(DateTime::ZERO)),
+                value => as_datetime(value, env),
+            };
+            env.context.mode = mode;
             let format = site.text(1, env)?;
-            let (Some(value), Some(format)) = (value, format) else { return Ok(Datum::Null) };
+            let (Some(value), Some(format)) = (value?, format) else { return Ok(Datum::Null) };
             let mut out = Vec::new();
             if format.is_empty() || temporal::append_date_format(value, format, &mut out).is_none() {
                 return Ok(Datum::Null);
@@ -393,11 +416,17 @@ pub(super) static FUNCTIONS: &[Function] = &[
             Ok(arguments.text(length, collated).nullable())
         },
         |site, env| {
-            let value = time(site, 0, env)?;
+            let value = site.value(0, env)?;
+            let value = moment(value, false, env)?;
             let format = site.text(1, env)?;
             let (Some(value), Some(format)) = (value, format) else { return Ok(Datum::Null) };
             let mut out = Vec::new();
-            if format.is_empty() || temporal::append_time_format(value, format, &mut out).is_none() {
+            let made = match value {
+                _ if format.is_empty() => None,
+                Moment::Point(value) => temporal::append_date_format(value, format, &mut out),
+                Moment::Length(value) => temporal::append_time_format(value, format, &mut out),
+            };
+            if made.is_none() {
                 return Ok(Datum::Null);
             }
             Ok(site.made(&out, env))
@@ -575,35 +604,107 @@ pub(super) fn as_time<'v>(value: Datum<'v>, env: &mut Env<'v, '_>) -> Result<Opt
     })
 }
 
-fn datetime<'v>(site: Site<'v>, number: usize, env: &mut Env<'v, '_>) -> Result<Option<DateTime>> {
+/// An argument's value; a year is its first day.
+fn temporal_value<'v>(site: Site<'v>, number: usize, env: &mut Env<'v, '_>) -> Result<Datum<'v>> {
     let value = site.value(number, env)?;
+    Ok(site.argument(number).map_or(value, |argument| of_year(argument, value)))
+}
+
+fn datetime<'v>(site: Site<'v>, number: usize, env: &mut Env<'v, '_>) -> Result<Option<DateTime>> {
+    let value = temporal_value(site, number, env)?;
     as_datetime(value, env)
 }
 
 fn time<'v>(site: Site<'v>, number: usize, env: &mut Env<'v, '_>) -> Result<Option<Time>> {
-    let value = site.value(number, env)?;
+    let value = temporal_value(site, number, env)?;
     as_time(value, env)
 }
 
-/// The date of the first argument, which may have zeros.
-fn date<'v>(site: Site<'v>, env: &mut Env<'v, '_>) -> Result<Option<Date>> {
-    let value = site.value(0, env)?;
-    Ok(fuzzy_datetime(value, env)?.map(|value| value.date))
+/// The date of an argument.
+fn date_of<'v>(site: Site<'v>, number: usize, env: &mut Env<'v, '_>) -> Result<Option<Date>> {
+    let value = temporal_value(site, number, env)?;
+    as_date(value, env)
 }
 
-/// As a date and time, in which zeros are fine whatever the mode is.
-fn fuzzy_datetime<'v>(value: Datum<'v>, env: &mut Env<'v, '_>) -> Result<Option<DateTime>> {
+fn as_date<'v>(value: Datum<'v>, env: &mut Env<'v, '_>) -> Result<Option<Date>> {
+    Ok(match cast(value, CastType::Date, env.context, env.arena, &String::new)? {
+        Datum::Date(date) => Some(date),
+        _ => None,
+    })
+}
+
+/// The date of the first argument, which may have zeros. Numbers up to 100 are a day without a month.
+fn date<'v>(site: Site<'v>, env: &mut Env<'v, '_>) -> Result<Option<Date>> {
+    let value = temporal_value(site, 0, env)?;
+    let is_number =
+        matches!(value, Datum::Signed(_) | Datum::Unsigned(_) | Datum::Decimal(_) | Datum::Double(_) | Datum::Float(_));
+    if let Some(number) = value.to_double(&mut Context::default()).filter(|_| is_number)
+        && (0.0..=100.0).contains(&number.trunc())
+        && !number.is_sign_negative()
+    {
+        return Ok(Some(Date { year: 2000, month: 0, day: number as u8 }));
+    }
     let mode = env.context.mode;
     env.context.mode.no_zero_in_date = false;
-    env.context.mode.no_zero_date = false;
-    let found = as_datetime(value, env);
+    let found = as_date(value, env);
     env.context.mode = mode;
     found
 }
 
 /// A day of the calendar; zero dates and zeros in dates are none.
 fn real_date<'v>(site: Site<'v>, env: &mut Env<'v, '_>) -> Result<Option<Date>> {
-    Ok(datetime(site, 0, env)?.map(|value| value.date).filter(|date| date.month != 0 && date.day != 0))
+    Ok(date_of(site, 0, env)?.filter(|date| date.month != 0 && date.day != 0))
+}
+
+/// NULL, and warning 6527: a result that its type does not have.
+fn beyond<'v>(kind: &str, site: Site<'v>, env: &mut Env<'v, '_>) -> Datum<'v> {
+    let message = format!("{kind} value is out of range in '{}'", site.described());
+    env.context.warnings.warn(SqlError::new(6527, message));
+    Datum::Null
+}
+
+/// What may be a time or a date and time, by its value.
+enum Moment {
+    Point(DateTime),
+    Length(Time),
+}
+
+/// A value as what it reads as: a time if that is all it is, otherwise a date and time if it has the form of one. `checks`:
+/// a date that there is not is NULL.
+fn moment<'v>(value: Datum<'v>, checks: bool, env: &mut Env<'v, '_>) -> Result<Option<Moment>> {
+    let is_point = match value {
+        Datum::Date(_) | Datum::DateTime(..) => true,
+        Datum::Text(text, _) => {
+            let parsed = temporal::parse_time(text, env.context.mode);
+            let is_time = parsed.value.is_some() && !parsed.truncated && !parsed.out_of_range;
+            let form = SqlMode { allow_invalid_dates: true, ..SqlMode::NONE };
+            let is_date = temporal::parse_datetime(text, form).value.is_some();
+            if is_time { parsed.date.is_some() } else { is_date || parsed.value.is_none() }
+        }
+        _ => date_in_number(value, env).is_some(),
+    };
+    if !is_point {
+        return Ok(as_time(value, env)?.map(Moment::Length));
+    }
+    let mode = env.context.mode;
+    if !checks {
+        env.context.mode.no_zero_date = false;
+        env.context.mode.no_zero_in_date = false;
+    }
+    let found = as_datetime(value, env);
+    env.context.mode = mode;
+    Ok(found?.map(Moment::Point))
+}
+
+/// The date and time that a number is which is too large for a time.
+fn date_in_number<'v>(value: Datum<'v>, env: &mut Env<'v, '_>) -> Option<DateTime> {
+    let (Datum::Signed(_) | Datum::Unsigned(_) | Datum::Decimal(_) | Datum::Double(_)) = value else { return None };
+    let number = value.to_decimal(env.context)?.truncate(0).ok()?.to_i64().0;
+    if number <= 8_385_959 {
+        return None;
+    }
+    temporal::datetime_from_number(number, env.context.mode)?;
+    as_datetime(value, env).ok().flatten()
 }
 
 fn of_date<'v>(site: Site<'v>, env: &mut Env<'v, '_>, f: fn(Date) -> i64) -> Result<Datum<'v>> {
@@ -628,9 +729,14 @@ fn move_week(mode: u64) -> impl Fn(Date) -> i64 {
 
 fn unix_timestamp<'v>(site: Site<'v>, env: &mut Env<'v, '_>) -> Result<Datum<'v>> {
     if site.count() == 0 {
-        return Ok(Datum::Unsigned((env_start(env) / SECOND).max(0) as u64));
+        return Ok(Datum::Signed((env_start(env) / SECOND).max(0)));
     }
-    let Some(value) = datetime(site, 0, env)? else { return Ok(Datum::Null) };
+    let value = temporal_value(site, 0, env)?;
+    if value.is_null() {
+        return Ok(Datum::Null);
+    }
+    // What is no date is 0.
+    let value = as_datetime(value, env)?.unwrap_or(DateTime::ZERO);
     let (seconds, micros) = match env.context.zone.to_utc(value) {
         Some(Instant::At(seconds)) => (seconds, value.micros),
         Some(Instant::InGap(seconds)) => (seconds, 0),
@@ -670,7 +776,7 @@ fn from_unixtime<'v>(site: Site<'v>, env: &mut Env<'v, '_>) -> Result<Datum<'v>>
     if site.count() == 2 {
         let Some(format) = site.text(1, env)? else { return Ok(Datum::Null) };
         let mut out = Vec::new();
-        if temporal::append_date_format(found, format, &mut out).is_none() {
+        if format.is_empty() || temporal::append_date_format(found, format, &mut out).is_none() {
             return Ok(Datum::Null);
         }
         return Ok(site.made(&out, env));
@@ -724,11 +830,18 @@ fn bind_date_add(arguments: &mut Arguments<'_, '_>) -> Result<Typed> {
         DataType::DateTime { decimals } | DataType::Timestamp { decimals } => {
             DataType::DateTime { decimals: (*decimals).max(of_amount) }
         }
-        DataType::Time { decimals } if unit.has_time() => DataType::Time { decimals: (*decimals).max(of_amount) },
+        DataType::Time { decimals } if unit.has_time() && !with_day(unit) => {
+            DataType::Time { decimals: (*decimals).max(of_amount) }
+        }
         DataType::Time { decimals } => DataType::DateTime { decimals: (*decimals).max(of_amount) },
-        _ => return Ok(arguments.ascii(29).nullable()),
+        _ => return Ok(arguments.ascii_char(29).nullable()),
     };
     Ok(arguments.typed(data_type).nullable())
+}
+
+fn with_day(unit: IntervalUnit) -> bool {
+    use IntervalUnit as U;
+    matches!(unit, U::DayHour | U::DayMinute | U::DaySecond | U::DayMicrosecond)
 }
 
 /// The interval that an amount stands for; `None` is NULL.
@@ -784,7 +897,12 @@ fn date_add<'v>(site: Site<'v>, env: &mut Env<'v, '_>) -> Result<Datum<'v>> {
         }
         _ => false,
     };
-    let Some(start) = as_datetime(value, env)? else { return Ok(Datum::Null) };
+    // One counts from days of the calendar only, whatever the mode is.
+    let mode = env.context.mode;
+    env.context.mode = SqlMode { no_zero_date: true, no_zero_in_date: true, allow_invalid_dates: false, ..mode };
+    let start = as_datetime(value, env);
+    env.context.mode = mode;
+    let Some(start) = start? else { return Ok(Datum::Null) };
     let amount = site.value(1, env)?;
     let Some(interval) = interval_of(amount, unit, env) else { return Ok(Datum::Null) };
     let interval = if subtract { interval.negated() } else { interval };
@@ -810,22 +928,12 @@ fn time_diff<'v>(site: Site<'v>, env: &mut Env<'v, '_>) -> Result<Datum<'v>> {
         return Ok(Datum::Null);
     }
     let decimals = decimals_of(site);
-    let dated = |value: Datum<'v>, env: &mut Env<'v, '_>| match value {
-        Datum::Date(_) | Datum::DateTime(..) => Some(true),
-        Datum::Time(..) => Some(false),
-        other => Some(looks_like_datetime(other, env)),
-    };
-    if dated(left, env) != dated(right, env) {
-        return Ok(Datum::Null);
-    }
-    let micros = if dated(left, env) == Some(true) {
-        let (left, right) = (as_datetime(left, env)?, as_datetime(right, env)?);
-        let (Some(left), Some(right)) = (left, right) else { return Ok(Datum::Null) };
-        left.total_micros() - right.total_micros()
-    } else {
-        let (left, right) = (as_time(left, env)?, as_time(right, env)?);
-        let (Some(left), Some(right)) = (left, right) else { return Ok(Datum::Null) };
-        left.micros() - right.micros()
+    let Some(left) = moment(left, false, env)? else { return Ok(Datum::Null) };
+    let Some(right) = moment(right, false, env)? else { return Ok(Datum::Null) };
+    let micros = match (left, right) {
+        (Moment::Point(left), Moment::Point(right)) => left.total_micros() - right.total_micros(),
+        (Moment::Length(left), Moment::Length(right)) => left.micros() - right.micros(),
+        _ => return Ok(Datum::Null),
     };
     let (found, fits) = Time::from_micros(micros);
     if !fits {
@@ -857,7 +965,7 @@ fn bind_add_time(arguments: &mut Arguments<'_, '_>) -> Result<Typed> {
             arguments.typed(DataType::DateTime { decimals }).nullable()
         }
         DataType::Time { .. } => arguments.typed(DataType::Time { decimals }).nullable(),
-        _ => arguments.ascii(29).nullable(),
+        _ => arguments.ascii_char(29).nullable(),
     })
 }
 
@@ -866,15 +974,11 @@ fn add_time<'v>(site: Site<'v>, env: &mut Env<'v, '_>, sign: i64) -> Result<Datu
     if left.is_null() || right.is_null() {
         return Ok(Datum::Null);
     }
-    // The second one must be a time.
-    if matches!(right, Datum::Date(_) | Datum::DateTime(..)) || looks_like_datetime(right, env) {
-        return Ok(Datum::Null);
-    }
+    let Some(left) = moment(left, true, env)? else { return Ok(Datum::Null) };
     let Some(by) = as_time(right, env)? else { return Ok(Datum::Null) };
     let by_micros = sign * by.micros();
     let as_text = site.data_type().is_string();
-    if looks_like_datetime(left, env) {
-        let Some(start) = as_datetime(left, env)? else { return Ok(Datum::Null) };
+    if let Moment::Point(start) = left {
         let Some(sum) = start.plus(Interval { months: 0, micros: by_micros.into() }) else { return Ok(Datum::Null) };
         if as_text {
             let mut out = Vec::new();
@@ -883,14 +987,12 @@ fn add_time<'v>(site: Site<'v>, env: &mut Env<'v, '_>, sign: i64) -> Result<Datu
         }
         return Ok(Datum::DateTime(sum, decimals_of(site)));
     }
-    let Some(start) = as_time(left, env)? else { return Ok(Datum::Null) };
+    let Moment::Length(start) = left else { return Ok(Datum::Null) };
     let micros = start.micros() + by_micros;
     let (sum, fits) = Time::from_micros(micros);
     if !fits {
-        let negative = if micros < 0 { "-" } else { "" };
-        let seconds = micros.unsigned_abs() / SECOND as u64;
-        let shown = format!("{negative}{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
-        env.context.warnings.warn(SqlError::truncated_incorrect("time", shown.as_bytes()));
+        let null = beyond("TIME", site, env);
+        return Ok(if as_text { site.made(time_text(sum).as_bytes(), env) } else { null });
     }
     if as_text {
         let mut out = Vec::new();
@@ -907,6 +1009,12 @@ fn add_time<'v>(site: Site<'v>, env: &mut Env<'v, '_>, sign: i64) -> Result<Datu
         }
         _ => Datum::Time(sum, decimals_of(site)),
     })
+}
+
+fn time_text(time: Time) -> String {
+    let mut out = Vec::new();
+    time.append_text(if time.fraction() == 0 { 0 } else { 6 }, &mut out);
+    String::from_utf8(out).unwrap_or_default()
 }
 
 fn checked_period(period: i64, name: &str) -> Result<u64> {
@@ -951,7 +1059,8 @@ fn str_to_date<'v>(site: Site<'v>, env: &mut Env<'v, '_>) -> Result<Datum<'v>> {
     };
     let refuse = |env: &mut Env<'v, '_>| {
         let shown = meseta_types::error::printable(text);
-        let message = format!("Incorrect {kind} value: '{shown}' for function str_to_date");
+        let refused = if kind == "time" { "time" } else { "datetime" };
+        let message = format!("Incorrect {refused} value: '{shown}' for function str_to_date");
         env.context.warnings.warn(SqlError::new(1411, message));
         Ok(Datum::Null)
     };
@@ -959,14 +1068,15 @@ fn str_to_date<'v>(site: Site<'v>, env: &mut Env<'v, '_>) -> Result<Datum<'v>> {
     let found = match site.data_type() {
         DataType::Time { decimals } => Datum::Time(scanned.time, *decimals),
         DataType::Date => {
-            if !scanned.date.check(env.context.mode) {
+            let zeros = scanned.date.month == 0 || scanned.date.day == 0;
+            if !scanned.date.check(env.context.mode) || zeros && env.context.mode.no_zero_date {
                 return refuse(env);
             }
             Datum::Date(scanned.date)
         }
         _ => {
             let Some(value) = scanned.datetime() else { return refuse(env) };
-            if !value.date.check(env.context.mode) {
+            if !value.check(env.context.mode) {
                 return refuse(env);
             }
             Datum::DateTime(value, decimals_of(site))

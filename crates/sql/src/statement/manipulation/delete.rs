@@ -6,7 +6,7 @@ use meseta_engine::catalog::TableHandle;
 use meseta_engine::rows::{FoundRow, RowChange};
 use meseta_parser::ast::{self, DeleteTarget};
 
-use super::{Changes, Lenient, warn_or_fail};
+use super::{Changes, Strictness, warn_or_fail};
 use crate::error::{Error, Result};
 use crate::expression::Expr;
 use crate::query::{
@@ -54,10 +54,9 @@ impl DeletePlan {
 
     /// Deletes the rows.
     pub fn run(&self, running: &mut Running<'_>) -> Result<Changes> {
-        let lenient = Lenient::new(self.ignores, running);
+        let strictness = Strictness::new(self.ignores, running);
         let done = self.run_inside(running);
-        lenient.end(running);
-        done
+        strictness.end(running, done)
     }
 
     fn run_inside(&self, running: &mut Running<'_>) -> Result<Changes> {

@@ -24,7 +24,7 @@ use meseta_parser::ast::{self, ExpressionKind, InsertSource};
 use meseta_types::{Datum, SqlError};
 
 use super::row::{Given, RowRules, complete, default_of, engine_row, next_number, put, refuse_generated};
-use super::{Changes, Lenient, columns_of, duplicate, take_back, warn_or_fail};
+use super::{Changes, Strictness, columns_of, duplicate, take_back, warn_or_fail};
 use crate::error::{Error, Result};
 use crate::expression::Expr;
 use crate::query::{
@@ -176,9 +176,12 @@ impl InsertPlan {
                     {
                         return Err(Error::new(ER_WRONG_VALUE_COUNT_ON_ROW, &[&(at + 1)]));
                     }
-                    let values = row.iter().map(|value| match value.kind {
+                    let values = row.iter().zip(&columns).map(|(value, column)| match value.kind {
                         ExpressionKind::Default => Ok(Source::Default),
-                        _ => binder.expression(value, Place::plain("field list")).map(Source::Value),
+                        _ => {
+                            let value = binder.expression(value, Place::plain("field list"))?;
+                            Ok(Source::Value(value.for_column(&table.columns[*column].data_type)))
+                        }
                     });
                     let values: Vec<Source> = values.collect::<Result<_>>()?;
                     for value in &values {
@@ -224,7 +227,10 @@ impl InsertPlan {
                     number,
                     match assignment.value.kind {
                         ExpressionKind::Default => None,
-                        _ => Some(binder.expression(&assignment.value, Place::plain("field list"))?),
+                        _ => {
+                            let value = binder.expression(&assignment.value, Place::plain("field list"))?;
+                            Some(value.for_column(&table.columns[number].data_type))
+                        }
                     },
                 ));
             }
@@ -264,10 +270,9 @@ impl InsertPlan {
 
     /// Inserts the rows.
     pub fn run(&self, running: &mut Running<'_>) -> Result<Changes> {
-        let lenient = Lenient::new(self.ignores, running);
+        let strictness = Strictness::new(self.ignores, running);
         let done = self.run_inside(running);
-        lenient.end(running);
-        done
+        strictness.end(running, done)
     }
 
     fn run_inside(&self, running: &mut Running<'_>) -> Result<Changes> {

@@ -21,7 +21,7 @@ use meseta_types::{Charset, Collation, Datum, SqlError, assign};
 use super::fields::{Ended, Format, PieceSource, Reader};
 use super::insert::{InsertPlan, column_named};
 use super::row::{Given, default_of, implicit_default, refuse_generated};
-use super::{Changes, Lenient};
+use super::{Changes, Strictness};
 use crate::error::{Error, Result};
 use crate::expression::Expr;
 use crate::query::{Binder, Place, Running, enter_table, text_of};
@@ -86,7 +86,10 @@ impl LoadPlan {
             }
             let value = match assignment.value.kind {
                 ExpressionKind::Default => None,
-                _ => Some(binder.expression(&assignment.value, Place::plain("field list"))?),
+                _ => {
+                    let value = binder.expression(&assignment.value, Place::plain("field list"))?;
+                    Some(value.for_column(&table.columns[number].data_type))
+                }
             };
             assignments.push((number, value));
         }
@@ -112,10 +115,9 @@ impl LoadPlan {
 
     /// Reads the file and inserts its rows.
     pub fn run(&self, source: &mut dyn PieceSource, running: &mut Running<'_>) -> Result<Changes> {
-        let lenient = Lenient::new(self.ignores, running);
+        let strictness = Strictness::new(self.ignores, running);
         let done = self.run_inside(source, running);
-        lenient.end(running);
-        done
+        strictness.end(running, done)
     }
 
     fn run_inside(&self, source: &mut dyn PieceSource, running: &mut Running<'_>) -> Result<Changes> {

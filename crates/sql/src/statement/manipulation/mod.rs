@@ -23,7 +23,7 @@ use meseta_engine::{EngineError, Savepoint};
 use meseta_errors::{
     ER_BAD_NULL_ERROR, ER_CHECK_CONSTRAINT_VIOLATED, ER_DUP_ENTRY, ER_NO_REFERENCED_ROW_2, ER_ROW_IS_REFERENCED_2,
 };
-use meseta_types::{Datum, SqlError};
+use meseta_types::{Collation, Datum, SqlError};
 
 use crate::error::{Error, Result};
 use crate::query::{KnownTable, Running, loaded};
@@ -47,21 +47,30 @@ pub struct Changes {
     pub tells_records: bool,
 }
 
-/// IGNORE: while it lasts, bad values are warnings.
-struct Lenient {
+/// How strict a statement is while it changes rows: in strict mode what expressions warn of is an error, with IGNORE bad
+/// values are warnings.
+struct Strictness {
     was_strict: bool,
 }
 
-impl Lenient {
+impl Strictness {
     fn new(ignores: bool, running: &mut Running<'_>) -> Self {
         let was_strict = running.context.mode.strict;
+        running.context.ignores = was_strict && ignores;
         running.context.mode.strict &= !ignores;
+        running.context.warnings.set_refuses(running.context.mode.strict);
         Self { was_strict }
     }
 
-    fn end(self, running: &mut Running<'_>) {
+    fn end<T>(self, running: &mut Running<'_>, done: Result<T>) -> Result<T> {
+        let refused = running.context.warnings.check();
+        running.context.warnings.set_refuses(false);
         running.context.mode.strict = self.was_strict;
+        running.context.ignores = false;
         running.context.row = 1;
+        let done = done?;
+        refused?;
+        Ok(done)
     }
 }
 
@@ -99,7 +108,19 @@ fn duplicate(table: &KnownTable, row: &[Datum<'_>], conflict: &Conflict) -> Erro
         }
         match row[usize::from(part.column)] {
             Datum::Null => entry.extend_from_slice(b"NULL"),
-            value => table.columns[usize::from(part.column)].data_type.append_text(value, &mut entry),
+            value => {
+                let start = entry.len();
+                let data_type = &table.columns[usize::from(part.column)].data_type;
+                data_type.append_text(value, &mut entry);
+                if data_type.collation() == Some(Collation::Binary) {
+                    let shown = meseta_types::error::printable(&entry[start..]);
+                    entry.truncate(start);
+                    entry.extend_from_slice(shown.as_bytes());
+                } else if let (Some(prefix), Some(collation)) = (part.prefix, data_type.collation()) {
+                    let end = start + collation.charset().char_offset(&entry[start..], prefix as usize);
+                    entry.truncate(end);
+                }
+            }
         }
     }
     let entry = String::from_utf8_lossy(&entry).into_owned();

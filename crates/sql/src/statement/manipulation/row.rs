@@ -93,7 +93,10 @@ pub fn default_of<'v, 'r: 'v>(
             if running.context.mode.strict {
                 return Err(error);
             }
-            running.context.warnings.warn(SqlError::new(error.code.0, error.message));
+            // Said once, however many rows there are.
+            if running.context.row <= 1 {
+                running.context.warnings.warn(SqlError::new(error.code.0, error.message));
+            }
             Ok(implicit_default(&column.data_type))
         }
     }
@@ -128,7 +131,8 @@ pub fn implicit_default(data_type: &DataType) -> Datum<'_> {
         }
         DataType::Enum(members) => Datum::Member { number: 0, members, set: false },
         DataType::Set(members) => Datum::Member { number: 0, members, set: true },
-        DataType::Json | DataType::Null => Datum::Null,
+        DataType::Json => Datum::Json(meseta_types::json::NULL),
+        DataType::Null => Datum::Null,
         DataType::Char { collation, .. } | DataType::Varchar { collation, .. } | DataType::Text { collation, .. } => {
             Datum::Text(b"", *collation)
         }
@@ -146,7 +150,9 @@ pub fn put<'v>(
     arena: &'v Bump,
 ) -> Result<Datum<'v>> {
     let column = &table.columns[number];
-    let value = assign(value, &column.data_type, &column.name, running.context, arena)?;
+    let value = assign(value, &column.data_type, &column.name, running.context, arena)
+        .map_err(|error| of_table(error, table))?;
+    running.context.warnings.check()?;
     if !value.is_null() || column.nullable || column.auto_increment {
         return Ok(value);
     }
@@ -156,6 +162,16 @@ pub fn put<'v>(
     }
     running.context.warnings.warn(SqlError::new(error.code.0, error.message));
     Ok(implicit_default(&column.data_type))
+}
+
+/// Errors of documents name the table, too.
+fn of_table(error: SqlError, table: &KnownTable) -> SqlError {
+    match error.message.split_once(" in value for column '") {
+        Some((front, column)) => {
+            SqlError::new(error.number, format!("{front} in value for column '{}.{column}", table.name))
+        }
+        None => error,
+    }
 }
 
 /// Computes generated columns, and asks CHECKs.

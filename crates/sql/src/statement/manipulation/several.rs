@@ -24,7 +24,7 @@ use meseta_parser::ast::{self, DeleteTarget, ExpressionKind};
 use meseta_types::{Datum, SqlError};
 
 use super::row::{RowRules, complete, default_of, engine_row, put, refuse_generated};
-use super::{Changes, Lenient, columns_of, duplicate};
+use super::{Changes, Strictness, columns_of, duplicate};
 use crate::error::{Error, Result};
 use crate::expression::{Expr, Value};
 use crate::query::{Binder, JoinPlan, KnownTable, MORE, Place, QueryPlan, Running, enter_table, run_query, text_of};
@@ -90,7 +90,10 @@ impl SeveralPlan {
         for ((target, column), assignment) in columns.into_iter().zip(update.assignments.iter()) {
             let value = match assignment.value.kind {
                 ExpressionKind::Default => None,
-                _ => Some(binder.expression(&assignment.value, Place::plain("field list"))?),
+                _ => {
+                    let value = binder.expression(&assignment.value, Place::plain("field list"))?;
+                    Some(value.for_column(&targets[target].table.columns[column].data_type))
+                }
             };
             assignments.push((target, column, value));
         }
@@ -171,10 +174,9 @@ impl SeveralPlan {
 
     /// Changes the rows.
     pub fn run(&self, running: &mut Running<'_>) -> Result<Changes> {
-        let lenient = Lenient::new(self.ignores, running);
+        let strictness = Strictness::new(self.ignores, running);
         let done = self.run_inside(running);
-        lenient.end(running);
-        done
+        strictness.end(running, done)
     }
 
     fn run_inside(&self, running: &mut Running<'_>) -> Result<Changes> {

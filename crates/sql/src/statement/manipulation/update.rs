@@ -18,7 +18,7 @@ use meseta_parser::ast::{self, ExpressionKind, TableReference};
 use meseta_types::{Datum, SqlError};
 
 use super::row::{RowRules, complete, default_of, engine_row, now, put, refuse_generated};
-use super::{Changes, Lenient, columns_of, duplicate, take_back, warn_or_fail};
+use super::{Changes, Strictness, columns_of, duplicate, take_back, warn_or_fail};
 use crate::error::{Error, Result};
 use crate::expression::Expr;
 use crate::query::{
@@ -59,7 +59,10 @@ impl UpdatePlan {
                 number,
                 match assignment.value.kind {
                     ExpressionKind::Default => None,
-                    _ => Some(binder.expression(&assignment.value, Place::plain("field list"))?),
+                    _ => {
+                        let value = binder.expression(&assignment.value, Place::plain("field list"))?;
+                        Some(value.for_column(&known.columns[number].data_type))
+                    }
                 },
             ));
         }
@@ -93,10 +96,9 @@ impl UpdatePlan {
 
     /// Changes the rows.
     pub fn run(&self, running: &mut Running<'_>) -> Result<Changes> {
-        let lenient = Lenient::new(self.ignores, running);
+        let strictness = Strictness::new(self.ignores, running);
         let done = self.run_inside(running);
-        lenient.end(running);
-        done
+        strictness.end(running, done)
     }
 
     fn run_inside(&self, running: &mut Running<'_>) -> Result<Changes> {
