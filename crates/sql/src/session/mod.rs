@@ -334,7 +334,6 @@ impl Session {
                 measures: None,
             },
             context: &mut self.context,
-            spares: Vec::new(),
             materialized: Default::default(),
         }
     }
