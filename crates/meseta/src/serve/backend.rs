@@ -1,6 +1,5 @@
 //! The language behind the server's connections: one session of `sql` for each.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -15,10 +14,11 @@ use meseta_server::backend::{Claim, ConnectionHandle, End, Opening, Reason, Refu
 use meseta_server::{Backend, Outcome, Reply, Session, blocking};
 use meseta_sql::account::SessionAccount;
 use meseta_sql::query::OutputColumn;
-use meseta_sql::session::{Bell, Counter, Identity, Instance, Interrupts, Parameters, Session as SqlSession};
+use meseta_sql::session::{Bell, ByNumber, Counter, Identity, Instance, Interrupts, Parameters, Session as SqlSession};
 use meseta_sql::{Error, Result};
 use meseta_storage::{StorageError, Store};
 use meseta_types::{Collation, DataType, Date, DateTime, Datum, Decimal, Time};
+use smallvec::SmallVec;
 
 use super::answer::{ReplyAnswer, push_change, status_flags, write_column, write_column_with_default};
 use super::connections::ServerConnections;
@@ -122,7 +122,7 @@ impl Backend for SqlBackend {
             connection: opening.connection,
             multi_statements,
             store: self.0.instance.engine.store().clone(),
-            statements: HashMap::new(),
+            statements: ByNumber::default(),
             limits: [0; 3],
         }))
     }
@@ -180,7 +180,7 @@ struct ClientSession {
     multi_statements: bool,
     /// To hear when a commit is durable.
     store: Store,
-    statements: HashMap<u32, StatementState>,
+    statements: ByNumber<StatementState>,
     /// `wait_timeout`, `net_read_timeout`, `net_write_timeout`, as the connection was told.
     limits: [u64; 3],
 }
@@ -363,20 +363,21 @@ impl Session for ClientSession {
 
     fn execute(&mut self, execute: Execute<'_>, reply: &mut Reply<'_>) -> Outcome {
         let id = execute.statement_id;
-        let count = match self.session.parameters_of(id) {
-            Ok(count) => count as usize,
+        let count = match self.session.prepared_text(id) {
+            Ok((text, count)) => {
+                reply.set_info(text);
+                count as usize
+            }
             Err(error) => return Self::failed(reply, &error),
         };
         let collation = self.session.variables().settings().collation_connection;
         // Taken out for the execution: values are borrowed from it.
-        let mut state = self.statements.remove(&id).unwrap_or_default();
+        let mut state = self.statements.get_mut(&id).map(std::mem::take).unwrap_or_default();
         state.cursor = None;
         self.session.count(Counter::ComStmtExecute);
-        if let Some(text) = self.session.text_of_prepared(id) {
-            reply.set_info(text);
-        }
         let with_cursor = execute.cursor.has(CursorFlags::READ_ONLY);
-        let (mut values, mut types) = (Vec::with_capacity(count), Vec::with_capacity(count));
+        let mut values: SmallVec<[Datum<'_>; 8]> = SmallVec::new();
+        let mut types: SmallVec<[DataType; 8]> = SmallVec::new();
         let StatementState { types: kept, long_data, cursor } = &mut state;
         let long = (!long_data.is_empty()).then_some(&*long_data);
         let read = execute.parameters(reply.capabilities(), count, kept, long).and_then(|parameters| {
@@ -404,6 +405,7 @@ impl Session for ClientSession {
                 Outcome::Done
             }
         };
+        drop((values, types));
         state.long_data.clear();
         self.statements.insert(id, state);
         outcome
@@ -411,7 +413,7 @@ impl Session for ClientSession {
 
     fn fetch(&mut self, statement_id: u32, rows: u32, reply: &mut Reply<'_>) -> Outcome {
         self.session.count(Counter::ComStmtFetch);
-        if let Err(error) = self.session.parameters_of(statement_id) {
+        if let Err(error) = self.session.prepared_text(statement_id) {
             let unknown = Error::new(meseta_errors::ER_UNKNOWN_STMT_HANDLER, &[&statement_id, &"mysqld_stmt_fetch"]);
             return Self::failed(reply, if error.code == unknown.code { &unknown } else { &error });
         }
@@ -441,7 +443,7 @@ impl Session for ClientSession {
 
     fn reset_statement(&mut self, statement_id: u32, reply: &mut Reply<'_>) -> Outcome {
         self.session.count(Counter::ComStmtReset);
-        if let Err(error) = self.session.parameters_of(statement_id) {
+        if let Err(error) = self.session.prepared_text(statement_id) {
             let unknown = Error::new(meseta_errors::ER_UNKNOWN_STMT_HANDLER, &[&statement_id, &"mysqld_stmt_reset"]);
             return Self::failed(reply, if error.code == unknown.code { &unknown } else { &error });
         }

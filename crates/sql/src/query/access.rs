@@ -20,6 +20,7 @@ use std::ops::{Bound, Range};
 use bumpalo::Bump;
 use meseta_engine::row::{KeyRange, Value};
 use meseta_types::{Context, DataType, Datum, Stored};
+use smallvec::{SmallVec, smallvec};
 
 use super::inside::Running;
 use super::plan::{Access, Lookup, Stretch, TableSource};
@@ -38,6 +39,9 @@ pub enum Bounds {
     /// In a stretch of keys.
     Range(KeyRange),
 }
+
+/// Where the rows of an access are: mostly in one place.
+pub type Stretches = SmallVec<[Bounds; 1]>;
 
 /// A column's value in the engine's form.
 pub fn stored<'v>(datum: Datum<'v>, data_type: &DataType, context: &Context, arena: &'v Bump) -> Value<'v> {
@@ -106,18 +110,18 @@ impl<'s> Seeker<'s, '_> {
         })
     }
 
-    fn bounds(&mut self) -> Result<Vec<Bounds>> {
+    fn bounds(&mut self) -> Result<Stretches> {
         let access = &self.source.access;
-        let mut front = Vec::with_capacity(access.equal.len() + 1);
+        let mut front: SmallVec<[Value<'s>; 4]> = SmallVec::new();
         for (part, lookup) in access.equal.iter().enumerate() {
             match self.seek(lookup, part)? {
                 Sought::Exactly(value) => front.push(value),
-                Sought::Below(_) | Sought::Nothing => return Ok(vec![Bounds::Empty]),
-                Sought::Anything => return Ok(vec![self.stretch(&front, Bound::Unbounded, Bound::Unbounded)]),
+                Sought::Below(_) | Sought::Nothing => return Ok(smallvec![Bounds::Empty]),
+                Sought::Anything => return Ok(smallvec![self.stretch(&front, Bound::Unbounded, Bound::Unbounded)]),
             }
         }
         if access.any_of.is_empty() {
-            return Ok(vec![self.between(&front, &access.low, &access.high)?]);
+            return Ok(smallvec![self.between(&front, &access.low, &access.high)?]);
         }
         let (mut all, kept) = (Vec::with_capacity(access.any_of.len()), front.len());
         'stretches: for stretch in &access.any_of {
@@ -134,7 +138,7 @@ impl<'s> Seeker<'s, '_> {
             }
             all.push(self.between(&front, &stretch.low, &stretch.high)?);
         }
-        Ok(in_order(all))
+        Ok(in_order(all).into())
     }
 
     /// The keys that begin with some values, and whose next part lies between two.
@@ -201,7 +205,7 @@ pub fn bounds(
     row: &[Datum<'_>],
     outer: &[&[Datum<'_>]],
     running: &mut Running<'_>,
-) -> Result<Vec<Bounds>> {
+) -> Result<Stretches> {
     let arena = Bump::new();
     Seeker { source, row, outer, arena: &arena, running }.bounds()
 }

@@ -21,7 +21,7 @@ use super::materialized::Materialized;
 use super::measure::Measures;
 use super::plan::Subquery;
 use super::recursive::WorkingRows;
-use super::run::{ENOUGH, MORE, Outer, Spare, run_query};
+use super::run::{ENOUGH, MORE, Outer, run_query};
 use crate::error::{Error, Result};
 use crate::expression::random::Random;
 use crate::expression::{Comparer, Env, Host, SystemVariable, Value};
@@ -80,8 +80,6 @@ pub struct Running<'r> {
     pub inside: Inside<'r>,
     /// SQL mode, time zone, warnings.
     pub context: &'r mut Context,
-    /// Memory that sources have used and given back.
-    pub spares: Vec<Spare>,
     /// Rows of derived tables that are kept.
     pub materialized: Materialized,
 }
@@ -127,7 +125,7 @@ impl<'r> Inside<'r> {
             found: Vec::new(),
             rows_without_limit: None,
         };
-        let mut running = Running { inside, context, spares: Vec::new(), materialized: Materialized::default() };
+        let mut running = Running { inside, context, materialized: Materialized::default() };
         let outer: Outer<'_> = rows;
         run_query(&subquery.plan, outer, &mut running, &mut |_, row| Ok(if show(row)? { MORE } else { ENOUGH }))
     }

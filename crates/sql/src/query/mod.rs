@@ -31,6 +31,7 @@ mod scope;
 mod selected;
 mod set_operation;
 mod sort;
+mod spare;
 mod table;
 mod wanted;
 

@@ -32,6 +32,7 @@ use super::hash::Built;
 use super::inside::Running;
 use super::plan::{Body, Join, LimitPlan, LockingPlan, QueryPlan, SelectPlan, Source, SourceKind, TableSource};
 use super::sort::Kept;
+use super::spare::{Memory, Spare, recycle, recycle_values};
 use super::table::KnownTable;
 use super::wanted::wanted_names;
 use super::{group, materialized, recursive, set_operation};
@@ -52,27 +53,6 @@ pub type Sink<'s> = dyn FnMut(&mut Running<'_>, &[Datum<'_>]) -> Result<Flow> + 
 
 /// Rows of the queries around one, the next one out last.
 pub type Outer<'o> = &'o [&'o [Datum<'o>]];
-
-/// The memory of a vector, for values with another lifetime.
-pub fn recycle<'a, 'b>(mut values: Vec<Datum<'a>>) -> Vec<Datum<'b>> {
-    values.clear();
-    values.into_iter().map(|_| Datum::Null).collect()
-}
-
-fn recycle_values<'a, 'b>(mut values: Vec<Value<'a>>) -> Vec<Value<'b>> {
-    values.clear();
-    values.into_iter().map(|_| Value::Null).collect()
-}
-
-/// Memory that a source uses for one row after the other.
-#[derive(Default)]
-pub struct Spare {
-    row: Vec<Datum<'static>>,
-    values: Vec<Value<'static>>,
-    buffers: [Vec<u8>; 2],
-    payload: Vec<u8>,
-    arena: Bump,
-}
 
 /// Runs a query, and shows its rows.
 pub fn run_query(plan: &QueryPlan, outer: Outer<'_>, running: &mut Running<'_>, sink: &mut Sink<'_>) -> Result<()> {
@@ -125,7 +105,7 @@ fn run_limited(
     }
     let arena = Bump::new();
     let mut kept = Kept::new(&arena, plan.order.len(), running.inside.memory_limit);
-    let mut of_row = Spare::default();
+    let mut of_row = Spare::take();
     run_body(plan, outer, running, &mut |running, row| {
         of_row.arena.reset();
         let keys = evaluate_all(plan.order.iter().map(|key| &key.value), row, outer, running, &of_row.arena)?;
@@ -251,14 +231,18 @@ fn run_select(plan: &SelectPlan, outer: Outer<'_>, running: &mut Running<'_>, si
     let arena = Bump::new();
     let built = RefCell::new(Vec::new());
     let execution = Execution { plan, arena: &arena, built: &built };
-    let row = vec![Datum::Null; plan.width];
-    let is_possible = holds(&plan.constant, &row, outer, running, &arena)?;
+    let mut memory = Spare::take();
+    let Memory { row, items: spare_items, arena: spare, .. } = &mut *memory;
+    row.clear();
+    row.resize(plan.width, Datum::Null);
+    let row: &[Datum<'_>] = row;
+    let is_possible = holds(&plan.constant, row, outer, running, &arena)?;
     let mut rows = |running: &mut Running<'_>, sink: &mut Sink<'_>| -> Result<()> {
         let around = std::mem::take(&mut running.materialized);
         match &plan.join {
             _ if !is_possible => {}
-            None => drop(sink(running, &row)?),
-            Some(node) => drop(join(node, &execution, outer, &row, running, sink)?),
+            None => drop(sink(running, row)?),
+            Some(node) => drop(join(node, &execution, outer, row, running, sink)?),
         }
         running.materialized = around;
         Ok(())
@@ -266,22 +250,20 @@ fn run_select(plan: &SelectPlan, outer: Outer<'_>, running: &mut Running<'_>, si
     // What is shown of a row, and what it is ordered by.
     let mut distinct = plan.distinct.then(|| group::Distinct::new(&plan.items));
     let mut kept = (!plan.order.is_empty()).then(|| Kept::new(&arena, plan.order.len(), running.inside.memory_limit));
-    let mut spare = Bump::new();
-    let mut spare_items = Vec::new();
     let mut show = |running: &mut Running<'_>, row: &[Datum<'_>]| -> Result<Flow> {
         spare.reset();
-        if !holds(&plan.having, row, outer, running, &spare)? {
+        if !holds(&plan.having, row, outer, running, spare)? {
             return Ok(MORE);
         }
         if plan.late_items
             && let Some(kept) = &mut kept
         {
-            let keys = evaluate_all(plan.order.iter().map(|key| &key.value), row, outer, running, &spare)?;
+            let keys = evaluate_all(plan.order.iter().map(|key| &key.value), row, outer, running, spare)?;
             kept.add(&keys, row).ok_or_else(out_of_memory)?;
             return Ok(MORE);
         }
-        let mut items = recycle(std::mem::take(&mut spare_items));
-        evaluate_into(&mut items, plan.items.iter(), row, outer, running, &spare)?;
+        let mut items = recycle(std::mem::take(spare_items));
+        evaluate_into(&mut items, plan.items.iter(), row, outer, running, spare)?;
         if let Some(distinct) = &mut distinct
             && !distinct.is_new(&items)
         {
@@ -289,12 +271,12 @@ fn run_select(plan: &SelectPlan, outer: Outer<'_>, running: &mut Running<'_>, si
         }
         let Some(kept) = &mut kept else {
             let flow = sink(running, &items)?;
-            spare_items = recycle(items);
+            *spare_items = recycle(items);
             return Ok(flow);
         };
-        let keys = evaluate_all(plan.order.iter().map(|key| &key.value), row, outer, running, &spare)?;
+        let keys = evaluate_all(plan.order.iter().map(|key| &key.value), row, outer, running, spare)?;
         kept.add(&keys, &items).ok_or_else(out_of_memory)?;
-        spare_items = recycle(items);
+        *spare_items = recycle(items);
         Ok(MORE)
     };
     match &plan.group {
@@ -450,8 +432,8 @@ fn source_rows(
     running: &mut Running<'_>,
     sink: &mut Sink<'_>,
 ) -> Result<Flow> {
-    let mut spare = running.spares.pop().unwrap_or_default();
-    let flow = match &source.kind {
+    let mut spare = Spare::take();
+    match &source.kind {
         SourceKind::Table(table) => table_rows(source, table, outer, row, running, &mut spare, sink),
         SourceKind::Derived { plan, is_lateral } => {
             let mut flow = MORE;
@@ -479,10 +461,7 @@ fn source_rows(
             shown.map(|()| flow)
         }
         SourceKind::Working(number) => working_rows(source, *number, outer, row, running, &mut spare, sink),
-    };
-    spare.arena.reset();
-    running.spares.push(spare);
-    flow
+    }
 }
 
 /// Rows of a table that is made up.
@@ -519,7 +498,7 @@ fn working_rows(
     outer: Outer<'_>,
     row: &[Datum<'_>],
     running: &mut Running<'_>,
-    spare: &mut Spare,
+    spare: &mut Memory,
     sink: &mut Sink<'_>,
 ) -> Result<Flow> {
     let rows = running.inside.working.get(number).cloned().unwrap_or_default();
@@ -539,7 +518,7 @@ fn extended(
     values: &[Datum<'_>],
     outer: Outer<'_>,
     running: &mut Running<'_>,
-    spare: &mut Spare,
+    spare: &mut Memory,
     sink: &mut Sink<'_>,
 ) -> Result<Flow> {
     running.inside.facts.check_killed()?;
@@ -589,7 +568,7 @@ fn table_rows(
     outer: Outer<'_>,
     row: &[Datum<'_>],
     running: &mut Running<'_>,
-    spare: &mut Spare,
+    spare: &mut Memory,
     sink: &mut Sink<'_>,
 ) -> Result<Flow> {
     let is_exclusive = table.locking.is_some_and(|plan| plan.exclusive);
@@ -613,7 +592,7 @@ fn bounds_rows(
     outer: Outer<'_>,
     row: &[Datum<'_>],
     running: &mut Running<'_>,
-    spare: &mut Spare,
+    spare: &mut Memory,
     sink: &mut Sink<'_>,
 ) -> Result<Flow> {
     for bounds in bounds(table, row, outer, running)? {
@@ -670,7 +649,7 @@ fn one_row(
     outer: Outer<'_>,
     row: &[Datum<'_>],
     running: &mut Running<'_>,
-    spare: &mut Spare,
+    spare: &mut Memory,
     sink: &mut Sink<'_>,
 ) -> Result<Flow> {
     let rows = handle.rows();
@@ -737,7 +716,7 @@ fn cursor_rows(
     outer: Outer<'_>,
     row: &[Datum<'_>],
     running: &mut Running<'_>,
-    spare: &mut Spare,
+    spare: &mut Memory,
     mut show: impl FnMut(&mut Running<'_>, &FoundRow, &[Datum<'_>]) -> Result<Flow>,
 ) -> Result<Flow> {
     let unlocks = running.inside.engine.isolation() <= Isolation::ReadCommitted;
@@ -782,13 +761,12 @@ pub fn rows_of_table(
 ) -> Result<()> {
     debug_assert!(table.locking.is_some(), "rows that are to be changed are locked");
     let locking = table.locking.map(|plan| locking_of(plan, running));
-    let mut spare = running.spares.pop().unwrap_or_default();
+    let mut spare = Spare::take();
     for bounds in bounds(table, empty, &[], running)? {
         let Some(cursor) = cursor_of(table, handle, bounds, locking) else { continue };
         if cursor_rows(source, table, cursor, &[], empty, running, &mut spare, &mut *show)?.is_break() {
             break;
         }
     }
-    running.spares.push(spare);
     Ok(())
 }

@@ -26,6 +26,7 @@ mod filter;
 mod identifiers;
 mod instance;
 mod into;
+mod known_hash;
 mod load;
 mod lock;
 mod maintenance;
@@ -59,6 +60,7 @@ pub use counters::{Counter, SessionCounters};
 pub use facts::{Identity, Interrupts, SessionFacts, Undisturbed, clock};
 pub use identifiers::{uuid, uuid_text};
 pub use instance::{Instance, RowCounts, VERSION, WaitsBefore};
+pub use known_hash::ByNumber;
 pub use lock::{GlobalReadLock, LockedTables};
 pub use plan::Parameters;
 pub use prepared::{PreparedFacts, type_of};
@@ -334,7 +336,6 @@ impl Session {
                 measures: None,
             },
             context: &mut self.context,
-            spares: Vec::new(),
             materialized: Default::default(),
         }
     }

@@ -18,12 +18,13 @@
 //! shapes than that gains nothing from a plan cache.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
+use std::hash::BuildHasherDefault;
 use std::sync::Arc;
 use std::time::Duration;
 
 use parking_lot::RwLock;
 
+use super::known_hash::KnownHasher;
 use super::plan::StatementPlan;
 
 /// What a plan is found by.
@@ -40,29 +41,7 @@ const SHARDS: usize = 64;
 /// Plans that a session refers to.
 const OWN: usize = 256;
 
-/// Keys are hashes already.
-#[derive(Default)]
-struct KeyHasher(u64);
-
-impl Hasher for KeyHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write(&mut self, bytes: &[u8]) {
-        for chunk in bytes.chunks(8) {
-            let mut word = [0; 8];
-            word[..chunk.len()].copy_from_slice(chunk);
-            self.0 ^= u64::from_le_bytes(word);
-        }
-    }
-
-    fn write_u128(&mut self, key: u128) {
-        self.0 = key as u64;
-    }
-}
-
-type ByKey<V> = HashMap<PlanKey, V, BuildHasherDefault<KeyHasher>>;
+type ByKey<V> = HashMap<PlanKey, V, BuildHasherDefault<KnownHasher>>;
 
 /// A plan, and until when it may be used.
 pub struct CachedPlan {

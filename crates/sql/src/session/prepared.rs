@@ -11,6 +11,7 @@ use meseta_parser::ast::{self, PrepareSource, Statement as S};
 use meseta_parser::{Arena, Shape};
 use meseta_types::{Collation, DataType, Datum};
 
+use super::known_hash::ByNumber;
 use super::plan::{Parameters, is_planned};
 use super::plan_cache::PlanKey;
 use super::{Answer, Session};
@@ -32,7 +33,7 @@ pub(super) struct Statement {
 #[derive(Default)]
 pub struct Statements {
     last: u32,
-    numbered: HashMap<u32, Option<Statement>>,
+    numbered: ByNumber<Option<Statement>>,
     named: HashMap<Box<str>, Option<Statement>>,
 }
 
@@ -117,15 +118,11 @@ impl Session {
         Ok((Statement { text: text.into(), parameters: parsed.parameters, is_planned, key: None }, columns))
     }
 
-    /// The text of a statement.
-    pub fn text_of_prepared(&self, id: u32) -> Option<&[u8]> {
-        self.statements.numbered.get(&id).and_then(Option::as_ref).map(|statement| &*statement.text)
-    }
-
-    /// How many `?` a statement has. Error 1243 if there is none of this number.
-    pub fn parameters_of(&self, id: u32) -> Result<u32> {
+    /// The text of a statement, and how many `?` it has. Error 1243 if there is none of this number.
+    pub fn prepared_text(&self, id: u32) -> Result<(&[u8], u32)> {
         let found = self.statements.numbered.get(&id).and_then(Option::as_ref);
-        found.map(|statement| statement.parameters).ok_or_else(|| unknown(&id.to_string(), "mysqld_stmt_execute"))
+        let found = found.ok_or_else(|| unknown(&id.to_string(), "mysqld_stmt_execute"))?;
+        Ok((&found.text, found.parameters))
     }
 
     /// Runs a prepared statement with these values. An error here means that the client cannot be answered.

@@ -16,7 +16,7 @@ use meseta_parser::ast::{QueryBody, Statement, Transaction};
 
 use super::plan::StatementPlan;
 use super::{Answer, Session};
-use crate::variable::{Isolation, ReadScope, SessionState, Variable};
+use crate::variable::{Isolation, ReadScope, SessionState, TransactionTracking, Variable};
 
 /// Something that has changed.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -179,11 +179,11 @@ impl Session {
         if std::mem::take(&mut self.tracker.state) && settings.session_track_state_change {
             all.push(Tracked::State);
         }
-        let of_transactions = text("session_track_transaction_info");
+        let of_transactions = settings.session_track_transaction_info;
         if !self.facts.variables.state.in_transaction {
             self.tracker.access = Access::default();
         }
-        if of_transactions == "OFF" {
+        if of_transactions == TransactionTracking::Off {
             (self.tracker.told_transaction, self.tracker.told_characteristics) = (None, None);
             return all;
         }
@@ -192,7 +192,7 @@ impl Session {
         if told.as_deref().unwrap_or("________") != state {
             all.push(Tracked::Transaction(state));
         }
-        if of_transactions == "CHARACTERISTICS" {
+        if of_transactions == TransactionTracking::Characteristics {
             let text = self.characteristics();
             if self.tracker.told_characteristics.replace(text.clone()).as_ref() != Some(&text) {
                 all.push(Tracked::Characteristics(text));

@@ -35,7 +35,7 @@ pub use assign::{Assigned, Assignment, SetContext, check_names, check_set, check
 pub use globals::{GlobalValues, Globals};
 pub use registry::{Definition, Effect, Guard, Kind, ResultType, Scope, Variable};
 pub use session::{ReadScope, SessionState, SessionVariables};
-pub use settings::{Isolation, Settings};
+pub use settings::{Isolation, Settings, TransactionTracking};
 pub use show::{like, show_status, show_variables};
 pub use sql_mode::SqlModes;
 pub use status::{NoStatus, StatusProvider, status_names};

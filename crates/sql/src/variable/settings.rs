@@ -60,6 +60,28 @@ impl From<meseta_parser::ast::IsolationLevel> for Isolation {
     }
 }
 
+/// `session_track_transaction_info`: what of its transaction the client is told.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum TransactionTracking {
+    /// OFF.
+    #[default]
+    Off,
+    /// STATE.
+    State,
+    /// CHARACTERISTICS: the state, and the statements that would begin another like it.
+    Characteristics,
+}
+
+impl TransactionTracking {
+    fn of_name(name: &str) -> TransactionTracking {
+        match name {
+            "STATE" => TransactionTracking::State,
+            "CHARACTERISTICS" => TransactionTracking::Characteristics,
+            _ => TransactionTracking::Off,
+        }
+    }
+}
+
 /// Declares the fields that are numbers, and how they are read.
 macro_rules! settings {
     ($($(#[$doc:meta])* $name:ident: $kind:tt),* $(,)?) => {
@@ -81,7 +103,8 @@ macro_rules! settings {
             pub collation_server: Collation,
             pub default_collation_for_utf8mb4: Collation,
             pub transaction_isolation: Isolation,
-            pub block_encryption_mode: Box<str>,
+            pub block_encryption_mode: std::sync::Arc<str>,
+            pub session_track_transaction_info: TransactionTracking,
             $(pub $name: settings!(@type $kind),)*
         }
 
@@ -101,6 +124,7 @@ macro_rules! settings {
                     default_collation_for_utf8mb4: Collation::Utf8mb4_0900AiCi,
                     transaction_isolation: Isolation::default(),
                     block_encryption_mode: "aes-128-ecb".into(),
+                    session_track_transaction_info: TransactionTracking::default(),
                     $($name: Default::default(),)*
                 }
             }
@@ -126,6 +150,9 @@ macro_rules! settings {
                     "default_collation_for_utf8mb4" => self.default_collation_for_utf8mb4 = collation(),
                     "block_encryption_mode" => self.block_encryption_mode = text.into(),
                     "transaction_isolation" => self.transaction_isolation = Isolation::of_name(text),
+                    "session_track_transaction_info" => {
+                        self.session_track_transaction_info = TransactionTracking::of_name(text);
+                    }
                     $(stringify!($name) => self.$name = settings!(@read $kind value),)*
                     _ => {}
                 }
