@@ -6,6 +6,8 @@
 //! | integer | integer | integers, whatever their signs |
 //! | exact number | integer, exact number | exact numbers |
 //! | date, time, both | the same, text that is one | points in time, lengths of time |
+//! | column of integers or exact numbers | text that was given | exact numbers, if it is one |
+//! | column of years | integer or text that was given | years |
 //! | JSON | anything | JSON |
 //! | TIME | text that is none | text |
 //! | anything else | | doubles |
@@ -40,6 +42,8 @@ pub enum ComparisonType {
     Time,
     /// JSON.
     Json,
+    /// A column of exact numbers and what was given: exactly, if that is a number, otherwise as doubles.
+    Given,
     /// Years: numbers and text of one or two digits stand for 1970 to 2069.
     Year,
 }
@@ -164,6 +168,10 @@ pub fn compare_as(
             return compare_as(ComparisonType::Text, left, right, collation, context);
         }
         ComparisonType::Time => length(left, context).zip(length(right, context)).map(|(a, b)| a.cmp(&b)),
+        ComparisonType::Given => match (exact_number(left, context), exact_number(right, context)) {
+            (Some(a), Some(b)) => Some(a.cmp(&b)),
+            _ => left.to_double(context).zip(right.to_double(context)).and_then(|(a, b)| a.partial_cmp(&b)),
+        },
         ComparisonType::Year => {
             let year = |value: Datum<'_>, context: &mut Context| {
                 let number = value.to_double(context)?;
@@ -178,6 +186,19 @@ pub fn compare_as(
             Some(json::compare(&a, &b))
         }
     })
+}
+
+/// A number, or a text that is one and nothing else, exactly.
+pub fn exact_number(value: Datum<'_>, context: &mut Context) -> Option<Decimal> {
+    match value {
+        Datum::Text(text, _) => {
+            let parsed = Decimal::parse(text);
+            let complete = parsed.len == text.len() && parsed.len > 0 && !parsed.overflow && !parsed.truncated;
+            complete.then_some(parsed.value)
+        }
+        Datum::Float(_) | Datum::Double(_) | Datum::Json(_) => None,
+        other => other.to_decimal(context),
+    }
 }
 
 /// A value as a point in time beside another one.

@@ -10,7 +10,9 @@ use meseta_types::{CastType, Charset, DataType, Date, DateTime, Datum, arithmeti
 use smallvec::SmallVec;
 
 use super::comparer::{Comparer, ComparisonOperator};
-use super::kind::{BitOperator, Case, Chain, ChainOperator, ExprKind, InList, InSubquery, Quantified, RowCompare};
+use super::kind::{
+    BitOperator, Case, Cast, Chain, ChainOperator, ExprKind, InList, InSubquery, Quantified, RowCompare,
+};
 use super::value::copy_into;
 use super::{BoundSubquery, Env, Expr};
 use crate::error::{Error, Result};
@@ -144,18 +146,7 @@ impl Expr {
                 let value = case.evaluate(row, env)?;
                 self.conform(value, env)?
             }
-            ExprKind::Cast(target) => {
-                let value = target.operand.evaluate(row, env)?;
-                let value = match target.target {
-                    CastType::Date | CastType::DateTime(_) | CastType::Time(_) => of_year(&target.operand, value),
-                    CastType::Json if super::function::is_condition(&target.operand) && !value.is_null() => {
-                        let truth = json::Tree::Bool(value.to_bool(env.context) == Some(true)).to_document()?;
-                        return Ok(Datum::Json(env.arena.alloc_slice_copy(&truth)));
-                    }
-                    _ => value,
-                };
-                cast(value, target.target, env.context, env.arena, &|| target.text.to_string())?
-            }
+            ExprKind::Cast(target) => target.evaluate(row, env)?,
             ExprKind::Convert(operand) => {
                 let value = operand.evaluate(row, env)?;
                 self.convert(value, env)
@@ -440,6 +431,23 @@ impl InList {
             }
         }
         Ok((!unknown).then_some(self.negated))
+    }
+}
+
+impl Cast {
+    // By itself: what nests deep has small frames.
+    #[inline(never)]
+    fn evaluate<'v>(&'v self, row: &'v [Datum<'v>], env: &mut Env<'v, '_>) -> Result<Datum<'v>> {
+        let value = self.operand.evaluate(row, env)?;
+        let value = match self.target {
+            CastType::Date | CastType::DateTime(_) | CastType::Time(_) => of_year(&self.operand, value),
+            CastType::Json if super::function::is_condition(&self.operand) && !value.is_null() => {
+                let truth = json::Tree::Bool(value.to_bool(env.context) == Some(true)).to_document()?;
+                return Ok(Datum::Json(env.arena.alloc_slice_copy(&truth)));
+            }
+            _ => value,
+        };
+        Ok(cast(value, self.target, env.context, env.arena, &|| self.text.to_string())?)
     }
 }
 

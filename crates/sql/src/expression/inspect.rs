@@ -2,7 +2,7 @@
 //!
 //! A comparison can use an index only if the index orders its column as the comparison does: [`Comparison::orders_like`].
 
-use meseta_types::comparison::{ComparisonKind, ComparisonType};
+use meseta_types::comparison::{ComparisonKind, ComparisonType, exact_number};
 use meseta_types::decimal::Fit;
 use meseta_types::{Collation, DataType, Datum, Decimal, IntegerSize};
 
@@ -42,6 +42,7 @@ pub fn orders_like(comparer: &Comparer, column: &DataType, value: &DataType) -> 
         None => true,
         Some(ComparisonType::Text) => column.is_string() && column.collation() == Some(comparer.collation),
         Some(ComparisonType::Integer) => kind == ComparisonKind::Integer,
+        Some(ComparisonType::Given) => matches!(kind, ComparisonKind::Integer | ComparisonKind::Decimal),
         Some(ComparisonType::Year) => matches!(column, DataType::Year),
         Some(ComparisonType::Decimal) => matches!(kind, ComparisonKind::Integer | ComparisonKind::Decimal),
         Some(ComparisonType::Double) => {
@@ -92,17 +93,22 @@ pub fn key_value<'v>(value: Datum<'v>, column: &'v DataType, comparer: &Comparer
             integer_key(Decimal::from_f64(number).0, *size, column.is_unsigned())
         }
         (DataType::Integer { size, .. }, Datum::Text(text, _)) => {
-            // As a double it may be equal to several integers.
             let parsed = Decimal::parse(text);
             let complete = parsed.len == text.len() && parsed.len > 0 && !parsed.overflow && !parsed.truncated;
-            if complete && parsed.value.abs().whole_digits() <= 15 {
-                integer_key(parsed.value, *size, column.is_unsigned())
-            } else {
-                Key::Unusable
-            }
+            // Beside the column itself it is exact; as a double it may be equal to several integers.
+            let exact = comparer.kind == Some(ComparisonType::Given) || parsed.value.abs().whole_digits() <= 15;
+            if complete && exact { integer_key(parsed.value, *size, column.is_unsigned()) } else { Key::Unusable }
         }
         (DataType::Decimal { precision, scale, .. }, Datum::Signed(_) | Datum::Unsigned(_) | Datum::Decimal(_)) => {
             match value.to_decimal(env.context) {
+                Some(number) => decimal_key(number, *precision, *scale),
+                None => Key::Unusable,
+            }
+        }
+        (DataType::Decimal { precision, scale, .. }, Datum::Text(..))
+            if comparer.kind == Some(ComparisonType::Given) =>
+        {
+            match exact_number(value, env.context) {
                 Some(number) => decimal_key(number, *precision, *scale),
                 None => Key::Unusable,
             }

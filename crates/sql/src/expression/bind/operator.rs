@@ -791,6 +791,9 @@ pub(super) fn comparer_of(left: &Expr, right: &Expr, collation: Collation) -> Co
     if is_year_column(left) && may_be_short_year(right) || is_year_column(right) && may_be_short_year(left) {
         comparer.kind = Some(ComparisonType::Year);
     }
+    if is_exact_column(left) && is_given_text(right) || is_exact_column(right) && is_given_text(left) {
+        comparer.kind = Some(ComparisonType::Given);
+    }
     if open(left) || open(right) {
         comparer.kind = None;
     }
@@ -799,6 +802,12 @@ pub(super) fn comparer_of(left: &Expr, right: &Expr, collation: Collation) -> Co
 
 fn is_year_column(expr: &Expr) -> bool {
     matches!(expr.data_type, DataType::Year) && matches!(expr.kind, ExprKind::Column(_) | ExprKind::Outer { .. })
+}
+
+/// Whether it is a column of integers or exact numbers.
+fn is_exact_column(expr: &Expr) -> bool {
+    matches!(expr.data_type, DataType::Integer { .. } | DataType::Decimal { .. })
+        && matches!(expr.kind, ExprKind::Column(_) | ExprKind::Outer { .. })
 }
 
 /// Whether it is a literal or parameter that may be a year of two digits.
@@ -819,6 +828,11 @@ fn between_kind(operands: [&Expr; 3]) -> Option<ComparisonType> {
         *kind = kind_of(&operand.data_type)?;
     }
     let is = |wanted: ComparisonKind| kinds.contains(&wanted);
+    let may_be_exact = |bound: &Expr| is_given_text(bound) || exact_digits(&bound.data_type).is_some();
+    let has_text = is(ComparisonKind::Text);
+    if has_text && is_exact_column(operands[0]) && may_be_exact(operands[1]) && may_be_exact(operands[2]) {
+        return Some(ComparisonType::Given);
+    }
     let is_number = |kind: &ComparisonKind| {
         matches!(kind, ComparisonKind::Integer | ComparisonKind::Decimal | ComparisonKind::Double)
     };
