@@ -6,6 +6,7 @@
 //! Source: the manual's "Operators" and "Working with NULL Values": conditions have three values.
 
 use meseta_errors::{ER_OPERAND_COLUMNS, ER_SUBQUERY_NO_1_ROW};
+use meseta_types::comparison::ComparisonType;
 use meseta_types::{CastType, Charset, DataType, Date, DateTime, Datum, arithmetic, cast, json};
 use smallvec::SmallVec;
 
@@ -116,6 +117,11 @@ impl Expr {
             },
             ExprKind::Between(between) => {
                 let operand = between.operand.evaluate(row, env)?;
+                // Converted once, and warned of once.
+                let operand = match between.comparer.kind {
+                    Some(ComparisonType::Double) => as_number(operand, env),
+                    _ => operand,
+                };
                 let low = between.low.evaluate(row, env)?;
                 let high = between.high.evaluate(row, env)?;
                 let above = between.comparer.holds(ComparisonOperator::GreaterOrEqual, operand, low, env.context)?;
@@ -256,10 +262,14 @@ pub(in crate::expression) fn of_year<'v>(operand: &Expr, value: Datum<'v>) -> Da
     }
 }
 
+fn as_number<'v>(value: Datum<'v>, env: &mut Env<'v, '_>) -> Datum<'v> {
+    value.to_double(env.context).map_or(Datum::Null, Datum::Double)
+}
+
 /// Members of an ENUM or SET and documents are doubles in arithmetic.
 fn as_double<'v>(value: Datum<'v>, env: &mut Env<'v, '_>) -> Datum<'v> {
     match value {
-        Datum::Member { .. } | Datum::Json(_) => value.to_double(env.context).map_or(Datum::Null, Datum::Double),
+        Datum::Member { .. } | Datum::Json(_) => as_number(value, env),
         other => other,
     }
 }
