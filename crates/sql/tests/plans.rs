@@ -173,3 +173,43 @@ fn what_changes_from_row_to_row_is_not_kept() {
     let random = run(s, "select count(distinct v) > 1 from (select (select rand()) v from r) x");
     assert_eq!(random[1], "1");
 }
+
+#[test]
+fn the_index_whose_values_are_shared_by_the_fewest_rows_is_used() {
+    let server = Server::new();
+    let mut session = server.session();
+    for (name, keys) in [("t", "key s (state), key c (customer)"), ("u", "key c (customer), key s (state)")] {
+        is(&mut session, &format!("create table {name} (id int primary key, state int, customer int, {keys})"), "ok 0");
+        let rows: Vec<String> = (0..2000).map(|i| format!("({i}, {}, {})", i % 2, i % 500)).collect();
+        is(&mut session, &format!("insert into {name} values {}", rows.join(",")), "ok 2000");
+        let explained = run(&mut session, &format!("explain format=traditional select * from {name} where state = 1 and customer = 7"));
+        assert!(explained[1].contains("|ref|s,c|c|") || explained[1].contains("|ref|c,s|c|"), "{explained:?}");
+        // Of two tables, the one of which few rows are found is read first.
+        let text = format!("explain format=traditional select * from {name} a join {name} b on a.id = b.customer where b.state = 1");
+        assert!(run(&mut session, &text)[1].contains("|b|"), "{name}");
+    }
+}
+
+#[test]
+fn what_a_table_looks_like_is_looked_at_again() {
+    let server = Server::new();
+    let mut session = server.session();
+    is(&mut session, "create table t (id int primary key, a int, b int, key a (a), key b (b))", "ok 0");
+    let key = |session: &mut Session| {
+        let explained = run(session, "explain format=traditional select * from t where a = 1 and b = 1");
+        explained[1].split('|').nth(6).unwrap().to_owned()
+    };
+    let fill = |session: &mut Session, from: u32, a: u32, b: u32| {
+        let rows: Vec<String> = (from..from + 1000).map(|i| format!("({i}, {}, {})", i % a, i % b)).collect();
+        is(session, &format!("insert into t values {}", rows.join(",")), "ok 1000");
+    };
+    fill(&mut session, 0, 10, 500);
+    assert_eq!(key(&mut session), "b");
+    is(&mut session, "delete from t", "ok 1000");
+    fill(&mut session, 1000, 500, 10);
+    run(&mut session, "analyze table t");
+    assert_eq!(key(&mut session), "a");
+    // An index that was not there.
+    is(&mut session, "alter table t drop key a", "ok 0");
+    assert_eq!(key(&mut session), "b");
+}

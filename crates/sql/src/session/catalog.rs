@@ -17,7 +17,7 @@ use super::prepared::type_of;
 use super::xa::{XaState, wrong_state};
 use crate::error::{Error, Result};
 use crate::expression::{SystemVariable, Value};
-use crate::query::{FoundTable, KnownTable, LockingPlan, Tables};
+use crate::query::{FoundTable, KnownTable, LockingPlan, TableStatistics, Tables};
 use crate::variable::{ReadScope, ResultType, SessionVariables};
 
 /// What the session's state says of the tables that a statement names.
@@ -98,8 +98,8 @@ impl Tables for SessionTables<'_> {
         self.rules.reads_lock.then_some(LockingPlan { exclusive: false, wait: LockWait::Wait })
     }
 
-    fn rows(&mut self, table: &KnownTable) -> u64 {
-        self.instance.row_counts.get(table.engine())
+    fn statistics(&mut self, table: &KnownTable) -> Arc<TableStatistics> {
+        self.instance.statistics.get(table.engine())
     }
 
     fn database(&self) -> Option<&str> {
