@@ -213,3 +213,35 @@ fn what_a_table_looks_like_is_looked_at_again() {
     is(&mut session, "alter table t drop key a", "ok 0");
     assert_eq!(key(&mut session), "b");
 }
+
+#[test]
+fn plans_are_kept_for_each_kind_of_transaction() {
+    let (server, mut session) = with_tables();
+    let text = "select count(*) from t where a = 3 for share";
+    is(&mut session, "set transaction isolation level serializable", "ok 0");
+    let expected = run(&mut session, text);
+    // A read of a SERIALIZABLE transaction locks what it reads, with its plan kept or not; one of another does not.
+    let mut other = server.session();
+    is(&mut other, "set innodb_lock_wait_timeout = 1", "ok 0");
+    for _ in 0..3 {
+        is(&mut session, "set session transaction isolation level repeatable read", "ok 0");
+        is(&mut session, "begin", "ok 0");
+        run(&mut session, "select id from t where id = 7");
+        is(&mut other, "update t set b = b where id = 7", "ok 0");
+        is(&mut session, "commit", "ok 0");
+        is(&mut session, "set session transaction isolation level serializable", "ok 0");
+        is(&mut session, "begin", "ok 0");
+        run(&mut session, "select id from t where id = 7");
+        assert!(run(&mut other, "update t set b = b where id = 7 ")[0].starts_with("1205"), "it is locked");
+        is(&mut session, "commit", "ok 0");
+    }
+    assert_eq!(run(&mut session, text), expected);
+    // And one that may change nothing changes nothing, though the statement has a plan.
+    is(&mut session, "update t set b = b where id = 7", "ok 0");
+    is(&mut session, "start transaction read only", "ok 0");
+    for _ in 0..2 {
+        assert!(run(&mut session, "update t set b = b where id = 7")[0].starts_with("1792"));
+        run(&mut session, "select id from t where id = 7");
+    }
+    is(&mut session, "commit", "ok 0");
+}

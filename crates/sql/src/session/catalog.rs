@@ -34,9 +34,14 @@ pub struct TableRules<'s> {
 }
 
 impl TableRules<'_> {
-    /// Nothing is said: what has been bound without rules may be used.
-    pub fn is_free(&self) -> bool {
-        self.locked.is_none() && self.xa.is_none() && !self.is_read_only && !self.reads_lock
+    /// Whether plans may be kept and used: what is said is said by [`TableRules::kind`].
+    pub fn allow_kept_plans(&self) -> bool {
+        self.locked.is_none() && matches!(self.xa, None | Some(XaState::Active))
+    }
+
+    /// What plans depend on: whether reads lock, and whether nothing may be changed.
+    pub fn kind(&self) -> u64 {
+        u64::from(self.reads_lock) << 1 | u64::from(self.is_read_only)
     }
 }
 
