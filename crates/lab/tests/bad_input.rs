@@ -134,7 +134,7 @@ fn ctrl_c_ends_a_sweep_with_its_report() {
     }
     // The same command goes on, and ends.
     assert_eq!(lab(&server, &line, &Arc::default()), Ok(0));
-    let data = meseta_lab::report::read(&[folder.clone()], "").unwrap();
+    let data = meseta_lab::report::read(std::slice::from_ref(&folder), "").unwrap();
     assert_eq!(data.points.iter().filter(|point| point.ended.is_none()).count(), 4);
     assert!(folder.join("report.html").exists());
     // And once more: there is nothing left to do.

@@ -295,7 +295,8 @@ async fn serve<S: Session>(
         shared.active.set(shared.active.get() - 1);
         if outcome? {
             let end = Instant::now();
-            shared.recorder.borrow_mut().event(index, end - intended, end - begun);
+            let service = is_open_loop.then_some(end - begun);
+            shared.recorder.borrow_mut().event(index, end - intended, service);
         }
         if let Some((least, most)) = shared.plan.think {
             let micros = random.between(least.as_micros() as i64, most.as_micros() as i64);

@@ -103,6 +103,11 @@ pub fn of_workload(data: &Data, workload: &str) -> Vec<Chart> {
     charts
 }
 
+/// A counter of the server's: one that has not changed is not kept, and is zero.
+fn counted(point: &Point, value: Option<f64>) -> Option<f64> {
+    value.or((!point.change.status.is_empty()).then_some(0.0))
+}
+
 /// What a transaction costs, in each currency that was counted.
 fn costs(data: &Data, workload: &str, clients: &[usize], x: &[f64]) -> Vec<Chart> {
     type Cost = fn(&Point) -> Option<f64>;
@@ -111,8 +116,10 @@ fn costs(data: &Data, workload: &str, clients: &[usize], x: &[f64]) -> Vec<Chart
             point.change.server.map(|usage| (usage.voluntary_switches + usage.involuntary_switches) as f64)
         }),
         ("System calls a transaction", "calls", |point| point.change.system_calls.map(|calls| calls as f64)),
-        ("Redo a transaction", "bytes", |point| point.change.status.get("Innodb_os_log_written").copied()),
-        ("fsyncs a transaction", "fsyncs", Point::fsyncs),
+        ("Redo a transaction", "bytes", |point| {
+            counted(point, point.change.status.get("Innodb_os_log_written").copied())
+        }),
+        ("fsyncs a transaction", "fsyncs", |point| counted(point, point.fsyncs())),
         ("Written a transaction", "bytes", |point| point.change.server.map(|usage| usage.written_bytes as f64)),
     ];
     let mut charts = Vec::new();
