@@ -16,8 +16,9 @@
 //! 1. All memory that the kernel was told of is this ring's, and is freed only after every request has been cancelled
 //!    and has ended (`drop`); where that cannot be had, it is not freed at all.
 //! 2. A buffer is either the kernel's (in `buffers`' ring) or in exactly one inbox.
-//! 3. A task has one socket at a time, and sends only what follows an answer: its place is free by then. (If a server
-//!    answers before it has read all, bytes of the next statement may be sent twice: memory stays valid.)
+//! 3. A task has one socket at a time, and what it sends next goes to its place only after what was there has been
+//!    submitted, which sends it: a client has one statement on its way. (If a socket is full by then, bytes of the next
+//!    one may be sent in place of the last one's: memory stays valid, and the server says what it thinks of it.)
 //!
 //! When it fails: [`Ring::new`] fails where the kernel has no io_uring, or does not let us use it, and the reactor uses
 //! `epoll`. A socket's error is what its reader takes next.
@@ -108,6 +109,9 @@ pub struct Ring {
     tail: Cell<u16>,
     /// A place for each task's send.
     places: ManuallyDrop<Memory>,
+    /// How often requests have been submitted, and when each task's place was written.
+    submissions: Cell<u64>,
+    written: Vec<Cell<u64>>,
     inboxes: RefCell<Vec<Inbox>>,
     /// Tasks whose receive ended for want of a buffer.
     starved: RefCell<Vec<TaskId>>,
@@ -141,6 +145,8 @@ impl Ring {
             places: ManuallyDrop::new(Memory::new(tasks * SEND_BYTES)?),
             count,
             tail: Cell::new(0),
+            submissions: Cell::new(1),
+            written: vec![Cell::new(0); tasks],
             inboxes: RefCell::new((0..tasks).map(|_| Inbox::default()).collect()),
             starved: RefCell::default(),
             uring: RefCell::new(uring),
@@ -182,6 +188,7 @@ impl Ring {
             if unsafe { uring.submission().push(entry) }.is_ok() {
                 return Ok(());
             }
+            self.submissions.set(self.submissions.get() + 1);
             uring.submit()?;
         }
     }
@@ -218,6 +225,12 @@ impl Ring {
     #[inline]
     pub fn send(&self, task: TaskId, socket: BorrowedFd<'_>, bytes: &[u8]) -> io::Result<()> {
         assert!(bytes.len() <= SEND_BYTES);
+        if let Some(written) = self.written.get(task as usize) {
+            if written.get() == self.submissions.get() {
+                self.submit()?;
+            }
+            written.set(self.submissions.get());
+        }
         let place = self.places.at(task as usize * SEND_BYTES);
         // SAFETY: the task's place has that many bytes; `bytes` is somebody else's memory.
         unsafe { std::ptr::copy_nonoverlapping(bytes.as_ptr(), place, bytes.len()) };
@@ -231,6 +244,7 @@ impl Ring {
     /// # Errors
     /// What the kernel says.
     pub fn submit(&self) -> io::Result<()> {
+        self.submissions.set(self.submissions.get() + 1);
         self.uring.borrow().submit().map(|_| ())
     }
 
@@ -277,6 +291,7 @@ impl Ring {
                 self.receive(task, socket)?;
             }
         }
+        self.submissions.set(self.submissions.get() + 1);
         let mut uring = self.uring.borrow_mut();
         let patience = Timespec::new().sec(patience.as_secs()).nsec(patience.subsec_nanos());
         match uring.submitter().submit_with_args(1, &SubmitArgs::new().timespec(&patience)) {
@@ -376,11 +391,13 @@ mod tests {
         let Some(ring) = ring(2) else { return };
         let (here, mut there) = UnixStream::pair().unwrap();
         ring.arm(1, here.as_fd()).unwrap();
+        // Two in a row: the second waits until the first has left their place.
         ring.send(1, here.as_fd(), b"question").unwrap();
+        ring.send(1, here.as_fd(), b" and another").unwrap();
         ring.wait(Duration::ZERO, &mut Vec::new()).unwrap();
-        let mut came = [0; 8];
+        let mut came = [0; 20];
         there.read_exact(&mut came).unwrap();
-        assert_eq!(&came, b"question");
+        assert_eq!(&came, b"question and another");
         there.write_all(b"answer").unwrap();
         assert_eq!(take_all(&ring, 1, 6), b"answer");
         assert!(ring.take(1, &mut [0; 9]).is_none());
