@@ -9,10 +9,11 @@ use std::time::Duration;
 
 use meseta_protocol::client::{Client, Event};
 use meseta_protocol::value::Value;
+use rustls::{ClientConnection, StreamOwned};
 
-use crate::generator::connection::lost;
+use crate::generator::connection::{lost, refused};
 use crate::generator::target::{Address, Target};
-use crate::generator::{Failure, Result};
+use crate::generator::{Failure, Result, tls};
 
 /// The longest time that an answer may take to begin: a load of indexes takes long.
 const PATIENCE: Duration = Duration::from_secs(6 * 3600);
@@ -20,6 +21,8 @@ const PATIENCE: Duration = Duration::from_secs(6 * 3600);
 trait Stream: Read + Write + Send {}
 impl Stream for TcpStream {}
 impl Stream for UnixStream {}
+impl Stream for std::io::Empty {}
+impl Stream for StreamOwned<ClientConnection, Box<dyn Stream>> {}
 
 /// A connection.
 pub struct Admin {
@@ -70,6 +73,13 @@ impl Admin {
             }
         };
         let mut admin = Admin { stream, client: Client::connect(target.client_options(), 1 << 30) };
+        if let Some(config) = &target.tls {
+            admin.converse(&mut Vec::new())?;
+            let tls = tls::client(config, &target.host)?;
+            let plain = std::mem::replace(&mut admin.stream, Box::new(std::io::empty()));
+            admin.stream = Box::new(StreamOwned::new(tls, plain));
+            admin.client.tls_started();
+        }
         admin.converse(&mut Vec::new())?;
         Ok(admin)
     }
@@ -116,7 +126,11 @@ impl Admin {
     }
 
     fn converse(&mut self, rows: &mut Vec<TextRow>) -> Result<()> {
-        let failed = |error: std::io::Error| Failure::Lost(error.to_string());
+        let failed = |error: std::io::Error| {
+            // What TLS refused comes as an error of the stream's.
+            let is_of_tls = error.get_ref().is_some_and(|inner| inner.is::<rustls::Error>());
+            Failure::Lost(if is_of_tls { format!("TLS: {error}") } else { error.to_string() })
+        };
         let mut refusal = None;
         loop {
             if !self.client.output().is_empty() {
@@ -127,12 +141,12 @@ impl Admin {
                 Ok(Some(Event::Row(row))) => {
                     rows.push(TextRow(row.values().map(|value| value.ok().and_then(text)).collect()))
                 }
-                Ok(Some(Event::Error(error))) => {
-                    refusal = Some(Failure::Server {
-                        code: error.code.0,
-                        sqlstate: String::from_utf8_lossy(&error.sqlstate).into_owned(),
-                        message: String::from_utf8_lossy(error.message).into_owned(),
-                    });
+                Ok(Some(Event::Error(error))) => refusal = Some(refused(&error)),
+                // What is to be sent goes in the clear; the rest of the conversation is another one.
+                Ok(Some(Event::StartTls)) => {
+                    self.stream.write_all(self.client.output()).map_err(failed)?;
+                    self.client.sent(usize::MAX);
+                    return Ok(());
                 }
                 Ok(Some(Event::LocalInfile(_))) => self.client.end_file(),
                 Ok(Some(_)) => (),

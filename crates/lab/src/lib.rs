@@ -10,27 +10,33 @@
 //!
 //! | module | what it answers |
 //! |---|---|
-//! | [`commands`], [`options`], [`sweep`] | What was asked for? |
+//! | [`commands`], [`options`], [`build`], [`sweep`], [`grid`], [`demo`] | What was asked for? |
 //! | [`workload`], [`random`] | Which statements, with which values? |
 //! | [`generator`] | How are thousands of clients driven by a few threads, and what is counted? |
-//! | [`load`], [`admin`] | How do tables come to be? |
-//! | [`measure`], [`record`] | What is known beside the counts, and how is it kept? |
-//! | [`report`], [`summary`] | What does a reader see? |
+//! | [`load`], [`admin`], [`launch`] | How do tables, and servers of the lab's own, come to be? |
+//! | [`measure`], [`subject`], [`record`] | What is known beside the counts, and how is it kept? |
+//! | [`report`], [`summary`], [`view`] | What does a reader see? |
 //!
 //! The manual is `docs/lab.md`.
 
 pub mod admin;
+pub mod build;
 pub mod commands;
+pub mod demo;
 pub mod generator;
+pub mod grid;
+pub mod launch;
 pub mod load;
 pub mod measure;
 pub mod options;
 pub mod random;
 pub mod record;
 pub mod report;
+pub mod subject;
 pub mod summary;
 pub mod sweep;
 pub mod text;
+pub mod view;
 pub mod workload;
 
 pub use commands::run;

@@ -91,6 +91,13 @@ fn pieces(plan: &LoadPlan) -> Vec<Piece> {
     pieces
 }
 
+/// What tells one plan from another: its tables, and how many rows they have.
+pub fn signature(plan: &LoadPlan) -> String {
+    let total: u64 = plan.fillings.iter().map(|filling| filling.rows.end.saturating_sub(filling.rows.start)).sum();
+    let text = format!("{} {total} {}", plan.fillings.len(), plan.before.join(";"));
+    format!("{:016x}", crate::text::hash(text.as_bytes()))
+}
+
 /// Loads, with `threads` connections. `progress` is told the share that is done, and the rows, a few times a second.
 ///
 /// # Errors
@@ -107,8 +114,7 @@ pub fn load(
     let mut admin = Admin::connect(target).map_err(explain)?;
     let pieces = pieces(&plan);
     let total: u64 = pieces.iter().map(|piece| piece.rows.end - piece.rows.start).sum();
-    let signature = format!("{} {} {}", plan.fillings.len(), total, plan.before.join(";"));
-    let signature = format!("{:016x}", crate::text::hash(signature.as_bytes()));
+    let signature = signature(&plan);
     let done = resume(&mut admin, &mut plan, &signature).map_err(explain)?;
     if done.is_none() {
         for statement in &plan.before {

@@ -70,10 +70,25 @@ pub const OPTIONS: &[OptionInfo] = &[
     option(GENERAL, "rate", Real, "0", "events a second, arriving at random (open loop); 0: closed loop"),
     option(GENERAL, "think-time", Text, "0", "milliseconds between two events of a client: a number, or LEAST..MOST"),
     option(GENERAL, "report-interval", Number, "0", "seconds between lines of intermediate results; 0: none"),
-    option(GENERAL, "percentile", Number, "95", "the percentile in sysbench's report"),
+    option(
+        GENERAL,
+        "report-checkpoints",
+        Text,
+        "",
+        "seconds at which a full report of the time since the last is printed",
+    ),
+    option(GENERAL, "percentile", Number, "95", "the percentile in sysbench's report; 0: none"),
     option(GENERAL, "histogram", Switch, "off", "print the histogram of events' times"),
     option(GENERAL, "json", Text, "", "append the result, all of it, to this file as a line of JSON"),
     option(GENERAL, "load-threads", Number, "0", "connections of a load; 0: twice the processors"),
+    option(
+        GENERAL,
+        "io",
+        Text,
+        "auto",
+        "how sockets are waited for: uring, epoll, or auto: the first where there is one",
+    ),
+    option(GENERAL, "config-file", Text, "", "a file of options, name=value a line; the command line wins"),
     option(GENERAL, "verbosity", Number, "3", "accepted for sysbench's sake"),
     option(GENERAL, "debug", Switch, "off", "accepted for sysbench's sake"),
     option(GENERAL, "forced-shutdown", Text, "off", "accepted: clients have ten seconds for their last events"),
@@ -82,13 +97,20 @@ pub const OPTIONS: &[OptionInfo] = &[
     option(GENERAL, "validate", Switch, "off", "accepted for sysbench's sake"),
     option(SERVER, "db-driver", Text, "mysql", "mysql"),
     option(SERVER, "db-ps-mode", Text, "auto", "auto: prepared statements; disable: text"),
-    option(SERVER, "mysql-host", Text, "localhost", "the host"),
-    option(SERVER, "mysql-port", Number, "3306", "the port"),
+    option(SERVER, "mysql-host", Text, "localhost", "the host, or several, over which clients are spread"),
+    option(SERVER, "mysql-port", Text, "3306", "the port, or several"),
     option(SERVER, "mysql-socket", Text, "", "a Unix socket, in place of host and port"),
     option(SERVER, "mysql-user", Text, "sbtest", "the account"),
     option(SERVER, "mysql-password", Text, "", "its password (or MYSQL_PWD in the environment)"),
     option(SERVER, "mysql-db", Text, "sbtest", "the database"),
-    option(SERVER, "mysql-ssl", Text, "off", "off; the lab does not encrypt"),
+    option(SERVER, "mysql-ssl", Text, "off", "TLS: off, on (or required), verify_ca, verify_identity"),
+    option(SERVER, "mysql-ssl-ca", Text, "", "a file of certificates that are believed"),
+    option(SERVER, "mysql-ssl-cert", Text, "", "a file with the client's certificate"),
+    option(SERVER, "mysql-ssl-key", Text, "", "and one with its key"),
+    option(SERVER, "mysql-ssl-cipher", Text, "", "cipher suites, as OpenSSL names them, with colons between"),
+    option(SERVER, "mysql-compression", Switch, "off", "compressed packets"),
+    option(SERVER, "mysql-debug", Switch, "off", "accepted for sysbench's sake"),
+    option(SERVER, "db-debug", Switch, "off", "accepted for sysbench's sake"),
     option(
         SERVER,
         "mysql-ignore-errors",
@@ -181,9 +203,18 @@ pub const OPTIONS: &[OptionInfo] = &[
     option(TPCC, "keying", Switch, "off", "the standard's keying and think times"),
     option(SWEEP, "clients", Text, "1..64", "numbers of clients: 1,2,4..64 or 8,16"),
     option(SWEEP, "server", Text, "", "a server: NAME=HOST:PORT or NAME=/SOCKET; may be given again"),
+    option(SWEEP, "start", Text, "", "a server that the lab starts: meseta, or NAME=COMMAND; may be given again"),
+    option(SWEEP, "config", Text, "", "options of one configuration of it: NAME=OPTIONS; may be given again"),
+    option(SWEEP, "cores", Text, "", "numbers of processors that it has, as in 1,2,4..N"),
+    option(SWEEP, "server-cpus", Text, "", "which processors those are, in order; all that there are if not said"),
+    option(SWEEP, "lab-cpus", Text, "", "the processors of the lab itself; all if not said"),
+    option(SWEEP, "data-dir", Text, "", "where it has its data; in the run's folder if not said"),
+    option(SWEEP, "keep-data", Switch, "off", "its data stays when all is measured"),
+    option(SWEEP, "count-syscalls", Switch, "off", "count the server's system calls, by perf: costs it some time"),
+    option(SWEEP, "open", Switch, "on", "the demonstration opens its report, where there is a screen"),
     option(SWEEP, "workload", Text, "", "a workload of a sweep; may be given again"),
     option(SWEEP, "rounds", Number, "1", "how often the whole grid is measured"),
-    option(SWEEP, "pause", Number, "1", "seconds between two points"),
+    option(SWEEP, "pause", Real, "1", "seconds between two points"),
     option(SWEEP, "dir", Text, "", "the folder that keeps the run; an existing one is gone on with"),
     option(SWEEP, "out", Text, "", "where the report goes"),
     option(SWEEP, "format", Text, "html", "html, markdown, json or csv"),
@@ -223,8 +254,14 @@ impl Options {
     /// One line that names what is wrong.
     pub fn parse<S: AsRef<str>>(words: impl IntoIterator<Item = S>) -> Result<Options, String> {
         let mut options = Options::default();
-        for word in words {
-            let word = word.as_ref();
+        let words: Vec<String> = words.into_iter().map(|word| word.as_ref().to_owned()).collect();
+        for word in &words {
+            let file = word.strip_prefix("--config-file=").or_else(|| word.strip_prefix("--config_file="));
+            if let Some(file) = file.filter(|file| !file.is_empty()) {
+                options.read_file(file)?;
+            }
+        }
+        for word in &words {
             let Some(rest) = word.strip_prefix("--") else {
                 options.words.push(word.to_owned());
                 continue;
@@ -233,6 +270,17 @@ impl Options {
             options.set(&name.replace('_', "-"), value)?;
         }
         Ok(options)
+    }
+
+    /// Lines of a file: `name=value`, or a name alone; what begins with `#` is a comment.
+    fn read_file(&mut self, file: &str) -> Result<(), String> {
+        let text = std::fs::read_to_string(file).map_err(|error| format!("--config-file={file}: {error}"))?;
+        for line in text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#')) {
+            let line = line.strip_prefix("--").unwrap_or(line);
+            let (name, value) = line.split_once('=').map_or((line, None), |(name, value)| (name, Some(value.trim())));
+            self.set(&name.trim().replace('_', "-"), value).map_err(|error| format!("{file}: {error}"))?;
+        }
+        Ok(())
     }
 
     fn set(&mut self, name: &str, value: Option<&str>) -> Result<(), String> {
@@ -256,7 +304,7 @@ impl Options {
         let value = match (value, option.of) {
             (Some(value), _) => value.to_owned(),
             (None, Switch) => "on".to_owned(),
-            (None, _) if name == "forced-shutdown" => "on".to_owned(),
+            (None, _) if matches!(name, "forced-shutdown" | "mysql-ssl") => "on".to_owned(),
             (None, _) => return Err(format!("--{name} needs a value: --{name}={}", option.default)),
         };
         let is_right = match option.of {

@@ -1,7 +1,7 @@
 //! What is kept of a run: every raw number, as JSON.
 //!
 //! ```text
-//! DIR/run.json       the machine, the servers and their variables, the command; written once
+//! DIR/run.json       the machine, the servers and their variables, the command: a line for each server, when it is met
 //! DIR/points.jsonl   a line for each point, appended when it is measured: a sweep goes on after the last
 //! FILE.json          (--json) machine, server and point in one line
 //! ```
@@ -14,7 +14,7 @@
 
 use std::collections::BTreeMap;
 use std::fs::{File, OpenOptions};
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, ErrorKind, Write};
 use std::path::Path;
 
 use hdrhistogram::Histogram;
@@ -51,12 +51,34 @@ pub struct Run {
 pub struct Key {
     /// The server's name.
     pub server: String,
+    /// Its configuration's, where the lab has started it in several.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub config: String,
+    /// On how many processors, where the lab has started it on so many.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cores: Option<usize>,
     /// The workload's.
     pub workload: String,
     /// Clients.
     pub clients: usize,
     /// The round, from 1 on.
     pub round: u64,
+}
+
+impl Key {
+    /// The server and its configuration.
+    pub fn setting(&self) -> String {
+        format!("{} {}", self.server, self.config).trim_end().to_owned()
+    }
+
+    /// The server, its configuration and its processors: a line in a chart.
+    pub fn line(&self) -> String {
+        match self.cores {
+            None => self.setting(),
+            Some(1) => format!("{}, 1 core", self.setting()),
+            Some(cores) => format!("{}, {cores} cores", self.setting()),
+        }
+    }
 }
 
 /// Times of many things.
@@ -252,6 +274,12 @@ impl Point {
         self.classes.iter().sum()
     }
 
+    /// fsyncs of the server's, as it counts them.
+    pub fn fsyncs(&self) -> Option<f64> {
+        let counters = ["Innodb_data_fsyncs", "Innodb_os_log_fsyncs"];
+        counters.into_iter().filter_map(|name| self.change.status.get(name).copied()).reduce(f64::max)
+    }
+
     /// A process's CPU for each statement, in microseconds.
     pub fn cpu_us(&self, seconds: f64) -> f64 {
         seconds * 1e6 / self.statements().max(1) as f64
@@ -277,11 +305,48 @@ pub struct Single {
 /// # Errors
 /// One line.
 pub fn append(path: &Path, value: &impl Serialize) -> Result<(), String> {
-    let failed = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
-    let mut line = serde_json::to_vec(value).map_err(|error| failed(&error))?;
+    let mut line = serde_json::to_vec(value).map_err(|error| format!("{}: {error}", path.display()))?;
     line.push(b'\n');
-    let mut file = OpenOptions::new().create(true).append(true).open(path).map_err(|error| failed(&error))?;
-    file.write_all(&line).and_then(|()| file.sync_data()).map_err(|error| failed(&error))
+    let mut file = OpenOptions::new().create(true).append(true).open(path).map_err(|error| failed(path, &error))?;
+    file.write_all(&line).and_then(|()| file.sync_data()).map_err(|error| failed(path, &error))
+}
+
+fn failed(path: &Path, error: &std::io::Error) -> String {
+    let advice = match error.kind() {
+        ErrorKind::StorageFull | ErrorKind::QuotaExceeded => "; make room there, or name another place",
+        _ => "",
+    };
+    format!("{}: {error}{advice}", path.display())
+}
+
+/// What a run keeps is less than this.
+const ROOM: u64 = 16 << 20;
+
+/// Makes sure that there is room for what a run keeps in a folder.
+///
+/// # Errors
+/// One line.
+pub fn has_room(directory: &Path) -> Result<(), String> {
+    // (A file system that does not say has room.)
+    let room = rustix::fs::statvfs(directory).map_or(u64::MAX, |facts| facts.f_bavail.saturating_mul(facts.f_frsize));
+    if room >= ROOM {
+        return Ok(());
+    }
+    Err(format!(
+        "{}: the disk is full ({} MiB are left); make room there, or name another place",
+        directory.display(),
+        room >> 20
+    ))
+}
+
+/// Makes sure, before there is any load, that a file can be written to.
+///
+/// # Errors
+/// One line.
+pub fn can_append(path: &Path) -> Result<(), String> {
+    let opened = OpenOptions::new().create(true).append(true).open(path);
+    opened.map(|_| ()).map_err(|error| failed(path, &error))?;
+    has_room(path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new(".")))
 }
 
 /// Reads the lines of a file that can be read; the others are counted.

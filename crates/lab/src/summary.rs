@@ -3,7 +3,7 @@
 use std::fmt::Write;
 
 use crate::generator::recorder::Second;
-use crate::record::Point;
+use crate::record::{Point, Times};
 use crate::text::thousands;
 
 /// A line of intermediate results, as sysbench prints it. `seconds` of them ended with this one.
@@ -34,6 +34,21 @@ pub fn interval_line(
     line
 }
 
+/// The report of a checkpoint: of the seconds since the last one.
+pub fn checkpoint(merged: &Second, seconds: f64, percentile: f64) -> String {
+    let point = Point {
+        seconds,
+        classes: merged.classes,
+        events: Times::of(&merged.histogram),
+        errors: [(0, merged.errors)].into(),
+        ..Point::default()
+    };
+    let mut text = String::new();
+    // Writing to a string does not fail.
+    let _ = put_statistics(&point, percentile, &mut text);
+    text
+}
+
 /// The final report.
 pub fn report(point: &Point, percentile: f64, with_histogram: bool) -> String {
     let mut text = String::new();
@@ -43,13 +58,23 @@ pub fn report(point: &Point, percentile: f64, with_histogram: bool) -> String {
 }
 
 fn put_report(point: &Point, percentile: f64, with_histogram: bool, to: &mut String) -> std::fmt::Result {
+    if with_histogram {
+        put_histogram(point, to)?;
+    }
+    put_statistics(point, percentile, to)?;
+    let [events, events_deviation, busy, busy_deviation] = point.fairness;
+    writeln!(to, "Threads fairness:")?;
+    writeln!(to, "    {:<30} {events:.4}/{events_deviation:.2}", "events (avg/stddev):")?;
+    writeln!(to, "    {:<30} {busy:.4}/{busy_deviation:.2}\n", "execution time (avg/stddev):")?;
+    put_more(point, to)
+}
+
+/// Counts and times.
+fn put_statistics(point: &Point, percentile: f64, to: &mut String) -> std::fmt::Result {
     let [reads, writes, others] = point.classes;
     let statements = point.statements();
     let rate = |count: u64| count as f64 / point.seconds.max(1e-9);
     let errors: u64 = point.errors.values().sum();
-    if with_histogram {
-        put_histogram(point, to)?;
-    }
     writeln!(to, "SQL statistics:\n    queries performed:")?;
     for (name, count) in [("read:", reads), ("write:", writes), ("other:", others), ("total:", statements)] {
         writeln!(to, "        {name:<32} {count}")?;
@@ -64,20 +89,13 @@ fn put_report(point: &Point, percentile: f64, with_histogram: bool, to: &mut Str
     let times = &point.events;
     let sum = times.mean_ms * times.count as f64;
     let name = format!("{}th percentile:", percentile as u64);
-    for (name, value) in [
-        ("min:", times.min_ms),
-        ("avg:", times.mean_ms),
-        ("max:", times.max_ms),
-        (name.as_str(), times.percentile(percentile)),
-        ("sum:", sum),
-    ] {
+    let at = if percentile > 0.0 { times.percentile(percentile) } else { 0.0 };
+    for (name, value) in
+        [("min:", times.min_ms), ("avg:", times.mean_ms), ("max:", times.max_ms), (name.as_str(), at), ("sum:", sum)]
+    {
         writeln!(to, "         {name:<32}{value:>12.2}")?;
     }
-    let [events, events_deviation, busy, busy_deviation] = point.fairness;
-    writeln!(to, "\nThreads fairness:")?;
-    writeln!(to, "    {:<30} {events:.4}/{events_deviation:.2}", "events (avg/stddev):")?;
-    writeln!(to, "    {:<30} {busy:.4}/{busy_deviation:.2}\n", "execution time (avg/stddev):")?;
-    put_more(point, to)
+    writeln!(to)
 }
 
 /// What sysbench does not say.
@@ -107,6 +125,10 @@ fn put_more(point: &Point, to: &mut String) -> std::fmt::Result {
     writeln!(to, "\nCost:\n    {:<36} {:.2} us a query", "client CPU:", point.cpu_us(client))?;
     if let Some(server) = point.change.server {
         writeln!(to, "    {:<36} {:.2} us a query", "server CPU:", point.cpu_us(server.cpu()))?;
+    }
+    if let Some(calls) = point.change.system_calls {
+        let each = calls as f64 / point.statements().max(1) as f64;
+        writeln!(to, "    {:<36} {each:.2} a query", "server system calls:")?;
     }
     for wait in point.change.waits.iter().take(5) {
         writeln!(to, "    wait {:<48} {:>12} times {:>9.3} s", wait.name, wait.count, wait.seconds)?;
@@ -140,7 +162,6 @@ fn put_histogram(point: &Point, to: &mut String) -> std::fmt::Result {
 mod tests {
     use super::*;
     use crate::generator::recorder::histogram;
-    use crate::record::Times;
 
     #[test]
     fn the_report_is_read_by_those_who_read_sysbench() {

@@ -1,55 +1,56 @@
-//! Sweeps: a grid of servers, workloads and numbers of clients, measured in rounds.
+//! Sweeps: a grid, measured in rounds.
 //!
 //! ```text
-//! for round { for workload { for clients { for server { measure, append to points.jsonl, pause } } } }
+//! for each place of the grid { its stage is up: start, load, warm; measure; append to points.jsonl; pause }
 //! ```
 //!
-//! Servers alternate point by point, so that whatever drifts (a machine's heat, a neighbour) drifts for all alike. The
-//! folder keeps each point as soon as it is measured; the same command again goes on with what is missing.
+//! The folder keeps each point as soon as it is measured; the same command again goes on with what is missing. Data of
+//! servers that the lab starts is in the folder too, and removed when the whole grid is measured.
 //!
-//! When it fails: a point that fails is kept with its reason, and the sweep goes on; Ctrl-C ends it, and the report of
-//! what there is is written.
+//! When it fails: a point that fails is kept with its reason, and the sweep goes on; a server that does not start ends
+//! it, as does Ctrl-C, and the report of what there is is written.
 
 use std::collections::BTreeSet;
-use std::io::{IsTerminal, Write};
-use std::path::PathBuf;
+use std::fs;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use crate::commands::{self, Interrupt, Subject, Watch};
-use crate::generator::Kind;
+use crate::admin::Admin;
+use crate::commands::{self, Interrupt};
+use crate::generator::Failure;
 use crate::generator::recorder::Second;
 use crate::generator::target::Target;
-use crate::options::{Options, parse_counts};
+use crate::grid::{Grid, Place, Setting, Stage};
+use crate::launch::Launched;
+use crate::measure::server::Wait;
+use crate::options::Options;
 use crate::record::{self, Key, Point, Run};
-use crate::report;
-use crate::text::number;
+use crate::subject::{Subject, Watch};
+use crate::view::{View, time};
 use crate::workload::AnyWorkload;
+use crate::{build, load, report};
 
-/// Reads `NAME=HOST:PORT`, `NAME=/SOCKET` or `HOST:PORT`; what is missing is as the other options say.
-///
-/// # Errors
-/// One line.
-pub fn parse_server(text: &str, base: &Target) -> Result<Target, String> {
-    let wrong = || format!("--server={text}: NAME=HOST:PORT or NAME=/SOCKET");
-    let (name, place) = text.split_once('=').unwrap_or((text, text));
-    let mut target = Target { name: name.to_owned(), ..base.clone() };
-    // USER:PASSWORD@ before the place.
-    let place = match place.rsplit_once('@') {
-        Some((account, place)) => {
-            let (user, password) = account.split_once(':').unwrap_or((account, ""));
-            (target.user, target.password) = (user.to_owned(), password.to_owned());
-            place
-        }
-        None => place,
-    };
-    if place.starts_with('/') {
-        target.socket = Some(PathBuf::from(place));
-    } else {
-        let (host, port) = place.rsplit_once(':').ok_or_else(wrong)?;
-        (target.host, target.port, target.socket) = (host.to_owned(), port.parse().map_err(|_| wrong())?, None);
-    }
-    if target.name.is_empty() { Err(wrong()) } else { Ok(target) }
+/// A stage that is up.
+struct Up {
+    number: usize,
+    /// (Before the server: its connection is closed before that ends.)
+    subjects: Vec<Subject>,
+    _launched: Option<Launched>,
+}
+
+/// A sweep.
+struct Sweep<'a> {
+    options: &'a Options,
+    words: &'a [String],
+    interrupted: &'a Interrupt,
+    grid: Grid,
+    directory: PathBuf,
+    /// Where servers that the lab starts have their data.
+    data: PathBuf,
+    /// Names of servers whose facts are kept.
+    known: BTreeSet<String>,
+    view: View,
 }
 
 /// The sweep that the options describe.
@@ -57,225 +58,247 @@ pub fn parse_server(text: &str, base: &Target) -> Result<Target, String> {
 /// # Errors
 /// One line, before any load.
 pub fn run(options: &Options, words: &[String], interrupted: &Interrupt) -> Result<u8, String> {
-    let directory = options.text("dir");
-    if directory.is_empty() {
+    let directory = PathBuf::from(options.text("dir"));
+    if directory.as_os_str().is_empty() {
         return Err("a sweep needs a folder: --dir=DIR".to_owned());
     }
-    let directory = PathBuf::from(directory);
-    let base = commands::target(options)?;
-    let mut targets = Vec::new();
-    for server in options.all("server") {
-        targets.push(parse_server(server, &base)?);
-    }
-    if targets.is_empty() {
-        targets.push(Target { name: base.place(), ..base });
-    }
-    let mut names: Vec<&str> = options.all("workload").iter().flat_map(|names| names.split(',')).collect();
-    names.extend(options.words[1..].iter().map(String::as_str).filter(|word| *word != "run"));
-    if names.is_empty() {
-        return Err("which workload? --workload=oltp_read_write".to_owned());
-    }
-    let workloads =
-        names.iter().map(|name| commands::workload(name, options)).collect::<Result<Vec<AnyWorkload>, String>>()?;
-    let counts = parse_counts(options.text("clients"))?;
-    let rounds = options.number("rounds").clamp(1, 1000);
-
-    let mut subjects = Vec::new();
-    for target in targets {
-        subjects.push(Subject::open(target, options)?);
-    }
-    let most = commands::plan(&options.with("threads", &counts.iter().max().copied().unwrap_or(1).to_string()))?;
-    for subject in &subjects {
-        for workload in &workloads {
-            subject.check_limits(workload, &most)?;
-        }
-    }
-    std::fs::create_dir_all(&directory).map_err(|error| format!("{}: {error}", directory.display()))?;
-    let (run_file, points_file) = (directory.join("run.json"), directory.join("points.jsonl"));
-    let done = if run_file.exists() {
-        let (points, _) =
-            if points_file.exists() { record::read_lines::<Point>(&points_file)? } else { (Vec::new(), 0) };
-        points.into_iter().filter(|point| point.ended.is_none()).map(|point| point.key).collect()
-    } else {
-        let facts = subjects.iter().map(|subject| subject.facts.clone()).collect();
-        record::append(&run_file, &commands::describe(options, words, facts))?;
-        BTreeSet::<Key>::new()
+    let grid = Grid::of(options)?;
+    let plan = build::plan(&options.with("threads", &grid.most_clients().to_string()))?;
+    // Servers that run are asked for their limits before anything is measured.
+    let running: Option<usize> = grid.stages.iter().position(|stage| matches!(stage, Stage::Running(_)));
+    let mut up = match running {
+        Some(number) => Some(open_running(&grid, number, options)?),
+        None => None,
     };
-
-    let mut grid = Vec::new();
-    for round in 1..=rounds {
-        for (number, workload) in workloads.iter().enumerate() {
-            for &clients in &counts {
-                for (server, subject) in subjects.iter().enumerate() {
-                    let key = Key { server: subject.target.name.clone(), workload: workload.name(), clients, round };
-                    if !done.contains(&key) {
-                        grid.push((number, server, key));
-                    }
-                }
-            }
+    for subject in up.iter_mut().flat_map(|up| &mut up.subjects) {
+        for workload in &grid.workloads {
+            subject.check_limits(workload, &plan)?;
+            subject.check_tables(workload)?;
         }
     }
-    let each = options.number("time") + options.number("warmup-time") + options.number("pause") + 1;
+    fs::create_dir_all(&directory).map_err(|error| format!("{}: {error}", directory.display()))?;
+    record::has_room(&directory)?;
+    let (run_file, points_file) = (directory.join("run.json"), directory.join("points.jsonl"));
+    let (mut done, mut known) = (BTreeSet::<Key>::new(), BTreeSet::new());
+    if run_file.exists() {
+        known.extend(read_run(&directory)?.servers.into_iter().map(|server| server.name));
+        if points_file.exists() {
+            let (points, _) = record::read_lines::<Point>(&points_file)?;
+            done.extend(points.into_iter().filter(|point| point.ended.is_none()).map(|point| point.key));
+        }
+    }
+    let places: Vec<Place> = grid.places().into_iter().filter(|place| !done.contains(&place.key)).collect();
+    let there = grid.places().len() - places.len();
     println!(
-        "{} points to measure ({} are there), about {} minutes",
-        grid.len(),
-        done.len(),
-        (grid.len() as u64 * each).div_ceil(60)
+        "{} points to measure ({there} are there), about {}",
+        places.len(),
+        time(estimate(&grid, &places, options))
     );
-    let view = View { is_terminal: std::io::stdout().is_terminal(), begun: Instant::now(), total: grid.len() };
-    for (number, (workload, server, key)) in grid.into_iter().enumerate() {
-        if interrupted.load(Ordering::Relaxed) {
-            break;
-        }
-        let subject = &mut subjects[server];
-        let point = measure(&workloads[workload], subject, options, &key, interrupted, &view, number)?;
-        if interrupted.load(Ordering::Relaxed) && point.seconds < 1.0 {
-            break;
-        }
-        record::append(&points_file, &point)?;
-        view.line(number, &point);
-        pause(Duration::from_secs(options.number("pause")), interrupted);
+    let data = match options.text("data-dir") {
+        "" => directory.join("data"),
+        data => PathBuf::from(data),
+    };
+    let view = View::new(places.len(), grid.rounds, options.number("time"));
+    let mut sweep = Sweep { options, words, interrupted, grid, directory, data, known, view };
+    let ended = sweep.measure_all(&places, &mut up, &points_file);
+    drop(up);
+    let is_interrupted = interrupted.load(Ordering::Relaxed);
+    if ended.is_ok() && !is_interrupted && !options.switch("keep-data") && sweep.data.exists() {
+        // What is left says where it is.
+        fs::remove_dir_all(&sweep.data).map_err(|error| format!("{}: {error}", sweep.data.display()))?;
     }
-    let data = report::read(std::slice::from_ref(&directory), options.text("title"))?;
-    let out = directory.join("report.html");
-    std::fs::write(&out, report::render(&data, "html")?).map_err(|error| format!("{}: {error}", out.display()))?;
-    println!("{}", out.display());
-    Ok(u8::from(interrupted.load(Ordering::Relaxed)))
+    if !points_file.exists() {
+        let why = "interrupted before a point was measured; the same command again goes on from here".to_owned();
+        return ended.and(Err(why));
+    }
+    let reported = sweep.report();
+    ended.and(reported).map(|()| u8::from(is_interrupted))
 }
 
-fn pause(time: Duration, interrupted: &AtomicBool) {
-    let until = Instant::now() + time;
+/// How long it will take, in seconds.
+fn estimate(grid: &Grid, places: &[Place], options: &Options) -> f64 {
+    let each = options.real("time") + options.real("warmup-time") + options.real("pause") + 0.4;
+    let is_start = |place: &&Place| matches!(grid.stages[place.stage], Stage::Start(_));
+    let starts: BTreeSet<_> = places.iter().filter(is_start).map(|place| (place.key.round, place.stage)).collect();
+    places.len() as f64 * each + starts.len() as f64 * 3.0
+}
+
+fn open_running(grid: &Grid, number: usize, options: &Options) -> Result<Up, String> {
+    let Stage::Running(targets) = &grid.stages[number] else {
+        return Ok(Up { number, subjects: Vec::new(), _launched: None });
+    };
+    let subjects =
+        targets.iter().map(|target| Subject::open(target.clone(), options)).collect::<Result<Vec<_>, String>>()?;
+    Ok(Up { number, subjects, _launched: None })
+}
+
+impl Sweep<'_> {
+    fn measure_all(&mut self, places: &[Place], up: &mut Option<Up>, points_file: &Path) -> Result<(), String> {
+        for (number, place) in places.iter().enumerate() {
+            if self.interrupted.load(Ordering::Relaxed) {
+                break;
+            }
+            if up.as_ref().is_none_or(|up| up.number != place.stage) {
+                // (The last server ends before the next begins.)
+                *up = None;
+                *up = match self.bring_up(place.stage) {
+                    Ok(up) => Some(up),
+                    Err(_) if self.interrupted.load(Ordering::Relaxed) => break,
+                    Err(why) => return Err(why),
+                };
+            }
+            let Some(subject) = up.as_mut().and_then(|up| up.subjects.get_mut(place.server)) else { break };
+            self.keep_facts(subject, &place.key)?;
+            let point = self.measure(subject, place, number)?;
+            if self.interrupted.load(Ordering::Relaxed) && point.seconds < 1.0 {
+                break;
+            }
+            record::append(points_file, &point)?;
+            self.view.point(number, &point);
+            if number + 1 < places.len() {
+                pause(Duration::from_secs_f64(self.options.real("pause").min(3600.0)), self.interrupted);
+            }
+        }
+        Ok(())
+    }
+
+    fn bring_up(&mut self, number: usize) -> Result<Up, String> {
+        let setting = match &self.grid.stages[number] {
+            Stage::Running(_) => return open_running(&self.grid, number, self.options),
+            Stage::Start(setting) => setting.clone(),
+        };
+        // A server of the lab's own has nobody but its administrator.
+        let with_user = if self.options.is_given("mysql-user") {
+            self.options.clone()
+        } else {
+            self.options.with("mysql-user", "root")
+        };
+        let base = commands::target(&with_user)?;
+        let directory = setting.directory(&self.data);
+        let processors = &self.grid.processors[..setting.cores.unwrap_or(self.grid.processors.len())];
+        // (The lab's own connections, and room for the server's.)
+        let connections = self.grid.most_clients() + 20;
+        let pinned = if setting.cores.is_some() || self.options.is_given("server-cpus") { processors } else { &[] };
+        let launched = Launched::start(&setting.recipe, &directory, pinned, connections, &base, self.interrupted)?;
+        self.load(&launched.target, &directory, &setting)?;
+        let subject = Subject::open(launched.target.clone(), self.options)?;
+        Ok(Up { number, subjects: vec![subject], _launched: Some(launched) })
+    }
+
+    /// Makes and fills tables, if that has not been done in this directory, and reads them.
+    fn load(&mut self, target: &Target, directory: &Path, setting: &Setting) -> Result<(), String> {
+        let nowhere = Target { database: String::new(), ..target.clone() };
+        let mut admin = Admin::connect(&nowhere).map_err(|failure| nowhere.explain(&failure))?;
+        admin
+            .execute(&format!("CREATE DATABASE IF NOT EXISTS `{}`", target.database.replace('`', "``")))
+            .map_err(|failure| nowhere.explain(&failure))?;
+        let mut loaded = BTreeSet::new();
+        for workload in &self.grid.workloads {
+            // Workloads that have the same tables share them.
+            let signature = load::signature(&workload.load_plan(0));
+            if !loaded.insert(signature.clone()) {
+                continue;
+            }
+            let mark = directory.join(format!("loaded-{signature}"));
+            if !mark.exists() {
+                self.view.say(&format!("loading {} into {}", workload.name(), setting.recipe.name));
+                let load = |plan| {
+                    load::load(target, plan, commands::load_threads(self.options), self.interrupted, &mut |_, _| ())
+                };
+                let seed = build::seed(self.options);
+                let done = load(workload.load_plan(seed)).or_else(|why| {
+                    if self.interrupted.load(Ordering::Relaxed) {
+                        return Err(why);
+                    }
+                    // Tables are there of a load whose end nobody noted.
+                    load::in_parallel(target, &workload.cleanup(), 1)?;
+                    load(workload.load_plan(seed))
+                });
+                done?;
+                fs::write(&mark, "").map_err(|error| format!("{}: {error}", mark.display()))?;
+            }
+            load::in_parallel(target, &workload.prewarm(), commands::load_threads(self.options))?;
+        }
+        Ok(())
+    }
+
+    /// Keeps what a server says of itself, once.
+    fn keep_facts(&mut self, subject: &Subject, key: &Key) -> Result<(), String> {
+        let name = key.line();
+        if self.known.insert(name.clone()) {
+            let facts = crate::measure::server::ServerFacts { name, ..subject.facts.clone() };
+            record::append(
+                &self.directory.join("run.json"),
+                &commands::describe(self.options, self.words, vec![facts]),
+            )?;
+        }
+        Ok(())
+    }
+
+    fn measure(&mut self, subject: &mut Subject, place: &Place, number: usize) -> Result<Point, String> {
+        let key = &place.key;
+        let options = self.options.with("threads", &key.clients.to_string());
+        let plan = build::plan(&options)?;
+        let target = subject.target.clone();
+        let workload: &AnyWorkload = &self.grid.workloads[place.workload];
+        let (shows_waits, view) = (self.view.is_terminal, &mut self.view);
+        let mut show = |second: &Second, waits: &[Wait]| view.second(number, key, second, waits);
+        let mut watch = Watch::new(subject, self.interrupted, shows_waits, &mut show);
+        watch.count_system_calls(options.switch("count-syscalls"));
+        let mut point = match workload.run(&target, &plan, &mut watch) {
+            Ok(measured) => {
+                let change = std::mem::take(&mut watch.change);
+                Point::of(key.clone(), &measured, change, plan.rate.is_some())
+            }
+            // One point's failure is a result: this server does not bear so many clients, say.
+            Err(why) => Point {
+                format: record::FORMAT,
+                key: key.clone(),
+                started: record::now(),
+                ended: Some(why),
+                ..Point::default()
+            },
+        };
+        (point.seed, point.options) = (plan.seed, options.given());
+        Ok(point)
+    }
+
+    fn report(&self) -> Result<(), String> {
+        let data = report::read(std::slice::from_ref(&self.directory), self.options.text("title"))?;
+        let out = match self.options.text("out") {
+            "" => self.directory.join("report.html"),
+            out => PathBuf::from(out),
+        };
+        fs::write(&out, report::render(&data, "html")?).map_err(|error| format!("{}: {error}", out.display()))?;
+        println!("{}", out.display());
+        Ok(())
+    }
+}
+
+fn pause(length: Duration, interrupted: &AtomicBool) {
+    let until = Instant::now() + length;
     while Instant::now() < until && !interrupted.load(Ordering::Relaxed) {
         std::thread::sleep(Duration::from_millis(50).min(until.saturating_duration_since(Instant::now())));
     }
 }
 
-fn measure(
-    workload: &AnyWorkload,
-    subject: &mut Subject,
-    options: &Options,
-    key: &Key,
-    interrupted: &Interrupt,
-    view: &View,
-    number: usize,
-) -> Result<Point, String> {
-    let options = options.with("threads", &key.clients.to_string());
-    let plan = commands::plan(&options)?;
-    let target = subject.target.clone();
-    let mut show = |second: &Second, _: &[Kind]| view.second(number, key, second);
-    let mut watch = Watch::new(subject, interrupted, &mut show);
-    let mut point = match workload.run(&target, &plan, &mut watch) {
-        Ok(measured) => {
-            let change = std::mem::take(&mut watch.change);
-            Point::of(key.clone(), &measured, change, plan.rate.is_some())
-        }
-        // One point's failure is a result: this server does not bear so many clients, say.
-        Err(why) => Point {
-            format: record::FORMAT,
-            key: key.clone(),
-            started: record::now(),
-            ended: Some(why),
-            ..Point::default()
-        },
-    };
-    (point.seed, point.options) = (plan.seed, options.given());
-    Ok(point)
-}
-
-/// What is shown meanwhile: on a terminal a line that changes each second, and a line for each point that stays.
-struct View {
-    is_terminal: bool,
-    begun: Instant,
-    total: usize,
-}
-
-impl View {
-    fn left(&self, number: usize) -> String {
-        if number == 0 {
-            return String::new();
-        }
-        let each = self.begun.elapsed().as_secs_f64() / number as f64;
-        format!(", {:.0} s to go", each * (self.total - number) as f64)
-    }
-
-    fn second(&self, number: usize, key: &Key, second: &Second) {
-        if self.is_terminal {
-            let at = |quantile| number_of(second.histogram.value_at_quantile(quantile));
-            print!(
-                "\r\x1b[K{}/{} {} {} {} clients: {}/s, p50 {} p95 {} p99 {} ms, {} errors{}",
-                number + 1,
-                self.total,
-                key.server,
-                key.workload,
-                key.clients,
-                number_text(second.events as f64),
-                at(0.5),
-                at(0.95),
-                at(0.99),
-                second.errors,
-                self.left(number)
-            );
-            // A reader of a pipe may have gone.
-            let _ = std::io::stdout().flush();
-        }
-    }
-
-    fn line(&self, number: usize, point: &Point) {
-        if self.is_terminal {
-            print!("\r\x1b[K");
-        }
-        let server = point.change.server.map_or("-".to_owned(), |usage| number_text(point.cpu_us(usage.cpu())));
-        let wait = point.change.waits.first().map_or(String::new(), |wait| format!(", most waited for: {}", wait.name));
-        println!(
-            "{}/{} {:<12} {:<24} {:>5} clients {:>10}/s  p99 {:>8} ms  server {server} us/query{wait}{}{}",
-            number + 1,
-            self.total,
-            point.key.server,
-            point.key.workload,
-            point.key.clients,
-            number_text(point.throughput()),
-            number_text(point.events.percentile(99.0)),
-            point.ended.as_ref().map_or(String::new(), |why| format!("  ended early: {why}")),
-            self.left(number + 1)
-        );
-    }
-}
-
-fn number_text(value: f64) -> String {
-    number(value)
-}
-
-fn number_of(nanos: u64) -> String {
-    number(nanos as f64 / 1e6)
-}
-
-/// A run that is there already, for those who add to it.
+/// A run that is there already: its first line, with the servers of all lines.
 ///
 /// # Errors
 /// One line.
-pub fn read_run(directory: &std::path::Path) -> Result<Run, String> {
+pub fn read_run(directory: &Path) -> Result<Run, String> {
     let (runs, _) = record::read_lines::<Run>(&directory.join("run.json"))?;
-    runs.into_iter().next().ok_or_else(|| format!("{}: there is no run in run.json", directory.display()))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn servers_are_named() {
-        let base = Target { user: "u".to_owned(), ..Target::default() };
-        let server = parse_server("mysql=10.0.0.1:3397", &base).unwrap();
-        assert_eq!(
-            (server.name.as_str(), server.host.as_str(), server.port, server.user.as_str()),
-            ("mysql", "10.0.0.1", 3397, "u")
-        );
-        let server = parse_server("m=root:pw@/tmp/s.sock", &base).unwrap();
-        assert_eq!((server.user.as_str(), server.password.as_str()), ("root", "pw"));
-        assert_eq!(server.socket, Some(PathBuf::from("/tmp/s.sock")));
-        assert_eq!(parse_server("db:3306", &base).unwrap().name, "db:3306");
-        for wrong in ["", "name", "name=host", "name=host:port", "name=host:99999", "=h:1"] {
-            assert!(parse_server(wrong, &base).is_err(), "{wrong}");
+    let mut runs = runs.into_iter();
+    let mut run = runs.next().ok_or_else(|| format!("{}: there is no run in run.json", directory.display()))?;
+    for more in runs.flat_map(|run| run.servers) {
+        if run.servers.iter().all(|server| server.name != more.name) {
+            run.servers.push(more);
         }
     }
+    Ok(run)
+}
+
+/// Whether a failure says that a table is not there.
+pub(crate) fn is_missing(failure: &Failure) -> bool {
+    matches!(failure, Failure::Server { code: 1146, .. })
 }

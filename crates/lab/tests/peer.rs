@@ -6,7 +6,8 @@
 use std::sync::atomic::AtomicBool;
 
 use meseta_lab::admin::Admin;
-use meseta_lab::commands::{check, plan, workload};
+use meseta_lab::build::{plan, workload};
+use meseta_lab::commands::check;
 use meseta_lab::generator::target::Target;
 use meseta_lab::load::load;
 use meseta_lab::options::Options;

@@ -173,3 +173,75 @@ fn what_changes_from_row_to_row_is_not_kept() {
     let random = run(s, "select count(distinct v) > 1 from (select (select rand()) v from r) x");
     assert_eq!(random[1], "1");
 }
+
+#[test]
+fn the_index_whose_values_are_shared_by_the_fewest_rows_is_used() {
+    let server = Server::new();
+    let mut session = server.session();
+    for (name, keys) in [("t", "key s (state), key c (customer)"), ("u", "key c (customer), key s (state)")] {
+        is(&mut session, &format!("create table {name} (id int primary key, state int, customer int, {keys})"), "ok 0");
+        let rows: Vec<String> = (0..2000).map(|i| format!("({i}, {}, {})", i % 2, i % 500)).collect();
+        is(&mut session, &format!("insert into {name} values {}", rows.join(",")), "ok 2000");
+        let explained = run(&mut session, &format!("explain format=traditional select * from {name} where state = 1 and customer = 7"));
+        assert!(explained[1].contains("|ref|s,c|c|") || explained[1].contains("|ref|c,s|c|"), "{explained:?}");
+        // Of two tables, the one of which few rows are found is read first.
+        let text = format!("explain format=traditional select * from {name} a join {name} b on a.id = b.customer where b.state = 1");
+        assert!(run(&mut session, &text)[1].contains("|b|"), "{name}");
+    }
+}
+
+#[test]
+fn what_a_table_looks_like_is_looked_at_again() {
+    let server = Server::new();
+    let mut session = server.session();
+    is(&mut session, "create table t (id int primary key, a int, b int, key a (a), key b (b))", "ok 0");
+    let key = |session: &mut Session| {
+        let explained = run(session, "explain format=traditional select * from t where a = 1 and b = 1");
+        explained[1].split('|').nth(6).unwrap().to_owned()
+    };
+    let fill = |session: &mut Session, from: u32, a: u32, b: u32| {
+        let rows: Vec<String> = (from..from + 1000).map(|i| format!("({i}, {}, {})", i % a, i % b)).collect();
+        is(session, &format!("insert into t values {}", rows.join(",")), "ok 1000");
+    };
+    fill(&mut session, 0, 10, 500);
+    assert_eq!(key(&mut session), "b");
+    is(&mut session, "delete from t", "ok 1000");
+    fill(&mut session, 1000, 500, 10);
+    run(&mut session, "analyze table t");
+    assert_eq!(key(&mut session), "a");
+    // An index that was not there.
+    is(&mut session, "alter table t drop key a", "ok 0");
+    assert_eq!(key(&mut session), "b");
+}
+
+#[test]
+fn plans_are_kept_for_each_kind_of_transaction() {
+    let (server, mut session) = with_tables();
+    let text = "select count(*) from t where a = 3 for share";
+    is(&mut session, "set transaction isolation level serializable", "ok 0");
+    let expected = run(&mut session, text);
+    // A read of a SERIALIZABLE transaction locks what it reads, with its plan kept or not; one of another does not.
+    let mut other = server.session();
+    is(&mut other, "set innodb_lock_wait_timeout = 1", "ok 0");
+    for _ in 0..3 {
+        is(&mut session, "set session transaction isolation level repeatable read", "ok 0");
+        is(&mut session, "begin", "ok 0");
+        run(&mut session, "select id from t where id = 7");
+        is(&mut other, "update t set b = b where id = 7", "ok 0");
+        is(&mut session, "commit", "ok 0");
+        is(&mut session, "set session transaction isolation level serializable", "ok 0");
+        is(&mut session, "begin", "ok 0");
+        run(&mut session, "select id from t where id = 7");
+        assert!(run(&mut other, "update t set b = b where id = 7 ")[0].starts_with("1205"), "it is locked");
+        is(&mut session, "commit", "ok 0");
+    }
+    assert_eq!(run(&mut session, text), expected);
+    // And one that may change nothing changes nothing, though the statement has a plan.
+    is(&mut session, "update t set b = b where id = 7", "ok 0");
+    is(&mut session, "start transaction read only", "ok 0");
+    for _ in 0..2 {
+        assert!(run(&mut session, "update t set b = b where id = 7")[0].starts_with("1792"));
+        run(&mut session, "select id from t where id = 7");
+    }
+    is(&mut session, "commit", "ok 0");
+}

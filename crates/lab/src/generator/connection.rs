@@ -4,35 +4,33 @@
 //! run(statement, values): encode -> send -> (parked) -> receive -> events until idle -> recorder
 //! ```
 //!
-//! After a send nothing is tried until the socket tells: an answer is never there at once, and a `recv` for nothing
-//! costs as much as one for something. A `recv` that did not fill its buffer has emptied the socket (the set is
-//! edge-triggered), so the next wait is without a try either.
+//! Bytes go to the socket as they are, or through TLS. How the socket waits is [`super::socket`]'s.
 //!
 //! When it fails: [`Failure::Lost`] and the connection is of no use; [`Failure::Server`] and it goes on.
 
 use std::cell::RefCell;
-use std::os::fd::OwnedFd;
 use std::rc::Rc;
 use std::time::{Duration, Instant};
 
-use meseta_protocol::auth::client::ClientOptions;
 use meseta_protocol::client::{Client, Event};
 use meseta_protocol::error::ProtocolError;
 use meseta_protocol::flags::CursorFlags;
+use meseta_protocol::reply::ErrPacket;
 use meseta_protocol::row::Row;
-use rustix::io::Errno;
-use rustix::net::{
-    AddressFamily, RecvFlags, SendFlags, SocketAddrUnix, SocketFlags, SocketType, recv, send, socket_with, sockopt,
-};
+use rustls::ClientConnection;
 
 use super::reactor::Reactor;
 use super::recorder::{Class, Recorder};
+use super::socket::Socket;
 use super::statement::{Parameter, Statement};
-use super::target::Address;
-use super::{Failure, Result};
+use super::target::{Address, Target};
+use super::{Failure, Result, tls};
 
 /// The largest packet that is taken from a server.
 const LARGEST_PACKET: usize = 64 << 20;
+
+/// How much of what is encrypted is received at a time: a little more than TLS's largest record.
+const SEALED_BYTES: usize = 17 << 10;
 
 /// ER_UNSUPPORTED_PS.
 const CANNOT_PREPARE: u16 = 1295;
@@ -62,19 +60,28 @@ impl Reply {
     }
 }
 
+/// TLS between the socket and the packets.
+#[derive(Debug)]
+struct Sealed {
+    tls: ClientConnection,
+    /// What is to be sent.
+    out: Vec<u8>,
+    /// What came.
+    came: Vec<u8>,
+}
+
 /// A connection.
 #[derive(Debug)]
 pub struct Connection {
     reactor: Rc<Reactor>,
     recorder: Rc<RefCell<Recorder>>,
-    socket: OwnedFd,
+    socket: Socket,
+    sealed: Option<Box<Sealed>>,
     client: Client,
     /// The statement of text that is being built.
     text: Vec<u8>,
     /// Whether statements are prepared, or sent as text.
     prepares: bool,
-    /// Whether the socket may have bytes that no edge will tell of.
-    may_have_more: bool,
     prepared_id: u32,
 }
 
@@ -86,23 +93,41 @@ impl Connection {
     pub async fn open(
         reactor: Rc<Reactor>,
         recorder: Rc<RefCell<Recorder>>,
+        target: &Target,
         address: &Address,
-        options: ClientOptions,
         prepares: bool,
     ) -> Result<Connection> {
-        let socket = connect(&reactor, address).await?;
         let mut connection = Connection {
+            socket: Socket::connect(reactor.clone(), address).await?,
             reactor,
             recorder,
-            socket,
-            client: Client::connect(options, LARGEST_PACKET),
+            sealed: None,
+            client: Client::connect(target.client_options(), LARGEST_PACKET),
             text: Vec::new(),
             prepares,
-            may_have_more: true,
             prepared_id: 0,
         };
+        if let Some(config) = &target.tls {
+            connection.greet().await?;
+            let tls = tls::client(config, &target.host)?;
+            connection.sealed = Some(Box::new(Sealed { tls, out: Vec::new(), came: vec![0; SEALED_BYTES] }));
+            connection.client.tls_started();
+        }
         connection.receive(|_| ()).await?;
         Ok(connection)
+    }
+
+    /// Takes the server's greeting, and asks for TLS.
+    async fn greet(&mut self) -> Result<()> {
+        loop {
+            match self.client.next_event() {
+                Ok(Some(Event::StartTls)) => return self.send().await,
+                Ok(Some(Event::Error(error))) => return Err(refused(&error)),
+                Ok(Some(_)) => (),
+                Ok(None) => self.read().await?,
+                Err(error) => return Err(lost(&error)),
+            }
+        }
     }
 
     /// Prepares a statement, if statements are prepared.
@@ -197,28 +222,29 @@ impl Connection {
     /// Says goodbye, without waiting.
     pub fn close(mut self) {
         self.client.quit();
-        let _ = send(&self.socket, self.client.output(), SendFlags::NOSIGNAL | SendFlags::DONTWAIT);
+        match &mut self.sealed {
+            Some(sealed) => {
+                if tls::seal(&mut sealed.tls, self.client.output(), &mut sealed.out).is_ok() {
+                    self.socket.send_now(&sealed.out);
+                }
+            }
+            None => self.socket.send_now(self.client.output()),
+        }
     }
 
     #[inline]
     async fn send(&mut self) -> Result<()> {
-        self.may_have_more = false;
-        loop {
-            let output = self.client.output();
-            if output.is_empty() {
-                return Ok(());
-            }
-            match send(&self.socket, output, SendFlags::NOSIGNAL) {
-                Ok(count) => self.client.sent(count),
-                Err(Errno::AGAIN) => {
-                    self.reactor.park().await;
-                    // The edge may have told of an answer, too.
-                    self.may_have_more = true;
-                }
-                Err(Errno::INTR) => (),
-                Err(error) => return Err(Failure::Lost(error.to_string())),
+        let output = self.client.output();
+        match &mut self.sealed {
+            None => self.socket.send(output).await?,
+            Some(sealed) => {
+                tls::seal(&mut sealed.tls, output, &mut sealed.out)?;
+                self.socket.send(&sealed.out).await?;
+                sealed.out.clear();
             }
         }
+        self.client.sent(usize::MAX);
+        Ok(())
     }
 
     /// Takes what comes until nothing more is to come.
@@ -240,11 +266,7 @@ impl Connection {
                     }
                     Event::Columns(_) => reply.is_result = true,
                     Event::Error(error) => {
-                        refusal = Some(Failure::Server {
-                            code: error.code.0,
-                            sqlstate: String::from_utf8_lossy(&error.sqlstate).into_owned(),
-                            message: String::from_utf8_lossy(error.message).into_owned(),
-                        });
+                        refusal = Some(refused(&error));
                     }
                     Event::Prepared(prepared) => self.prepared_id = prepared.statement_id,
                     Event::LocalInfile(_) => self.client.end_file(),
@@ -267,23 +289,25 @@ impl Connection {
 
     #[inline]
     async fn read(&mut self) -> Result<()> {
-        if !self.may_have_more {
-            self.reactor.park().await;
-        }
+        let Some(sealed) = &mut self.sealed else {
+            let count = self.socket.receive(self.client.room()).await?;
+            self.client.filled(count);
+            return Ok(());
+        };
         loop {
-            let room = self.client.room();
-            let length = room.len();
-            match recv(&self.socket, room, RecvFlags::empty()) {
-                Ok((0, _)) => return Err(Failure::Lost("the server closed it".to_owned())),
-                Ok((count, _)) => {
-                    self.client.filled(count);
-                    self.may_have_more = count == length;
-                    return Ok(());
-                }
-                Err(Errno::AGAIN) => self.reactor.park().await,
-                Err(Errno::INTR) => (),
-                Err(error) => return Err(Failure::Lost(error.to_string())),
+            let count = tls::open(&mut sealed.tls, self.client.room());
+            if count > 0 {
+                self.client.filled(count);
+                return Ok(());
             }
+            let count = self.socket.receive(&mut sealed.came).await?;
+            let fed = tls::feed(&mut sealed.tls, &sealed.came[..count]);
+            tls::flush(&mut sealed.tls, &mut sealed.out)?;
+            if !sealed.out.is_empty() {
+                self.socket.send(&sealed.out).await?;
+                sealed.out.clear();
+            }
+            fed?;
         }
     }
 }
@@ -293,41 +317,11 @@ pub(crate) fn lost(error: &ProtocolError) -> Failure {
     Failure::Lost(format!("{error}"))
 }
 
-async fn connect(reactor: &Reactor, address: &Address) -> Result<OwnedFd> {
-    let failed = |error: Errno| Failure::Lost(error.to_string());
-    let family = match address {
-        Address::Internet(address) if address.is_ipv6() => AddressFamily::INET6,
-        Address::Internet(_) => AddressFamily::INET,
-        Address::Unix(_) => AddressFamily::UNIX,
-    };
-    let flags = SocketFlags::NONBLOCK | SocketFlags::CLOEXEC;
-    let socket = socket_with(family, SocketType::STREAM, flags, None).map_err(failed)?;
-    loop {
-        let begun = match address {
-            Address::Internet(address) => {
-                sockopt::set_tcp_nodelay(&socket, true).map_err(failed)?;
-                rustix::net::connect(&socket, address)
-            }
-            Address::Unix(path) => rustix::net::connect(&socket, &SocketAddrUnix::new(path.as_path()).map_err(failed)?),
-        };
-        match begun {
-            Ok(()) => {
-                reactor.register(&socket).map_err(|error| Failure::Lost(error.to_string()))?;
-                return Ok(socket);
-            }
-            Err(Errno::INPROGRESS) => break,
-            // The queue of a Unix socket's listener is full.
-            Err(Errno::AGAIN) => reactor.sleep_until(Instant::now() + Duration::from_millis(1)).await,
-            Err(Errno::INTR) => (),
-            Err(error) => return Err(failed(error)),
-        }
-    }
-    reactor.register(&socket).map_err(|error| Failure::Lost(error.to_string()))?;
-    loop {
-        reactor.park().await;
-        sockopt::socket_error(&socket).map_err(failed)?.map_err(failed)?;
-        if rustix::net::getpeername(&socket).is_ok() {
-            return Ok(socket);
-        }
+/// What the server said in place of an answer.
+pub(crate) fn refused(error: &ErrPacket<'_>) -> Failure {
+    Failure::Server {
+        code: error.code.0,
+        sqlstate: String::from_utf8_lossy(&error.sqlstate).into_owned(),
+        message: String::from_utf8_lossy(error.message).into_owned(),
     }
 }

@@ -12,7 +12,10 @@
 //! | [`worker`] | What does a thread do? What does a client do between two events? |
 //! | [`connection`] | How is a statement sent, and its answer taken? |
 //! | [`statement`] | What is a statement, prepared or as text? |
+//! | [`socket`] | How are bytes sent and received? |
+//! | [`tls`] | And how is it done with TLS? |
 //! | [`reactor`] | Which future goes on when? |
+//! | [`ring`] | How does one system call do the work of many? |
 //! | [`recorder`] | What is counted? |
 //! | [`target`] | Which server, and how is it reached? |
 //!
@@ -21,14 +24,18 @@
 //!
 //! Invariants:
 //! 1. Between two statements of a client nothing is allocated.
-//! 2. A statement costs two system calls (send, receive) and a share of one (`epoll_wait`).
+//! 2. A statement costs a share of one system call (`io_uring_enter`); where there is no io_uring two (send, receive)
+//!    and a share of one (`epoll_wait`).
 
 pub mod connection;
 pub mod reactor;
 pub mod recorder;
+pub mod ring;
 pub mod run;
+pub mod socket;
 pub mod statement;
 pub mod target;
+pub mod tls;
 pub mod worker;
 
 use crate::generator::connection::Connection;

@@ -120,7 +120,7 @@ pub struct Recorder {
     pub kinds: Vec<KindRecord>,
     /// Times of events: from the intended start, retries included.
     pub events: Histogram<u64>,
-    /// Times of events from their real start. Differs from `events` in an open loop only.
+    /// Times of events from their real start; of an open loop only.
     pub service: Histogram<u64>,
     /// Statements by class.
     pub classes: [u64; 3],
@@ -187,16 +187,19 @@ impl Recorder {
         }
     }
 
-    /// Counts an event of the worker's client number `client`.
+    /// Counts an event of the worker's client number `client`. In a closed loop the time of service is the response's,
+    /// and is not kept.
     #[inline]
-    pub fn event(&mut self, client: usize, response: Duration, service: Duration) {
+    pub fn event(&mut self, client: usize, response: Duration, service: Option<Duration>) {
         if !self.is_open {
             return;
         }
         let nanos = response.as_nanos() as u64;
         self.events.saturating_record(nanos);
         self.second.histogram.saturating_record(nanos);
-        self.service.saturating_record(service.as_nanos() as u64);
+        if let Some(service) = service {
+            self.service.saturating_record(service.as_nanos() as u64);
+        }
         self.second.events += 1;
         if let Some((count, sum)) = self.clients.get_mut(client) {
             *count += 1;
@@ -246,7 +249,7 @@ mod tests {
         for &(kind, nanos) in times {
             let time = Duration::from_nanos(nanos);
             recorder.statement(kind, time, [Class::Read, Class::Write][kind], 1);
-            recorder.event(0, time, time);
+            recorder.event(0, time, Some(time));
             if nanos % 3 == 0 {
                 recorder.error(Some(kind), (nanos % 5) as u16);
             }
@@ -278,7 +281,7 @@ mod tests {
     fn nothing_is_counted_while_closed() {
         let mut recorder = Recorder::new(1, 1);
         recorder.statement(0, Duration::from_micros(1), Class::Read, 1);
-        recorder.event(0, Duration::from_micros(1), Duration::from_micros(1));
+        recorder.event(0, Duration::from_micros(1), None);
         recorder.error(Some(0), 1213);
         recorder.transaction(0, Duration::ZERO);
         assert_eq!((recorder.statements(), recorder.events.len(), recorder.errors.len()), (0, 0, 0));

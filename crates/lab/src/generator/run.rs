@@ -17,6 +17,7 @@ use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
+use super::reactor::Waiting;
 use super::recorder::{Recorder, Second};
 use super::target::Target;
 use super::worker::{Control, Message, Worker};
@@ -59,6 +60,8 @@ pub struct Plan {
     pub prepares: bool,
     /// Where chance begins.
     pub seed: u64,
+    /// How sockets are waited for.
+    pub waiting: Waiting,
 }
 
 /// Why a run ended before its time.
@@ -113,7 +116,7 @@ pub fn run<W: Workload>(
     observer: &mut dyn Observer,
 ) -> Result<Measured, String> {
     let kinds = workload.kinds();
-    let address = target.resolve()?;
+    let addresses = target.resolve_all()?;
     raise_descriptor_limit(plan.clients)?;
     let control = Arc::new(Control {
         events_left: plan.events.map(|events| AtomicI64::new(i64::try_from(events).unwrap_or(i64::MAX))),
@@ -128,7 +131,7 @@ pub fn run<W: Workload>(
         let worker = Worker {
             workload: workload.clone(),
             target: target.clone(),
-            address: address.clone(),
+            addresses: addresses.clone(),
             plan: plan.clone(),
             control: control.clone(),
             clients: plan.clients * number / workers..plan.clients * (number + 1) / workers,

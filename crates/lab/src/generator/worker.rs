@@ -108,7 +108,8 @@ struct Shared {
 pub(super) struct Worker<W: Workload> {
     pub workload: Arc<W>,
     pub target: Arc<Target>,
-    pub address: Address,
+    /// Client number i goes to the one at i modulo their number.
+    pub addresses: Vec<Address>,
     pub plan: Arc<Plan>,
     pub control: Arc<Control>,
     /// The numbers of its clients.
@@ -121,7 +122,7 @@ impl<W: Workload> Worker<W> {
     pub fn run(self) {
         let kinds = self.workload.kinds().len();
         let recorder = Rc::new(RefCell::new(Recorder::new(kinds, self.clients.len())));
-        match Reactor::new() {
+        match Reactor::new(self.clients.len() + 1, self.plan.waiting) {
             Ok(reactor) => {
                 let shared = Rc::new(Shared {
                     reactor: Rc::new(reactor),
@@ -143,7 +144,7 @@ impl<W: Workload> Worker<W> {
                 }
                 self.close(&shared, &mut pace);
             }
-            Err(error) => self.control.fail(Failure::Lost(format!("epoll: {error}"))),
+            Err(error) => self.control.fail(Failure::Lost(format!("nothing to wait with: {error}"))),
         }
         if let Ok(recorder) = Rc::try_unwrap(recorder) {
             // Whoever waited for it may have gone.
@@ -156,7 +157,8 @@ impl<W: Workload> Worker<W> {
         let mut tasks: Vec<Task> = Vec::with_capacity(self.clients.len() + 1);
         for (index, client) in self.clients.clone().enumerate() {
             let session = self.workload.session(client, total, Random::new(self.plan.seed, client as u64));
-            let (shared, target, address) = (shared.clone(), self.target.clone(), self.address.clone());
+            let address = self.addresses[client % self.addresses.len()].clone();
+            let (shared, target) = (shared.clone(), self.target.clone());
             tasks.push(Box::pin(async move {
                 if let Err(failure) = serve(&shared, index, session, &target, &address).await {
                     shared.control.fail(failure);
@@ -259,9 +261,7 @@ async fn serve<S: Session>(
     }
     shared.logins.set(shared.logins.get() + 1);
     let reactor = shared.reactor.clone();
-    let opened =
-        Connection::open(reactor, shared.recorder.clone(), address, target.client_options(), shared.plan.prepares)
-            .await;
+    let opened = Connection::open(reactor, shared.recorder.clone(), target, address, shared.plan.prepares).await;
     let started = match opened {
         Ok(mut connection) => session.start(&mut connection).await.map(|()| connection),
         Err(failure) => Err(failure),
@@ -295,7 +295,8 @@ async fn serve<S: Session>(
         shared.active.set(shared.active.get() - 1);
         if outcome? {
             let end = Instant::now();
-            shared.recorder.borrow_mut().event(index, end - intended, end - begun);
+            let service = is_open_loop.then_some(end - begun);
+            shared.recorder.borrow_mut().event(index, end - intended, service);
         }
         if let Some((least, most)) = shared.plan.think {
             let micros = random.between(least.as_micros() as i64, most.as_micros() as i64);

@@ -43,11 +43,14 @@ pub struct Wait {
     pub seconds: f64,
 }
 
+/// Waits since the server began: how often, and how long in seconds, by name.
+pub type Waits = BTreeMap<String, (f64, f64)>;
+
 /// One look at all that changes.
 #[derive(Debug, Clone, Default)]
 pub struct Look {
     status: BTreeMap<String, f64>,
-    waits: BTreeMap<String, (f64, f64)>,
+    waits: Waits,
     server: Option<Usage>,
     client: Usage,
     machine: Busy,
@@ -66,6 +69,9 @@ pub struct Change {
     pub client: Usage,
     /// What all the machine did.
     pub machine: Busy,
+    /// System calls of the server's process, where they were counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub system_calls: Option<u64>,
 }
 
 /// Reads the facts.
@@ -95,7 +101,8 @@ pub fn look(admin: &mut Admin, pid: Option<u32>) -> Look {
     Look { status, waits: waits(admin), server: pid.and_then(usage), client: own_usage(), machine: busy() }
 }
 
-fn waits(admin: &mut Admin) -> BTreeMap<String, (f64, f64)> {
+/// Reads the waits.
+pub fn waits(admin: &mut Admin) -> Waits {
     const EVENTS: &str = "SELECT EVENT_NAME, COUNT_STAR, SUM_TIMER_WAIT / 1e12 \
                           FROM performance_schema.events_waits_summary_global_by_event_name WHERE COUNT_STAR > 0";
     let rows = admin.query(EVENTS).unwrap_or_default();
@@ -103,11 +110,11 @@ fn waits(admin: &mut Admin) -> BTreeMap<String, (f64, f64)> {
         let name = row.text(0)?;
         (name != "idle").then(|| (name.to_owned(), (row.number(1).unwrap_or(0.0), row.number(2).unwrap_or(0.0))))
     });
-    let found: BTreeMap<_, _> = named.collect();
+    let found: Waits = named.collect();
     if !found.is_empty() {
         return found;
     }
-    let mut mutexes: BTreeMap<String, (f64, f64)> = BTreeMap::new();
+    let mut mutexes = Waits::new();
     for row in admin.query("SHOW ENGINE INNODB MUTEX").unwrap_or_default() {
         let (Some(name), Some(status)) = (row.text(1), row.text(2)) else { continue };
         let number = |key: &str| {
@@ -118,28 +125,33 @@ fn waits(admin: &mut Admin) -> BTreeMap<String, (f64, f64)> {
     mutexes
 }
 
+/// What was waited for between two looks: the longest (or most frequent) first.
+pub fn differences(before: &Waits, after: &Waits) -> Vec<Wait> {
+    let mut waits: Vec<Wait> = after
+        .iter()
+        .filter_map(|(name, (count, seconds))| {
+            let (count_before, seconds_before) = before.get(name).copied().unwrap_or_default();
+            let wait = Wait { name: name.clone(), count: count - count_before, seconds: seconds - seconds_before };
+            (wait.count > 0.0).then_some(wait)
+        })
+        .collect();
+    waits.sort_by(|a, b| b.seconds.total_cmp(&a.seconds).then(b.count.total_cmp(&a.count)));
+    waits
+}
+
 /// What changed.
 pub fn change(before: &Look, after: &Look) -> Change {
     let status = after.status.iter().filter_map(|(name, value)| {
         let change = value - before.status.get(name).copied().unwrap_or(0.0);
         (change != 0.0).then(|| (name.clone(), change))
     });
-    let mut waits: Vec<Wait> = after
-        .waits
-        .iter()
-        .filter_map(|(name, (count, seconds))| {
-            let (count_before, seconds_before) = before.waits.get(name).copied().unwrap_or_default();
-            let wait = Wait { name: name.clone(), count: count - count_before, seconds: seconds - seconds_before };
-            (wait.count > 0.0).then_some(wait)
-        })
-        .collect();
-    waits.sort_by(|a, b| b.seconds.total_cmp(&a.seconds).then(b.count.total_cmp(&a.count)));
     Change {
         status: status.collect(),
-        waits,
+        waits: differences(&before.waits, &after.waits),
         server: after.server.zip(before.server).map(|(after, before)| after.since(&before)),
         client: after.client.since(&before.client),
         machine: after.machine.since(&before.machine),
+        system_calls: None,
     }
 }
 

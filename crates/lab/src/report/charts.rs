@@ -1,8 +1,8 @@
 //! Which lines are drawn.
 //!
 //! For each workload: throughput against clients, with the range of the rounds; percentiles against clients; throughput
-//! second by second, of each server at its best number of clients; CPU a query; waits, stacked, for each server that
-//! tells of any. A chart is data; the page's script draws it.
+//! second by second, of each server at its best number of clients; CPU a query, and what else a transaction costs;
+//! waits, stacked, for each server that tells of any; and, of servers on several numbers of processors, how they scale. A chart is data; the page's script draws it.
 
 use serde::Serialize;
 
@@ -61,7 +61,7 @@ impl Chart {
             x_label: x_label.to_owned(),
             y_label: y_label.to_owned(),
             style: Style::Line,
-            can_be_logarithmic: x_label == "clients",
+            can_be_logarithmic: matches!(x_label, "clients" | "cores"),
             x,
             series: Vec::new(),
         }
@@ -82,10 +82,11 @@ pub fn of_workload(data: &Data, workload: &str) -> Vec<Chart> {
     let clients = data.clients(workload);
     let x: Vec<f64> = clients.iter().map(|clients| *clients as f64).collect();
     let mut charts = vec![throughput(data, workload, &clients, &x)];
+    charts.extend(scaling(data, workload));
     charts.push(percentiles(data, workload, &clients, &x));
     charts.push(over_time(data, workload, &clients));
     let mut cpu = Chart::new("CPU a query".to_owned(), "clients", "µs", x.clone());
-    for server in data.servers() {
+    for server in &data.servers() {
         let of = |value: fn(&Point) -> Option<f64>| averages(data, server, workload, &clients, value);
         cpu.push(format!("{server}: server"), of(|point| point.change.server.map(|usage| point.cpu_us(usage.cpu()))));
         cpu.push(
@@ -94,10 +95,44 @@ pub fn of_workload(data: &Data, workload: &str) -> Vec<Chart> {
         );
     }
     charts.push(cpu);
-    for server in data.servers() {
+    charts.extend(costs(data, workload, &clients, &x));
+    for server in &data.servers() {
         charts.push(waits(data, server, workload, &clients, &x));
     }
     charts.retain(|chart| !chart.series.is_empty());
+    charts
+}
+
+/// A counter of the server's: one that has not changed is not kept, and is zero.
+fn counted(point: &Point, value: Option<f64>) -> Option<f64> {
+    value.or((!point.change.status.is_empty()).then_some(0.0))
+}
+
+/// What a transaction costs, in each currency that was counted.
+fn costs(data: &Data, workload: &str, clients: &[usize], x: &[f64]) -> Vec<Chart> {
+    type Cost = fn(&Point) -> Option<f64>;
+    let kinds: [(&str, &str, Cost); 5] = [
+        ("Context switches a transaction", "switches", |point| {
+            point.change.server.map(|usage| (usage.voluntary_switches + usage.involuntary_switches) as f64)
+        }),
+        ("System calls a transaction", "calls", |point| point.change.system_calls.map(|calls| calls as f64)),
+        ("Redo a transaction", "bytes", |point| {
+            counted(point, point.change.status.get("Innodb_os_log_written").copied())
+        }),
+        ("fsyncs a transaction", "fsyncs", |point| counted(point, point.fsyncs())),
+        ("Written a transaction", "bytes", |point| point.change.server.map(|usage| usage.written_bytes as f64)),
+    ];
+    let mut charts = Vec::new();
+    for (title, label, of) in kinds {
+        let mut chart = Chart::new(title.to_owned(), "clients", label, x.to_vec());
+        for server in &data.servers() {
+            let each = |point: &Point| of(point).map(|value| value / point.events.count.max(1) as f64);
+            chart.push(server.clone(), averages(data, server, workload, clients, each));
+        }
+        if chart.series.iter().any(|series| series.y.iter().flatten().any(|value| *value > 0.0)) {
+            charts.push(chart);
+        }
+    }
     charts
 }
 
@@ -117,7 +152,7 @@ fn averages(
 
 fn throughput(data: &Data, workload: &str, clients: &[usize], x: &[f64]) -> Chart {
     let mut chart = Chart::new("Throughput".to_owned(), "clients", "transactions/s", x.to_vec());
-    for server in data.servers() {
+    for server in &data.servers() {
         let rounds: Vec<Vec<f64>> = clients
             .iter()
             .map(|clients| data.rounds(server, workload, *clients).iter().map(|point| point.throughput()).collect())
@@ -131,15 +166,55 @@ fn throughput(data: &Data, workload: &str, clients: &[usize], x: &[f64]) -> Char
             let of = |rounds: &Vec<f64>| rounds.iter().copied().reduce(pick);
             if many { rounds.iter().map(of).collect() } else { Vec::new() }
         };
-        chart.series.push(Series {
-            name: server.to_owned(),
-            low: edge(f64::min),
-            high: edge(f64::max),
-            y,
-            dashed: false,
-        });
+        chart.series.push(Series { name: server.clone(), low: edge(f64::min), high: edge(f64::max), y, dashed: false });
     }
     chart
+}
+
+/// Throughput of a setting on so many processors, at the number of clients at which it is best.
+fn best_on(data: &Data, workload: &str, setting: &str, cores: usize) -> Option<f64> {
+    let of = data.points.iter().find(|point| point.key.setting() == setting && point.key.cores == Some(cores))?;
+    let clients = data.clients(workload);
+    let rates = averages(data, &of.key.line(), workload, &clients, |point| Some(point.throughput()));
+    rates.into_iter().flatten().reduce(f64::max)
+}
+
+/// Throughput against processors: each server with the ideal line through its first point, and the fitted law.
+fn scaling(data: &Data, workload: &str) -> Option<Chart> {
+    let settings = data.on_cores(workload);
+    let mut all: Vec<usize> = settings.iter().flat_map(|(_, cores)| cores.clone()).collect();
+    all.sort_unstable();
+    all.dedup();
+    let x: Vec<f64> = all.iter().map(|cores| *cores as f64).collect();
+    let title = "Scaling with cores, each at its best number of clients".to_owned();
+    let mut chart = Chart::new(title, "cores", "transactions/s", x.clone());
+    for (setting, _) in &settings {
+        let y: Vec<Option<f64>> = all.iter().map(|cores| best_on(data, workload, setting, *cores)).collect();
+        let first = x.iter().zip(&y).find_map(|(x, y)| Some((*x, (*y)?)));
+        chart.push(setting.clone(), y);
+        let mut dashed = |name: String, y: Vec<Option<f64>>| {
+            chart.push(name, y);
+            if let Some(series) = chart.series.last_mut() {
+                series.dashed = true;
+            }
+        };
+        if let Some((cores, rate)) = first {
+            dashed(format!("{setting}: ideal"), x.iter().map(|x| Some(rate * x / cores)).collect());
+        }
+        if let Some((law, _)) = core_scalability(data, setting, workload) {
+            dashed(format!("{setting}: fitted law"), x.iter().map(|x| Some(law.at(*x))).collect());
+        }
+    }
+    (!chart.series.is_empty()).then_some(chart)
+}
+
+/// The fit of a setting's throughput against processors, and by what share it misses a point at worst.
+pub fn core_scalability(data: &Data, setting: &str, workload: &str) -> Option<(Scalability, f64)> {
+    let cores = data.on_cores(workload).into_iter().find(|(name, _)| name == setting)?.1;
+    let points: Vec<(f64, f64)> =
+        cores.into_iter().filter_map(|cores| Some((cores as f64, best_on(data, workload, setting, cores)?))).collect();
+    let law = Scalability::fit(&points)?;
+    Some((law, law.worst_miss(&points)))
 }
 
 /// The fit of a server's throughput against clients, and by what share it misses a point at worst.
@@ -156,7 +231,7 @@ fn percentiles(data: &Data, workload: &str, clients: &[usize], x: &[f64]) -> Cha
     let mut chart = Chart::new("Response time".to_owned(), "clients", "ms", x.to_vec());
     let servers = data.servers();
     let wanted: &[f64] = if servers.len() > 1 { &[50.0, 99.0] } else { &[50.0, 95.0, 99.0, 99.9] };
-    for server in servers {
+    for server in &servers {
         for &percentile in wanted {
             let y = averages(data, server, workload, clients, |point| Some(point.events.percentile(percentile)));
             chart.push(format!("{server} p{percentile}"), y);
@@ -167,7 +242,7 @@ fn percentiles(data: &Data, workload: &str, clients: &[usize], x: &[f64]) -> Cha
 
 fn over_time(data: &Data, workload: &str, clients: &[usize]) -> Chart {
     let mut lines: Vec<(String, Vec<Option<f64>>)> = Vec::new();
-    for server in data.servers() {
+    for server in &data.servers() {
         let best = clients
             .iter()
             .filter_map(|clients| data.rounds(server, workload, *clients).into_iter().next())

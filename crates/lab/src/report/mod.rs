@@ -23,7 +23,7 @@ pub mod tables;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use crate::record::{self, Point, Run, Single};
+use crate::record::{self, Key, Point, Run, Single};
 
 /// What a report is made of.
 #[derive(Debug, Clone, Default)]
@@ -44,9 +44,24 @@ impl Data {
         in_order(self.points.iter().map(|point| point.key.workload.as_str()))
     }
 
-    /// The servers, in order of appearance.
-    pub fn servers(&self) -> Vec<&str> {
-        in_order(self.points.iter().map(|point| point.key.server.as_str()))
+    /// The servers, each configuration and number of processors for itself, in order of appearance.
+    pub fn servers(&self) -> Vec<String> {
+        in_order(self.points.iter().map(|point| point.key.line()))
+    }
+
+    /// The servers and configurations that were measured on several numbers of processors, with those numbers.
+    pub fn on_cores(&self, workload: &str) -> Vec<(String, Vec<usize>)> {
+        let points = || self.points.iter().filter(|point| point.key.workload == workload && point.seconds > 0.0);
+        let settings = in_order(points().filter(|point| point.key.cores.is_some()).map(|point| point.key.setting()));
+        let cores = |setting: &String| {
+            let of = points().filter(|point| point.key.setting() == *setting).filter_map(|point| point.key.cores);
+            of.collect::<BTreeSet<_>>().into_iter().collect::<Vec<_>>()
+        };
+        let all = settings.into_iter().map(|setting| {
+            let cores = cores(&setting);
+            (setting, cores)
+        });
+        all.filter(|(_, cores)| cores.len() > 1).collect()
     }
 
     /// The numbers of clients of a workload.
@@ -59,7 +74,7 @@ impl Data {
     /// measured anything are left out.
     pub fn rounds(&self, server: &str, workload: &str, clients: usize) -> Vec<&Point> {
         let is_it = |point: &&Point| {
-            point.key.server == server
+            point.key.line() == server
                 && point.key.workload == workload
                 && point.key.clients == clients
                 && point.seconds > 0.0
@@ -68,8 +83,8 @@ impl Data {
     }
 }
 
-fn in_order<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
-    let mut found: Vec<&str> = Vec::new();
+fn in_order<T: PartialEq>(names: impl Iterator<Item = T>) -> Vec<T> {
+    let mut found: Vec<T> = Vec::new();
     for name in names {
         if !found.contains(&name) {
             found.push(name);
@@ -116,6 +131,10 @@ pub fn read(paths: &[PathBuf], title: &str) -> Result<Data, String> {
         }
         data.runs.extend(runs);
     }
+    // A point that ended early and was measured again counts once.
+    let whole: Vec<Key> =
+        data.points.iter().filter(|point| point.ended.is_none()).map(|point| point.key.clone()).collect();
+    data.points.retain(|point| point.ended.is_none() || !whole.contains(&point.key));
     if data.points.is_empty() {
         return Err("there is no point in these runs".to_owned());
     }
@@ -123,7 +142,9 @@ pub fn read(paths: &[PathBuf], title: &str) -> Result<Data, String> {
         if let Some(why) = &point.ended {
             data.notes.push(format!(
                 "{}, {}, {} clients: ended early: {why}",
-                point.key.server, point.key.workload, point.key.clients
+                point.key.line(),
+                point.key.workload,
+                point.key.clients
             ));
         }
     }

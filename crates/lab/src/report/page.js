@@ -123,7 +123,24 @@
       item.onclick = () => { hidden.has(index) ? hidden.delete(index) : hidden.add(index); draw(figure, chart, hidden); };
       legend.appendChild(item);
     });
-    figure.replaceChildren(caption, svg, legend, tip);
+    const details = document.createElement('details'), summary = document.createElement('summary');
+    const table = document.createElement('table');
+    summary.textContent = 'Table';
+    details.open = !!figure.querySelector('details[open]');
+    [[chart.x_label, ...chart.series.map((s) => s.name)], ...xs.map((x, i) => [x, ...chart.series.map((s) => short(s.y[i]))])]
+      .forEach((row, i) => {
+        const line = table.insertRow();
+        row.forEach((cell) => {
+          const element = document.createElement(i ? 'td' : 'th');
+          element.textContent = cell;
+          line.appendChild(element);
+        });
+      });
+    const scroll = document.createElement('div');
+    scroll.className = 'scroll';
+    scroll.appendChild(table);
+    details.append(summary, scroll);
+    figure.replaceChildren(caption, svg, legend, details, tip);
   };
   const figures = [...document.querySelectorAll('.chart')].map((figure) => [figure, charts[+figure.dataset.chart], new Set()]);
   const all = () => figures.forEach(([figure, chart, hidden]) => draw(figure, chart, hidden));

@@ -52,6 +52,7 @@ pub fn parse(text: &str, name: &str) -> Option<Point> {
             workload: "sysbench".to_owned(),
             clients: clients as usize,
             round: 1,
+            ..Key::default()
         },
         seconds,
         classes: [count_of("read:"), count_of("write:"), count_of("other:")],

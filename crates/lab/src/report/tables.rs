@@ -1,8 +1,8 @@
 //! Which rows are shown, and as what: HTML, Markdown, CSV.
 
 use super::Data;
-use super::charts::scalability;
-use super::stats::{compare, mean};
+use super::charts::{core_scalability, scalability};
+use super::stats::{Scalability, compare, mean};
 use crate::generator::Span;
 use crate::record::Point;
 use crate::text::{escape_html, number, thousands};
@@ -85,7 +85,7 @@ pub fn comparison(data: &Data, workload: &str) -> Table {
                 data.rounds(server, workload, clients).iter().map(|point| point.throughput()).collect();
             mean(&rounds)
         };
-        let first = values(servers[0]);
+        let first = values(&servers[0]);
         for (index, server) in servers.iter().enumerate() {
             let value = values(server);
             row.push(value.map_or("-".to_owned(), |value| match value.half {
@@ -109,8 +109,7 @@ pub fn percentiles(data: &Data, workload: &str) -> Table {
     );
     for point in data.points.iter().filter(|point| point.key.workload == workload && point.seconds > 0.0) {
         let t = &point.events;
-        let mut row =
-            vec![point.key.server.clone(), point.key.clients.to_string(), thousands(t.count), number(t.mean_ms)];
+        let mut row = vec![point.key.line(), point.key.clients.to_string(), thousands(t.count), number(t.mean_ms)];
         row.extend([50.0, 95.0, 99.0, 99.9, 99.99].map(|percentile| number(t.percentile(percentile))));
         let errors: Vec<String> = point.errors.iter().map(|(code, count)| format!("{code}: {count}")).collect();
         row.extend([number(t.max_ms), errors.join(", ")]);
@@ -125,7 +124,7 @@ pub fn kinds(data: &Data, workload: &str) -> Table {
         "By kind, in ms",
         &["server", "clients", "kind", "of", "count", "mean", "p50", "p95", "p99", "p99.9", "max", "errors"],
     );
-    for server in data.servers() {
+    for server in &data.servers() {
         let Some(clients) = data
             .clients(workload)
             .into_iter()
@@ -139,7 +138,7 @@ pub fn kinds(data: &Data, workload: &str) -> Table {
                 let t = &kind.times;
                 let of = if kind.span == Span::Statement { "statement" } else { "transaction" };
                 let mut row = vec![
-                    server.to_owned(),
+                    server.clone(),
                     clients.to_string(),
                     kind.name.clone(),
                     of.to_owned(),
@@ -168,6 +167,7 @@ pub fn costs(data: &Data, workload: &str) -> Table {
             "of that system",
             "switches/transaction",
             "forced",
+            "system calls/transaction",
             "read B/transaction",
             "written B/transaction",
             "redo B/transaction",
@@ -192,9 +192,8 @@ fn cost_row(point: &Point) -> Vec<String> {
     };
     let machine = change.machine;
     let all = machine.user + machine.system + machine.idle + machine.waiting;
-    let fsyncs = [status("Innodb_data_fsyncs"), status("Innodb_os_log_fsyncs")].into_iter().flatten().reduce(f64::max);
     vec![
-        point.key.server.clone(),
+        point.key.line(),
         point.key.clients.to_string(),
         number(point.statements() as f64 / point.seconds),
         of_server(&|usage| number(point.cpu_us(usage.cpu()))),
@@ -202,10 +201,11 @@ fn cost_row(point: &Point) -> Vec<String> {
         of_server(&|usage| format!("{:.0} %", usage.system * 100.0 / usage.cpu().max(1e-9))),
         of_server(&|usage| each(usage.voluntary_switches as f64)),
         of_server(&|usage| each(usage.involuntary_switches as f64)),
+        change.system_calls.map_or("-".to_owned(), |calls| each(calls as f64)),
         of_server(&|usage| each(usage.read_bytes as f64)),
         of_server(&|usage| each(usage.written_bytes as f64)),
         status("Innodb_os_log_written").map_or("-".to_owned(), each),
-        fsyncs.map_or("-".to_owned(), each),
+        point.fsyncs().map_or("-".to_owned(), each),
         number(point.cpu_us(change.client.cpu())),
         if all > 0.0 { format!("{:.0} %", (machine.idle + machine.waiting) * 100.0 / all) } else { "-".to_owned() },
     ]
@@ -214,22 +214,24 @@ fn cost_row(point: &Point) -> Vec<String> {
 /// The fitted law of each server.
 pub fn laws(data: &Data, workload: &str) -> Table {
     let mut table = Table::new(
-        "Universal Scalability Law, fitted to clients",
+        "Universal Scalability Law",
         &[
             "server",
-            "one client, transactions/s",
+            "fitted to",
+            "of one, transactions/s",
             "sigma (contention)",
             "kappa (coherency)",
-            "peak at clients",
+            "peak at",
             "peak, transactions/s",
             "misses by up to",
         ],
     );
-    for server in data.servers() {
-        if let Some((law, miss)) = scalability(data, server, workload) {
+    let mut push = |server: &str, to: &str, fit: Option<(Scalability, f64)>| {
+        if let Some((law, miss)) = fit {
             let peak = law.peak();
             table.rows.push(vec![
                 server.to_owned(),
+                to.to_owned(),
                 number(law.lambda),
                 format!("{:.4}", law.sigma),
                 format!("{:.6}", law.kappa),
@@ -238,6 +240,12 @@ pub fn laws(data: &Data, workload: &str) -> Table {
                 format!("{:.0} %", miss * 100.0),
             ]);
         }
+    };
+    for server in &data.servers() {
+        push(server, "clients", scalability(data, server, workload));
+    }
+    for (setting, _) in data.on_cores(workload) {
+        push(&setting, "cores", core_scalability(data, &setting, workload));
     }
     table
 }
@@ -305,6 +313,8 @@ pub fn raw(data: &Data) -> Table {
         "Points",
         &[
             "server",
+            "config",
+            "cores",
             "workload",
             "clients",
             "round",
@@ -330,6 +340,8 @@ pub fn raw(data: &Data) -> Table {
         let plain = |value: f64| format!("{value:.3}");
         let mut row = vec![
             point.key.server.clone(),
+            point.key.config.clone(),
+            point.key.cores.map_or(String::new(), |cores| cores.to_string()),
             point.key.workload.clone(),
             point.key.clients.to_string(),
             point.key.round.to_string(),

@@ -192,7 +192,8 @@ impl DbStress {
         plan
     }
 
-    fn tables(&self) -> impl Iterator<Item = String> + '_ {
+    /// Its tables.
+    pub fn tables(&self) -> impl Iterator<Item = String> + '_ {
         (0..self.sets).flat_map(|set| {
             ["ZONE", "SECTION", "STAT", "OBJECT", "HISTORY"].map(|table| format!("{table}{}", self.suffix(set)))
         })

@@ -81,6 +81,18 @@ impl AnyWorkload {
         each!(self, workload => workload.name())
     }
 
+    /// Some of its tables: those without which nothing runs.
+    pub fn tables(&self) -> Vec<String> {
+        match self {
+            AnyWorkload::Sysbench(workload) => (1..=workload.tables).map(|table| format!("sbtest{table}")).collect(),
+            AnyWorkload::Classic(workload) => vec![workload.table_name.clone()],
+            AnyWorkload::DbStress(workload) => workload.tables().collect(),
+            AnyWorkload::Tpcc(_) => ["warehouse", "stock", "orders", "item"].map(str::to_owned).to_vec(),
+            // (What a user's statements need is theirs to know.)
+            AnyWorkload::Custom(_) => Vec::new(),
+        }
+    }
+
     /// How many statements each client keeps prepared.
     pub fn prepared_statements(&self) -> usize {
         each!(self, workload => workload.prepared_statements())

@@ -1,7 +1,7 @@
 //! A server in this process that answers by rule and remembers what it was asked: the other end of the client loop.
 //!
 //! A SELECT has one row, another statement changes one row, BEGIN and COMMIT none; BEGIN cannot be prepared, as with
-//! MySQL 9.7. A rule may answer a statement with an error, or close the connection.
+//! MySQL 9.7. A rule may answer a statement with an error or a row of its own, or close the connection.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -22,6 +22,7 @@ use meseta_protocol::send::PacketWriter;
 
 /// What a rule says of a statement.
 #[derive(Clone, Copy, Debug, PartialEq)]
+#[allow(dead_code)] // Each test uses a part of it.
 pub enum Answer {
     /// As usual.
     Usual,
@@ -29,6 +30,8 @@ pub enum Answer {
     Error(u16),
     /// The connection is closed.
     Close,
+    /// A row of two texts.
+    Pair(&'static str, &'static str),
 }
 
 type Rule = Arc<dyn Fn(usize, &str) -> Answer + Send + Sync>;
@@ -57,12 +60,14 @@ impl Server {
     }
 
     /// What was run.
+    #[allow(dead_code)]
     pub fn runs(&self) -> Vec<String> {
         let seen = self.seen.lock().unwrap();
         seen.iter().filter_map(|line| line.strip_prefix("run ").map(str::to_owned)).collect()
     }
 
     /// What was prepared.
+    #[allow(dead_code)]
     pub fn prepared(&self) -> Vec<String> {
         let seen = self.seen.lock().unwrap();
         seen.iter().filter_map(|line| line.strip_prefix("prepare ").map(str::to_owned)).collect()
@@ -207,6 +212,18 @@ impl Peer {
         match (self.rule)(number, text) {
             Answer::Close => return None,
             Answer::Error(code) => ErrPacket::new(ErrorCode(code), b"as the rule says").write(writer),
+            Answer::Pair(name, value) => {
+                let column =
+                    ColumnDefinition { name: b"c", column_type: ColumnType::VarString, ..ColumnDefinition::default() };
+                write_column_count(writer, capabilities, 2, true);
+                (0..2).for_each(|_| column.write(writer));
+                EofPacket::default().write_end_of_columns(writer, capabilities);
+                let mut row = TextRow::new(writer);
+                row.bytes(name.as_bytes());
+                row.bytes(value.as_bytes());
+                row.end();
+                OkPacket::default().write_end_of_rows(writer, capabilities);
+            }
             Answer::Usual if is_select(text) => {
                 let column =
                     ColumnDefinition { name: b"c", column_type: ColumnType::VarString, ..ColumnDefinition::default() };

@@ -24,6 +24,7 @@ use smallvec::{SmallVec, smallvec};
 
 use super::inside::Running;
 use super::plan::{Access, Lookup, Stretch, TableSource};
+use super::statistics::TableStatistics;
 use super::table::KnownTable;
 use crate::error::Result;
 use crate::expression::{Comparer, ComparisonOperator, Expr, InList, Key, key_value, orders_like};
@@ -364,18 +365,21 @@ fn covering(table: &KnownTable, columns: &[u16]) -> Option<usize> {
     (1..engine_table.indexes.len()).filter(has_all).min_by_key(width)
 }
 
+/// By so much an index must be better than those before it: two samples of the same values are not equal.
+const CLEARLY: f64 = 0.8;
+
 /// Chooses how a table's rows are found by these conditions, which name nothing but it and what comes before. `columns` are
 /// those that are asked for, if an index that has them all will do. Returns about how many rows it reads, too.
 pub fn choose(
     table: &KnownTable,
     first_slot: usize,
     conditions: &[&Expr],
-    rows: u64,
+    statistics: &TableStatistics,
     columns: Option<&[u16]>,
 ) -> (Access, f64) {
     let engine_table = table.engine();
     let facts = facts_of(table, first_slot, conditions);
-    let mut best = (Access::all(), rows.max(1) as f64);
+    let mut best = (Access::all(), statistics.planned_rows());
     if let Some(index) = columns.and_then(|columns| covering(table, columns)) {
         best.0.index = index;
     }
@@ -389,8 +393,8 @@ pub fn choose(
         let Some(access) = for_index(table, number, first_slot, &facts) else { continue };
         let covers = |columns: &[u16]| engine_table.indexes[number].layout.covers(columns.iter().copied());
         let is_direct = number == 0 || columns.is_some_and(covers);
-        let cost = cost_of(&access, is_direct, definition.unique, definition.parts.len(), rows);
-        if cost < best.1 {
+        let cost = cost_of(&access, is_direct, definition.unique, definition.parts.len(), statistics);
+        if cost < best.1 * CLEARLY {
             best = (access, cost);
         }
     }
@@ -398,17 +402,10 @@ pub fn choose(
 }
 
 /// Roughly how many rows are read, one that is fetched behind its entry counted more.
-fn cost_of(access: &Access, is_direct: bool, unique: bool, parts: usize, rows: u64) -> f64 {
-    let rows = rows.max(1) as f64;
+fn cost_of(access: &Access, is_direct: bool, unique: bool, parts: usize, statistics: &TableStatistics) -> f64 {
     let cost = |equal: usize, has_low: bool, has_high: bool| {
-        let whole = equal == parts;
-        let found = match (unique && whole, whole) {
-            (true, _) => 1.0,
-            // An index that was made for just this finds less.
-            (_, true) => rows / 10_f64.powi(equal as i32 + 1),
-            _ => rows / 10_f64.powi(equal as i32),
-        };
-        found.max(1.0).min(rows)
+        let found = if unique && equal == parts { 1.0 } else { statistics.rows_per_key(access.index, equal) };
+        found.max(1.0)
             * match (has_low, has_high) {
                 (true, true) => 0.05,
                 (false, false) => 1.0,

@@ -32,6 +32,7 @@ use super::plan::{
 };
 use super::rollup;
 use super::scope::{Block, NamedSource, SourceColumn, resolve, same_name, shown, slot as slot_of};
+use super::statistics::TableStatistics;
 use super::table::KnownTable;
 use crate::error::{Error, Result};
 use crate::expression::aggregate::{AggregateCall, bind_aggregate};
@@ -66,8 +67,8 @@ pub trait Tables {
         None
     }
 
-    /// About how many rows a table has.
-    fn rows(&mut self, table: &KnownTable) -> u64;
+    /// What a table looks like.
+    fn statistics(&mut self, table: &KnownTable) -> Arc<TableStatistics>;
 
     /// The database of tables that are named without one.
     fn database(&self) -> Option<&str>;

@@ -256,10 +256,10 @@ impl Planner<'_> {
                     .filter(|condition| !condition.expr.has_subquery())
                     .map(|condition| &condition.expr)
                     .collect();
-                let rows = self.tables.rows(&table.table);
+                let statistics = self.tables.statistics(&table.table);
                 // What locks rows locks them where they are.
                 let columns = if table.locking.is_some() { None } else { Some(&*table.columns) };
-                let (access, cost) = access::choose(&table.table, source.first_slot, &usable, rows, columns);
+                let (access, cost) = access::choose(&table.table, source.first_slot, &usable, &statistics, columns);
                 (cost, Some(access))
             }
             SourceKind::Derived { is_lateral: true, .. } => (LAST, None),

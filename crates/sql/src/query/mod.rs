@@ -32,6 +32,7 @@ mod selected;
 mod set_operation;
 mod sort;
 mod spare;
+mod statistics;
 mod table;
 mod wanted;
 
@@ -45,4 +46,5 @@ pub use plan::{Body, LockingPlan, Origin, OutputColumn, QueryPlan, SelectPlan, S
 pub use run::{ENOUGH, Flow, MORE, enter_table, evaluate_all, holds, run_query};
 pub use scope::shown as shown_name;
 pub use selected::{SelectedTable, limit_count, named_source, rows_to_change, sort_rows};
+pub use statistics::TableStatistics;
 pub use table::KnownTable;

@@ -17,7 +17,7 @@ use super::prepared::type_of;
 use super::xa::{XaState, wrong_state};
 use crate::error::{Error, Result};
 use crate::expression::{SystemVariable, Value};
-use crate::query::{FoundTable, KnownTable, LockingPlan, Tables};
+use crate::query::{FoundTable, KnownTable, LockingPlan, TableStatistics, Tables};
 use crate::variable::{ReadScope, ResultType, SessionVariables};
 
 /// What the session's state says of the tables that a statement names.
@@ -34,9 +34,14 @@ pub struct TableRules<'s> {
 }
 
 impl TableRules<'_> {
-    /// Nothing is said: what has been bound without rules may be used.
-    pub fn is_free(&self) -> bool {
-        self.locked.is_none() && self.xa.is_none() && !self.is_read_only && !self.reads_lock
+    /// Whether plans may be kept and used: what is said is said by [`TableRules::kind`].
+    pub fn allow_kept_plans(&self) -> bool {
+        self.locked.is_none() && matches!(self.xa, None | Some(XaState::Active))
+    }
+
+    /// What plans depend on: whether reads lock, and whether nothing may be changed.
+    pub fn kind(&self) -> u64 {
+        u64::from(self.reads_lock) << 1 | u64::from(self.is_read_only)
     }
 }
 
@@ -98,8 +103,8 @@ impl Tables for SessionTables<'_> {
         self.rules.reads_lock.then_some(LockingPlan { exclusive: false, wait: LockWait::Wait })
     }
 
-    fn rows(&mut self, table: &KnownTable) -> u64 {
-        self.instance.row_counts.get(table.engine())
+    fn statistics(&mut self, table: &KnownTable) -> Arc<TableStatistics> {
+        self.instance.statistics.get(table.engine())
     }
 
     fn database(&self) -> Option<&str> {

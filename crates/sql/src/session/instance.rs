@@ -1,19 +1,18 @@
 //! What all sessions of a server share: the engine, variables, tables as they were read, counts of rows.
 
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
-use meseta_engine::ids::TableId;
 use meseta_engine::{Engine, EngineOptions};
 use meseta_storage::Store;
-use parking_lot::{Mutex, RwLock};
+use parking_lot::Mutex;
 
 use super::connections::{Connections, Sessions};
 use super::identifiers::first_short_identifier;
 use super::lock::GlobalReadLock;
 use super::plan_cache::PlanCache;
+use super::statistics::StatisticsCache;
 use super::user_lock::UserLocks;
 use super::xa::XaNames;
 use crate::account::{AccountStore, NoPlugins, PasswordHasher};
@@ -33,8 +32,8 @@ pub struct Instance {
     pub globals: Arc<Globals>,
     /// Tables as they were read.
     pub tables: TableCache,
-    /// About how many rows tables have.
-    pub row_counts: RowCounts,
+    /// What tables look like.
+    pub statistics: StatisticsCache,
     /// Names of XA branches.
     pub xa: XaNames,
     /// FLUSH TABLES WITH READ LOCK.
@@ -76,7 +75,7 @@ impl Instance {
             hasher: OnceLock::new(),
             globals: Arc::new(Globals::new()),
             tables: TableCache::default(),
-            row_counts: RowCounts::default(),
+            statistics: StatisticsCache::default(),
             xa: XaNames::default(),
             read_lock: GlobalReadLock::default(),
             user_locks: UserLocks::default(),
@@ -157,32 +156,5 @@ impl Instance {
     /// Makes stored passwords.
     pub fn hasher(&self) -> &dyn PasswordHasher {
         self.hasher.get().map_or(&NoPlugins, |hasher| &**hasher)
-    }
-}
-
-/// About how many rows tables have: looked at again now and then.
-#[derive(Default)]
-pub struct RowCounts(RwLock<HashMap<TableId, (u64, Instant)>>);
-
-/// So long a count is good enough for the choice of a plan.
-const GOOD_FOR: Duration = Duration::from_secs(10);
-
-impl RowCounts {
-    /// The next one who asks gets a new count.
-    pub fn forget(&self, table: TableId) {
-        self.0.write().remove(&table);
-    }
-
-    /// About how many rows a table has.
-    pub fn get(&self, table: &meseta_engine::table::Table) -> u64 {
-        if let Some((rows, at)) = self.0.read().get(&table.id())
-            && at.elapsed() < GOOD_FOR
-        {
-            return *rows;
-        }
-        // If it cannot be read, whoever reads rows says so.
-        let rows = table.estimate_rows().unwrap_or(0);
-        self.0.write().insert(table.id(), (rows, Instant::now()));
-        rows
     }
 }

@@ -65,7 +65,7 @@ impl Session {
                 Named::Information => return Err(self.denied("information_schema")),
                 Named::Table(table) => match given.kind {
                     MaintenanceKind::Analyze => {
-                        self.instance.row_counts.forget(table.id());
+                        self.instance.statistics.forget(table.id());
                         line("status", "OK");
                     }
                     MaintenanceKind::Check => {
@@ -77,7 +77,7 @@ impl Session {
                     MaintenanceKind::Optimize => {
                         line("note", "Table does not support optimize, doing recreate + analyze instead");
                         let done = self.with_definitions(|context| rebuild_as_it_is(name, context));
-                        self.instance.row_counts.forget(table.id());
+                        self.instance.statistics.forget(table.id());
                         match done {
                             Ok(()) => line("status", "OK"),
                             Err(error) => {

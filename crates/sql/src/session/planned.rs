@@ -85,6 +85,14 @@ fn literal_values<'v>(
 }
 
 impl Session {
+    /// A hash of what plans depend on besides statement and schema.
+    pub(super) fn plan_environment(&mut self) -> u64 {
+        let kind = self.rules().kind();
+        // The hash is of the variables; the odd factor (of Knuth's) spreads the kinds over all bits.
+        let variables = self.environment.hash(&self.facts.variables, self.facts.database.as_deref());
+        variables ^ kind.wrapping_mul(0x9E37_79B9_7F4A_7C15)
+    }
+
     /// Executes the statement at `start` of a text. Returns where the next one begins.
     pub(super) fn by_text(
         &mut self,
@@ -113,10 +121,10 @@ impl Session {
         let options = Options { parameters: false, ..settings.parser_options(multi_statements) };
         let mut source = Source { text, key: None, lifted: &[], parameters: Parameters::default() };
         // A plan knows nothing of what the session's state forbids, or has it do.
-        if text.len() - start <= SHAPE_LIMIT && self.rules().is_free() {
+        if text.len() - start <= SHAPE_LIMIT && self.rules().allow_kept_plans() {
             let shape = normaliser.shape(text, start, options);
             if shape.end.is_some_and(|end| is_last(text, end)) {
-                let environment = self.environment.hash(&self.facts.variables, self.facts.database.as_deref());
+                let environment = self.plan_environment();
                 source.key = Some(PlanKey(shape.hash(self.instance.plans.seed() ^ environment)));
                 source.lifted = shape.literals;
             }
@@ -166,7 +174,7 @@ impl Session {
         parameters: Parameters<'_>,
         answer: &mut dyn Answer,
     ) -> Result<()> {
-        let key = key.filter(|_| self.rules().is_free());
+        let key = key.filter(|_| self.rules().allow_kept_plans());
         if let Some(key) = key
             && let Some(Ran::Answered) = self.by_key(key, parameters.values, answer)?
         {

@@ -156,7 +156,7 @@ impl Session {
     }
 
     fn key_of(&mut self, statement: &mut Statement, parameters: Parameters<'_>) -> PlanKey {
-        let environment = self.environment.hash(&self.facts.variables, self.facts.database.as_deref());
+        let environment = self.plan_environment();
         let is_ascii = parameters.are_ascii();
         if let Some((key, types, was_ascii, was_environment)) = &statement.key
             && (*was_ascii, *was_environment) == (is_ascii, environment)

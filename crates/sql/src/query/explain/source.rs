@@ -6,6 +6,7 @@
 use super::super::access::{Bounds, bounds, possible};
 use super::super::inside::Running;
 use super::super::plan::{Lookup, SelectPlan, SortKey, Source, SourceKind, Stretch, TableSource};
+use super::super::statistics::sample_index;
 use super::text::Names;
 use crate::error::Result;
 use crate::expression::{ComparisonOperator, Expr, ExprKind};
@@ -276,12 +277,7 @@ fn estimate(table: &TableSource, kind: Kind, running: &mut Running<'_>) -> Resul
         return Ok(rows.max(1.0));
     }
     // The values come row by row: as many as the average has.
-    let mut state = 1_u64;
-    let random = |below: usize| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) as usize % below.max(1)
-    };
-    let statistics = engine_table.sample_index(access.index, meseta_engine::table::SAMPLES, random).ok();
+    let statistics = sample_index(engine_table, access.index);
     let distinct = statistics.and_then(|found| found.distinct.get(access.equal.len().max(1) - 1).copied());
     let rows = all() / distinct.unwrap_or(10).max(1) as f64;
     Ok(if access.equal.is_empty() { all() / 3.0 } else { rows.max(1.0) })

@@ -1,0 +1,83 @@
+//! What tables look like, for all sessions: sampled by whoever plans for a table first, and again when it has changed.
+//!
+//! # Invariants
+//! 1. A plan is made with statistics that are no older than [`GOOD_FOR`], as far as the number of rows goes. Indexes are
+//!    looked at again once that number has changed by a tenth, or the table has other indexes: InnoDB's rule.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use meseta_engine::ids::TableId;
+use meseta_engine::table::Table;
+use parking_lot::RwLock;
+
+use crate::query::TableStatistics;
+
+/// So long nobody looks whether a table has changed.
+const GOOD_FOR: Duration = Duration::from_secs(10);
+
+/// So many tables are remembered.
+const MOST: usize = 10_000;
+
+/// Statistics by table.
+#[derive(Default)]
+pub struct StatisticsCache(RwLock<HashMap<TableId, Known>>);
+
+struct Known {
+    statistics: Arc<TableStatistics>,
+    /// The rows that there were when indexes were looked at.
+    sampled_rows: u64,
+    looked: Instant,
+}
+
+impl Known {
+    fn sample(table: &Table) -> Self {
+        let statistics = TableStatistics::sample(table);
+        Self { sampled_rows: statistics.rows, statistics: Arc::new(statistics), looked: Instant::now() }
+    }
+
+    /// With another number of rows, if it is about the same table still.
+    fn with_rows(&self, rows: u64, table: &Table) -> Option<Self> {
+        let is_like = rows.abs_diff(self.sampled_rows) <= self.sampled_rows / 10;
+        let indexes = &self.statistics.indexes;
+        let is_same = indexes.len() == table.indexes.len() && indexes.iter().all(Option::is_some) && is_like;
+        is_same.then(|| Self {
+            statistics: Arc::new(TableStatistics { rows, indexes: indexes.clone() }),
+            sampled_rows: self.sampled_rows,
+            looked: Instant::now(),
+        })
+    }
+}
+
+impl StatisticsCache {
+    /// The next one who asks has the table looked at: ANALYZE TABLE.
+    pub fn forget(&self, table: TableId) {
+        self.0.write().remove(&table);
+    }
+
+    /// What a table looks like.
+    pub fn get(&self, table: &Table) -> Arc<TableStatistics> {
+        let old = {
+            let all = self.0.read();
+            let known = all.get(&table.id());
+            if let Some(known) = known
+                && known.looked.elapsed() < GOOD_FOR
+                && known.statistics.indexes.len() == table.indexes.len()
+            {
+                return Arc::clone(&known.statistics);
+            }
+            known.and_then(|known| known.with_rows(table.estimate_rows().ok()?, table))
+        };
+        // Not under the lock: pages may have to be read.
+        let known = old.unwrap_or_else(|| Known::sample(table));
+        let statistics = Arc::clone(&known.statistics);
+        let mut all = self.0.write();
+        if all.len() >= MOST {
+            // Most are of tables that have been dropped.
+            all.clear();
+        }
+        all.insert(table.id(), known);
+        statistics
+    }
+}
