@@ -182,10 +182,15 @@ fn the_index_whose_values_are_shared_by_the_fewest_rows_is_used() {
         is(&mut session, &format!("create table {name} (id int primary key, state int, customer int, {keys})"), "ok 0");
         let rows: Vec<String> = (0..2000).map(|i| format!("({i}, {}, {})", i % 2, i % 500)).collect();
         is(&mut session, &format!("insert into {name} values {}", rows.join(",")), "ok 2000");
-        let explained = run(&mut session, &format!("explain format=traditional select * from {name} where state = 1 and customer = 7"));
+        let explained = run(
+            &mut session,
+            &format!("explain format=traditional select * from {name} where state = 1 and customer = 7"),
+        );
         assert!(explained[1].contains("|ref|s,c|c|") || explained[1].contains("|ref|c,s|c|"), "{explained:?}");
         // Of two tables, the one of which few rows are found is read first.
-        let text = format!("explain format=traditional select * from {name} a join {name} b on a.id = b.customer where b.state = 1");
+        let text = format!(
+            "explain format=traditional select * from {name} a join {name} b on a.id = b.customer where b.state = 1"
+        );
         assert!(run(&mut session, &text)[1].contains("|b|"), "{name}");
     }
 }
