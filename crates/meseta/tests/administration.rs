@@ -141,6 +141,75 @@ fn a_process_list_shows_who_does_what() {
     assert_eq!(one.answers(), ["select info from performance_schema.processlist where id = connection_id()"]);
 }
 
+/// How queries read, as a server of 9.7 counts it.
+#[test]
+fn status_counts_how_queries_read() {
+    let directory = tempfile::tempdir().unwrap();
+    let serving = Serving::start(directory.path());
+    let mut client = serving.connect();
+    client.query("create database d; use d; create table t (id int primary key, k int, v int, key (k))");
+    client.query("create table u (id int primary key, v int); insert into u values (1, 1), (2, 2), (3, 3)");
+    client.query("insert into t values (1, 1, 1), (2, 1, 2), (3, 2, 3), (4, 3, 4); analyze table t, u");
+    let names = "select variable_name, variable_value from performance_schema.session_status where variable_value <> '0' \
+                 and (variable_name like 'Select\\_%' or variable_name like 'Sort\\_%' or variable_name like \
+                 'Handler\\_read%' or variable_name = 'Created_tmp_tables')";
+    for (text, counted) in [
+        ("select v from t", "Handler_read_first=1 Handler_read_key=1 Handler_read_rnd_next=5 Select_scan=1"),
+        ("select v from t where id = 2", "Handler_read_key=1"),
+        ("select v from t where id between 2 and 3", "Handler_read_key=1 Handler_read_next=2 Select_range=1"),
+        ("select v from t where k = 1", "Handler_read_key=1 Handler_read_next=2"),
+        (
+            "select v from t where id > 1 order by v",
+            "Handler_read_key=1 Handler_read_next=3 Select_range=1 Sort_rows=3 Sort_scan=1",
+        ),
+        (
+            "select v from t order by id desc",
+            "Handler_read_key=1 Handler_read_last=1 Handler_read_prev=4 Select_scan=1",
+        ),
+        ("select k from t", "Handler_read_first=1 Handler_read_key=1 Handler_read_next=4 Select_scan=1"),
+        ("select v from t limit 2", "Handler_read_first=1 Handler_read_key=1 Handler_read_rnd_next=2 Select_scan=1"),
+        ("select v from t where id in (1, 3)", "Handler_read_key=2 Select_range=1"),
+        ("update t set v = v + 1 where id = 1", "Handler_read_key=1"),
+        ("delete from u where v = 99", "Handler_read_first=1 Handler_read_key=1 Handler_read_rnd_next=4"),
+    ] {
+        client.query("flush status");
+        client.query(text);
+        let mut answers: Vec<String> = client.query(names).iter().map(|row| row.replace('|', "=")).collect();
+        answers.sort_unstable();
+        // (What asking counts itself is counted once it has been answered, but for its own reading of one list.)
+        answers.retain(|answer| answer != "Select_scan=0");
+        let own = |answer: &String| match answer.strip_prefix("Select_scan=") {
+            Some(count) => count.parse::<u64>().map_or(answer.clone(), |count| format!("Select_scan={}", count - 1)),
+            None => answer.clone(),
+        };
+        let answers: Vec<String> = answers.iter().map(own).filter(|answer| answer != "Select_scan=0").collect();
+        assert_eq!(answers.join(" "), counted, "{text}");
+    }
+    // Joins, groups, sets: which tables are read how.
+    for (text, name, count) in [
+        ("select t.v from t straight_join u on u.v = t.v + 0", "Select_full_join", 1),
+        ("select v, count(*) from t group by v", "Created_tmp_tables", 1),
+        ("select distinct v from t", "Created_tmp_tables", 1),
+        ("select v from t union select v from u", "Select_scan", 3),
+        ("select * from (select v from t limit 3) x", "Select_scan", 2),
+        ("select v from t order by v desc", "Sort_rows", 4),
+    ] {
+        client.query("flush status");
+        client.query(text);
+        assert_eq!(client.query(&format!("show session status like '{name}'")), [format!("{name}|{count}")], "{text}");
+    }
+    // A connection has its own bytes.
+    let bytes = |client: &mut Connection| -> u64 {
+        let answers = client.query("show session status like 'Bytes_received'");
+        answers[0].split('|').nth(1).unwrap().parse().unwrap()
+    };
+    let before = bytes(&mut client);
+    let mut other = serving.connect();
+    other.query(&format!("select '{}'", "x".repeat(100_000)));
+    assert!(bytes(&mut other) > 100_000);
+    assert!(bytes(&mut client) < before + 1_000);
+}
+
 #[test]
 fn status_counts_what_is_done() {
     let directory = tempfile::tempdir().unwrap();

@@ -32,6 +32,7 @@ use meseta_protocol::execute::{Execute, Query};
 use meseta_protocol::flags::StatusFlags;
 use meseta_protocol::reply::OkPacket;
 
+pub use crate::certificate::Certificate;
 pub use crate::connection::handle::ConnectionHandle;
 pub use crate::connection::interrupt::{Interrupt, Reason, Watch};
 pub use crate::connection::reply::{Disconnected, LocalFile, Parked, Reply};
@@ -103,6 +104,8 @@ pub struct Opening<'a> {
     pub client: &'a ClientFacts,
     /// TLS, if it has begun.
     pub tls: Option<TlsFacts>,
+    /// Whose the client's certificate is, if it sent one. It was verified against `ssl_ca`.
+    pub certificate: Option<Certificate>,
 }
 
 /// What is known of a connection's TLS (`Ssl_version`, `Ssl_cipher`).

@@ -16,7 +16,7 @@
 //! | [`options`] | What do command lines and option files say? |
 //! | [`scheduler`] | Who runs when, on which thread? |
 //! | [`connection`] | What happens between two packets? |
-//! | [`listener`], [`tls`], [`signals`], [`notify`], [`log`] | the system around it |
+//! | [`listener`], [`tls`], `certificate`, [`signals`], [`notify`], [`log`] | the system around it |
 //! | [`counters`], [`clock`] | How much, and when? |
 //!
 //! A statement costs, beyond itself: a share of an `epoll_wait`, a `read` and a `send`; no lock that another thread
@@ -29,6 +29,7 @@
 
 pub mod backend;
 pub mod blocking;
+mod certificate;
 pub mod clock;
 pub mod connection;
 pub mod counters;

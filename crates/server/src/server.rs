@@ -26,7 +26,6 @@ use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
 use meseta_errors as errors;
-use meseta_protocol::auth::rsa::KeyPair;
 use meseta_protocol::flags::Capabilities;
 use meseta_protocol::reply::write_error;
 use meseta_protocol::send::PacketWriter;
@@ -41,7 +40,7 @@ use crate::counters::{Counters, Totals};
 use crate::listener::{Listener, Listening};
 use crate::options::ServerOptions;
 use crate::scheduler::{Events, Scheduler};
-use crate::tls;
+use crate::tls::{self, PasswordKey};
 
 /// What the server can do, unless options say otherwise. (What it is not to offer: what needs more than 32 bits, more
 /// than one factor; and what is of meaning for clients only.)
@@ -84,7 +83,7 @@ pub(crate) struct Shared {
     pub(crate) clock: Clock,
     pub(crate) counters: Arc<Counters>,
     pub(crate) tls: Option<Arc<rustls::ServerConfig>>,
-    pub(crate) key_pair: Option<KeyPair>,
+    pub(crate) key: Arc<PasswordKey>,
     /// Slow digests: as many at a time as there are cores.
     pub(crate) checks: Permits,
     scheduler: OnceLock<Scheduler<Scratch>>,
@@ -202,7 +201,7 @@ impl Server {
         let started = Instant::now();
         let counters = Counters::new(clock.clone());
         let tls = tls::configure(options).map_err(StartError::Tls)?;
-        let key_pair = tls::key_pair(options).map_err(StartError::Tls)?;
+        let key = PasswordKey::open(options).map_err(StartError::Tls)?;
         let workers = match options.worker_threads {
             0 => std::thread::available_parallelism().map_or(1, |count| count.get()),
             count => count as usize,
@@ -229,7 +228,7 @@ impl Server {
             clock: clock.clone(),
             counters: counters.clone(),
             tls,
-            key_pair,
+            key: Arc::clone(&key),
             checks: Permits::new(workers),
             scheduler: OnceLock::new(),
             connections: Mutex::default(),
@@ -243,6 +242,7 @@ impl Server {
         let _ = shared.scheduler.set(scheduler);
         let mut server = Server { shared: shared.clone(), listener: None, grace: options.shutdown_grace(), started };
         server.listener = Some(listening.start(shared)?);
+        key.make_if_missing()?;
         Ok(server)
     }
 
@@ -438,6 +438,12 @@ impl ServerHandle {
     /// What the server counted.
     pub fn totals(&self) -> Totals {
         self.0.counters.totals()
+    }
+
+    /// How many bytes a connection has received and sent, if it is there.
+    pub fn traffic(&self, connection_id: u32) -> Option<(u64, u64)> {
+        let connection = self.0.connections.lock().get(&connection_id).cloned()?;
+        Some(connection.traffic.totals())
     }
 
     /// How many threads it has for statements, those that wait and spares among them.

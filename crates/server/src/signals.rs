@@ -1,20 +1,21 @@
-//! SIGTERM and SIGINT stop the server; SIGHUP is taken and means nothing. A second SIGTERM or SIGINT ends the process.
+//! SIGTERM and SIGINT stop the server; a second one ends the process. SIGHUP has it open its logs anew.
 
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 
 use crate::server::ServerHandle;
 
-/// Has a thread wait for signals.
+/// Has a thread wait for signals; `flush_logs` is called at SIGHUP.
 ///
 /// # Errors
 /// The system takes no handler, or gives no thread.
-pub fn stop_on_signals(server: ServerHandle) -> std::io::Result<()> {
+pub fn heed(server: ServerHandle, flush_logs: impl Fn() + Send + 'static) -> std::io::Result<()> {
     let mut signals = Signals::new([SIGTERM, SIGINT, SIGHUP])?;
     std::thread::Builder::new().name("meseta-signals".to_owned()).spawn(move || {
         let mut asked = false;
         for signal in signals.forever() {
             if signal == SIGHUP {
+                flush_logs();
                 continue;
             }
             if asked {

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //! server-cert.pem, server-key.pem    TLS: a certificate that signs itself (ssl_cert, ssl_key)
+//! ssl_ca                             who signs clients' certificates, which accounts may REQUIRE
 //! private_key.pem                    passwords of clients without TLS (caching_sha2_password_private_key_path)
 //! ```
 //!
@@ -17,10 +18,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use meseta_protocol::auth::rsa::KeyPair;
+use parking_lot::{Condvar, Mutex};
 use rcgen::{CertificateParams, DistinguishedName, DnType};
+use rustls::crypto::CryptoProvider;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use rustls::{ServerConfig, SupportedProtocolVersion};
+use rustls::server::WebPkiClientVerifier;
+use rustls::server::danger::ClientCertVerifier;
+use rustls::{RootCertStore, ServerConfig, SupportedProtocolVersion};
 
 use crate::options::ServerOptions;
 
@@ -45,15 +50,32 @@ pub fn configure(options: &ServerOptions) -> Result<Option<Arc<ServerConfig>>, S
         .and_then(Iterator::collect)
         .map_err(|error| format!("{}: {error}", certificate.display()))?;
     let secret = PrivateKeyDer::from_pem_file(&key).map_err(|error| format!("{}: {error}", key.display()))?;
-    let mut config = ServerConfig::builder_with_provider(Arc::new(rustls::crypto::aws_lc_rs::default_provider()))
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let mut config = ServerConfig::builder_with_provider(Arc::clone(&provider))
         .with_protocol_versions(&versions)
         .map_err(|error| error.to_string())?
-        .with_no_client_auth()
+        .with_client_cert_verifier(verifier(options, provider)?)
         .with_single_cert(chain, secret)
         .map_err(|error| format!("{} and {}: {error}", certificate.display(), key.display()))?;
     // The buffer of a connection that writes faster than its socket takes is bounded by who writes.
     config.send_half_rtt_data = false;
     Ok(Some(Arc::new(config)))
+}
+
+/// Who looks at clients' certificates: a client need not have one, but one that it has must be signed by `ssl_ca`.
+fn verifier(options: &ServerOptions, provider: Arc<CryptoProvider>) -> Result<Arc<dyn ClientCertVerifier>, String> {
+    let Some(path) = options.ssl_ca.as_ref().map(|path| options.in_datadir(path)) else {
+        return Ok(WebPkiClientVerifier::no_client_auth());
+    };
+    let say = |error: &dyn std::fmt::Display| format!("{}: {error}", path.display());
+    let mut roots = RootCertStore::empty();
+    for certificate in CertificateDer::pem_file_iter(&path).map_err(|error| say(&error))? {
+        roots.add(certificate.map_err(|error| say(&error))?).map_err(|error| say(&error))?;
+    }
+    WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider)
+        .allow_unauthenticated()
+        .build()
+        .map_err(|error| say(&error))
 }
 
 fn versions(names: &str) -> Result<Vec<&'static SupportedProtocolVersion>, String> {
@@ -93,35 +115,90 @@ fn own_certificate(options: &ServerOptions) -> Result<Option<(PathBuf, PathBuf)>
     Ok(Some((certificate, key)))
 }
 
-/// The key by which clients without TLS send a password: read, or made and kept. Nothing if none is to be made.
-///
-/// # Errors
-/// A file that is there and has no such key, or cannot be written.
-pub fn key_pair(options: &ServerOptions) -> Result<Option<KeyPair>, String> {
-    let path = options.in_datadir(&options.caching_sha2_password_private_key_path);
-    match fs::read(&path) {
-        Ok(bytes) => {
-            let read = pem::parse(&bytes).ok().and_then(|pem| KeyPair::from_pkcs8(pem.contents()));
-            match read {
-                Some(pair) => Ok(Some(pair)),
-                None => Err(format!("{}: not an RSA key (PKCS #8, in PEM)", path.display())),
+/// The key by which clients without TLS send a password: in its file, or made beside everything else when there is none,
+/// since that takes longer than all of the start.
+pub(crate) struct PasswordKey {
+    private: PathBuf,
+    public: PathBuf,
+    state: Mutex<KeyState>,
+    changed: Condvar,
+}
+
+enum KeyState {
+    /// It is there, or there is none.
+    Known(Option<Arc<KeyPair>>),
+    /// Somebody is to make it.
+    Missing,
+}
+
+impl PasswordKey {
+    /// Reads the key, if its file is there.
+    ///
+    /// # Errors
+    /// A file that is there and has no such key.
+    pub(crate) fn open(options: &ServerOptions) -> Result<Arc<PasswordKey>, String> {
+        let private = options.in_datadir(&options.caching_sha2_password_private_key_path);
+        let public = options.in_datadir(&options.caching_sha2_password_public_key_path);
+        let state = match fs::read(&private) {
+            Ok(bytes) => {
+                let read = pem::parse(&bytes).ok().and_then(|pem| KeyPair::from_pkcs8(pem.contents()));
+                let pair = read.ok_or_else(|| format!("{}: not an RSA key (PKCS #8, in PEM)", private.display()))?;
+                KeyState::Known(Some(Arc::new(pair)))
+            }
+            Err(_) if !options.caching_sha2_password_auto_generate_rsa_keys => KeyState::Known(None),
+            Err(_) => KeyState::Missing,
+        };
+        Ok(Arc::new(PasswordKey { private, public, state: Mutex::new(state), changed: Condvar::new() }))
+    }
+
+    /// Has a thread make it, if it is missing.
+    ///
+    /// # Errors
+    /// The system gives no thread.
+    pub(crate) fn make_if_missing(self: &Arc<Self>) -> std::io::Result<()> {
+        if matches!(*self.state.lock(), KeyState::Missing) {
+            let key = Arc::clone(self);
+            std::thread::Builder::new().name("meseta-key".to_owned()).spawn(move || key.make())?;
+        }
+        Ok(())
+    }
+
+    fn make(&self) {
+        let made = KeyPair::generate().ok_or_else(|| "cannot make an RSA key".to_owned());
+        let kept = made.and_then(|pair| {
+            write_private(&self.public, pair.public_pem())?;
+            let text = pem::encode(&pem::Pem::new("PRIVATE KEY", pair.pkcs8()));
+            write_private(&self.private, text.as_bytes())?;
+            Ok(Arc::new(pair))
+        });
+        // Without it, clients need TLS or the Unix socket.
+        let kept = kept.inspect_err(|error| tracing::error!("the key for passwords: {error}")).ok();
+        *self.state.lock() = KeyState::Known(kept);
+        self.changed.notify_all();
+    }
+
+    /// The key; waits for it while it is being made.
+    pub(crate) fn get(&self) -> Option<Arc<KeyPair>> {
+        let mut state = self.state.lock();
+        if matches!(*state, KeyState::Missing) {
+            let _blocking = crate::blocking::enter();
+            while matches!(*state, KeyState::Missing) {
+                self.changed.wait(&mut state);
             }
         }
-        Err(_) if !options.caching_sha2_password_auto_generate_rsa_keys => Ok(None),
-        Err(_) => {
-            let pair = KeyPair::generate().ok_or("cannot make an RSA key")?;
-            let text = pem::encode(&pem::Pem::new("PRIVATE KEY", pair.pkcs8()));
-            write_private(&path, text.as_bytes())?;
-            let public = options.in_datadir(&options.caching_sha2_password_public_key_path);
-            write_private(&public, pair.public_pem())?;
-            Ok(Some(pair))
+        match &*state {
+            KeyState::Known(pair) => pair.clone(),
+            KeyState::Missing => None,
         }
     }
 }
 
+/// Writes a file that only the server's user reads: it is whole, or not there.
 fn write_private(path: &Path, bytes: &[u8]) -> Result<(), String> {
     let say = |error: std::io::Error| format!("{}: {error}", path.display());
+    let mut beside = path.as_os_str().to_owned();
+    beside.push(".new");
     let mut file =
-        fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(path).map_err(say)?;
-    file.write_all(bytes).and_then(|()| file.sync_all()).map_err(say)
+        fs::OpenOptions::new().write(true).create(true).truncate(true).mode(0o600).open(&beside).map_err(say)?;
+    file.write_all(bytes).and_then(|()| file.sync_all()).and_then(|()| fs::rename(&beside, path)).map_err(say)
 }

@@ -2,6 +2,8 @@
 
 mod common;
 
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::Ordering;
 
@@ -72,6 +74,53 @@ fn every_way(running: &Running, check: impl Fn(&str, &mut Connection)) {
     let options = ClientOptions { secure: true, ..options("sha2", "secret", Capabilities::LOCAL_FILES) };
     let mut connection = Connection::begin(Stream::Unix(stream), options).unwrap_or_else(|answer| panic!("{answer:?}"));
     check("unix", &mut connection);
+}
+
+/// A compressed packet whose content is as it is, and has this number.
+fn framed(number: u8, content: &[u8]) -> Vec<u8> {
+    let [a, b, c, _] = (content.len() as u32).to_le_bytes();
+    [&[a, b, c, number, 0, 0, 0], content].concat()
+}
+
+/// A packet with this number.
+fn packet(number: u8, payload: &[u8]) -> Vec<u8> {
+    let [a, b, c, _] = (payload.len() as u32).to_le_bytes();
+    [&[a, b, c, number], payload].concat()
+}
+
+/// The number of the next compressed packet, and of the first packet in it.
+fn numbers(stream: &mut TcpStream) -> (u8, u8) {
+    let mut header = [0; 7];
+    stream.read_exact(&mut header).unwrap();
+    assert_eq!(header[4..], [0; 3], "what is short is not compressed");
+    let mut content = vec![0; usize::from(header[0]) | usize::from(header[1]) << 8];
+    stream.read_exact(&mut content).unwrap();
+    (header[3], content[3])
+}
+
+/// What a driver checks that sees compressed packets and those in them: go-sql-driver complained of commands in several
+/// compressed packets, and of files.
+#[test]
+fn an_answer_in_compressed_packets_begins_with_the_number_that_is_due() {
+    let running = start_every_way();
+    let options = options("sha2", "secret", Capabilities::COMPRESS.with(Capabilities::LOCAL_FILES));
+    let Some(Stream::Tcp(mut stream)) = running.connect_with(options).unwrap().stream.take() else { unreachable!() };
+    // A command in three compressed packets, then one in one: each begins anew.
+    let command = packet(0, b"\x03literal 7");
+    for (number, part) in command.chunks(command.len().div_ceil(3)).enumerate() {
+        stream.write_all(&framed(number as u8, part)).unwrap();
+    }
+    assert_eq!(numbers(&mut stream), (3, 3));
+    stream.write_all(&framed(0, &packet(0, b"\x0E"))).unwrap();
+    assert_eq!(numbers(&mut stream), (1, 1));
+    // A file: three packets of it in two compressed ones.
+    stream.write_all(&framed(0, &packet(0, b"\x03file x"))).unwrap();
+    assert_eq!(numbers(&mut stream), (1, 1));
+    stream.write_all(&framed(2, &[packet(2, b"abc"), packet(3, b"de")].concat())).unwrap();
+    stream.write_all(&framed(3, &packet(4, b""))).unwrap();
+    assert_eq!(numbers(&mut stream), (4, 4));
+    stream.write_all(&framed(0, &packet(0, b"\x0E"))).unwrap();
+    assert_eq!(numbers(&mut stream), (1, 1));
 }
 
 fn start_every_way() -> Running {

@@ -10,7 +10,7 @@ use meseta_protocol::flags::{Capabilities, CursorFlags, StatusFlags};
 use meseta_protocol::greeting::Attributes;
 use meseta_protocol::reply::{EofPacket, OkPacket, PrepareOk, SessionChanges};
 use meseta_protocol::value::{DateTime as WireDateTime, Value as WireValue};
-use meseta_server::backend::{Claim, ConnectionHandle, End, Opening, Reason, Refusal};
+use meseta_server::backend::{Claim, ConnectionHandle, End, Opening, Peer, Reason, Refusal};
 use meseta_server::{Backend, Outcome, Reply, Session, blocking};
 use meseta_sql::account::SessionAccount;
 use meseta_sql::query::OutputColumn;
@@ -48,6 +48,16 @@ impl Shared {
         let (account, connected) = self.logins.open(&self.instance, opening)?;
         let refusal = |error: Error| Refusal { code: error.code, message: error.message };
         let session = begin_session(&self.instance, &self.server, opening, account).map_err(refusal)?;
+        if self.instance.logs.general.is_on() {
+            let (user, host) = (String::from_utf8_lossy(&opening.client.user), opening.peer.host());
+            let database = String::from_utf8_lossy(&opening.client.database);
+            let way = match (&opening.peer, &opening.tls) {
+                (Peer::Unix { .. }, _) => "Socket",
+                (_, Some(_)) => "SSL/TLS",
+                (_, None) => "TCP/IP",
+            };
+            session.log_command("Connect", format!("{user}@{host} on {database} using {way}").as_bytes());
+        }
         Ok((session, connected))
     }
 }
@@ -337,6 +347,7 @@ impl Session for ClientSession {
             Err(error) => return Self::failed(reply, &error),
         };
         self.statements.insert(facts.id, StatementState::default());
+        self.session.log_prepared(facts.id, None);
         let capabilities = reply.capabilities();
         let results = self.session.status().results;
         let ok = PrepareOk {
@@ -437,12 +448,14 @@ impl Session for ClientSession {
 
     fn close_statement(&mut self, statement_id: u32) {
         self.session.count(Counter::ComStmtClose);
+        self.session.log_command("Close stmt", b"");
         self.session.close_prepared(statement_id);
         self.statements.remove(&statement_id);
     }
 
     fn reset_statement(&mut self, statement_id: u32, reply: &mut Reply<'_>) -> Outcome {
         self.session.count(Counter::ComStmtReset);
+        self.session.log_command("Reset stmt", b"");
         if let Err(error) = self.session.prepared_text(statement_id) {
             let unknown = Error::new(meseta_errors::ER_UNKNOWN_STMT_HANDLER, &[&statement_id, &"mysqld_stmt_reset"]);
             return Self::failed(reply, if error.code == unknown.code { &unknown } else { &error });
@@ -456,6 +469,7 @@ impl Session for ClientSession {
 
     fn init_db(&mut self, name: &[u8], reply: &mut Reply<'_>) -> Outcome {
         self.session.count(Counter::ComChangeDb);
+        self.session.log_command("Init DB", name);
         if let Err(error) = self.session.use_database(&String::from_utf8_lossy(name)) {
             return Self::failed(reply, &error);
         }
@@ -464,6 +478,7 @@ impl Session for ClientSession {
     }
 
     fn field_list(&mut self, table: &[u8], pattern: &[u8], reply: &mut Reply<'_>) -> Outcome {
+        self.session.log_command("Field List", &[table, b" ", pattern].concat());
         match self.session.field_list(&String::from_utf8_lossy(table), pattern) {
             Ok(columns) => {
                 for (column, default) in &columns {
@@ -483,6 +498,7 @@ impl Session for ClientSession {
     }
 
     fn reset_connection(&mut self, reply: &mut Reply<'_>) -> Outcome {
+        self.session.log_command("Reset Connection", b"");
         self.session.reset();
         self.statements.clear();
         self.apply_limits();
@@ -509,6 +525,7 @@ impl Session for ClientSession {
     }
 
     fn close(mut self: Box<Self>, _: End) {
+        self.session.log_command("Quit", b"");
         self.session.close();
     }
 }

@@ -52,6 +52,18 @@ impl Connections for ServerConnections {
         u32::try_from(connection).is_ok_and(|id| server.is_some_and(|server| server.kill(id, reason)))
     }
 
+    fn shut_down(&self) {
+        if let Some(server) = self.server.get() {
+            tracing::info!("stopping, as SHUTDOWN says");
+            meseta_server::notify::stopping();
+            server.shutdown();
+        }
+    }
+
+    fn traffic(&self, connection: u64) -> Option<(u64, u64)> {
+        self.server.get()?.traffic(u32::try_from(connection).ok()?)
+    }
+
     fn figures(&self) -> ServerFigures {
         let Some(server) = self.server.get() else { return ServerFigures::default() };
         let totals = server.totals();

@@ -16,11 +16,9 @@ use std::net::{IpAddr, ToSocketAddrs};
 
 use meseta_server::options::ServerOptions;
 use meseta_sql::account::AccountId;
-use meseta_sql::query::OutputColumn;
-use meseta_sql::session::{Answer, Done, Identity, Instance, Session, Status, Undisturbed};
-use meseta_sql::{Error, Result as SqlResult};
-use meseta_types::Datum;
+use meseta_sql::session::Instance;
 
+use super::trusted::Trusted;
 use crate::Failure;
 
 /// What the environment says.
@@ -82,7 +80,13 @@ impl FirstStart {
                 statements.push(format!("GRANT ALL ON {pattern}.* TO {user}"));
             }
         }
-        run_as_root(instance, &statements)?;
+        let mut session = Trusted::begin(instance)?;
+        for statement in &statements {
+            // Without the statement: it has a password in it.
+            session
+                .run(statement.as_bytes())
+                .map_err(|error| format!("what the environment asks for failed: {error}"))?;
+        }
         tracing::info!("root's password was set as the environment says");
         Ok(())
     }
@@ -131,48 +135,6 @@ fn literal(text: &str) -> String {
 /// A name in its quotes.
 fn identifier(name: &str) -> String {
     format!("`{}`", name.replace('`', "``"))
-}
-
-/// Runs statements as root@localhost, up to the first that fails.
-pub fn run_as_root(instance: &std::sync::Arc<Instance>, statements: &[String]) -> Result<(), Failure> {
-    let root = "root@localhost".to_owned();
-    let identity = Identity { connection: 0, user: root.clone(), account: root };
-    let mut session = Session::new(instance, identity, Box::new(Undisturbed))?;
-    for statement in statements {
-        let mut outcome = Outcome(None);
-        session.execute(statement.as_bytes(), false, &mut outcome)?;
-        if let Some(error) = outcome.0 {
-            // Without the statement: it may have a password in it.
-            return Err(format!("what the environment asks for failed: {error}").into());
-        }
-    }
-    Ok(())
-}
-
-/// Whether a statement failed.
-struct Outcome(Option<Error>);
-
-impl Answer for Outcome {
-    fn columns(&mut self, _: &[OutputColumn], _: Status) -> SqlResult<()> {
-        Ok(())
-    }
-
-    fn row(&mut self, _: &[OutputColumn], _: &[Datum<'_>]) -> SqlResult<()> {
-        Ok(())
-    }
-
-    fn end(&mut self, _: Status) -> SqlResult<()> {
-        Ok(())
-    }
-
-    fn done(&mut self, _: &Done, _: Status) -> SqlResult<()> {
-        Ok(())
-    }
-
-    fn failed(&mut self, error: &Error, _: Status) -> SqlResult<()> {
-        self.0 = Some(error.clone());
-        Ok(())
-    }
 }
 
 #[cfg(test)]

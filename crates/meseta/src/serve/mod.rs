@@ -7,7 +7,10 @@ mod cursor;
 mod directory;
 mod first_start;
 mod help;
+mod init_file;
 mod login;
+mod persisted;
+mod trusted;
 mod variables;
 
 use std::net::{IpAddr, SocketAddr};
@@ -29,6 +32,9 @@ use login::Plugins;
 /// The least log that the store's log buffer can do with.
 const LOG_BYTES_MIN: u64 = 64 << 20;
 
+/// The Unix socket in the data directory, where there is no networking and no socket was named.
+const SOCKET: &str = "meseta.sock";
+
 /// Serves until SIGTERM or SIGINT.
 pub fn run(arguments: Vec<String>) -> Result<(), Failure> {
     if let Some(text) = help::asked(&arguments) {
@@ -36,10 +42,18 @@ pub fn run(arguments: Vec<String>) -> Result<(), Failure> {
         return Ok(());
     }
     let started = Instant::now();
-    let parsed = options::parse(arguments)?;
+    let mut parsed = options::parse(arguments)?;
+    let persisted = persisted::heed(&mut parsed)?;
     meseta_server::log::to_stderr(parsed.options.log_error_verbosity);
     parsed.notes.iter().for_each(|note| tracing::info!("{note}"));
-    let options = parsed.options;
+    let mut options = parsed.options;
+    if options.skip_grant_tables {
+        options.skip_networking = true;
+    }
+    if options.skip_networking && options.socket.is_none() {
+        // Somebody is to come in, and this is where.
+        options.socket = Some(options.in_datadir(SOCKET.as_ref()));
+    }
     let wait_hook = WaitHook { before: blocking::HOOK.before, after: blocking::HOOK.after };
     let store_options = StoreOptions {
         memory_bytes: options.innodb_buffer_pool_size as usize,
@@ -50,17 +64,37 @@ pub fn run(arguments: Vec<String>) -> Result<(), Failure> {
     let store = directory::open(&options, store_options)?;
     let instance = Instance::open(store)?;
     variables::apply(&options, &instance)?;
+    instance.globals.keep_persisted(persisted);
     instance.set_password_hasher(Box::new(Plugins::new(Arc::clone(&instance.globals))));
-    let first_start = FirstStart::read(|name| std::env::var(name).ok())?;
-    first_start.apply(&instance)?;
-    first_start.check(&instance, &options)?;
+    if options.skip_grant_tables {
+        tracing::warn!(
+            "skip_grant_tables: whoever comes by the socket may do everything, without a password; nobody can come by TCP"
+        );
+        instance.accounts.skip_checks();
+    } else {
+        let first_start = FirstStart::read(|name| std::env::var(name).ok())?;
+        first_start.apply(&instance)?;
+        first_start.check(&instance, &options)?;
+    }
+    if let Some(path) = &options.init_file {
+        init_file::run(&instance, path)?;
+    }
     let connections = Arc::new(ServerConnections::default());
     instance.set_server(Arc::clone(&connections) as _);
     let backend = SqlBackend::new(Arc::clone(&instance), Arc::clone(&connections));
     let server = Server::start(&options, Arc::new(backend), Clock::System)?;
     connections.set(server.handle());
     variables::apply_addresses(&server, &instance)?;
-    signals::stop_on_signals(server.handle())?;
+    // Where files cannot be opened is told, and the server goes on without them.
+    instance.globals_changed();
+    let logs = Arc::downgrade(&instance);
+    let flush_logs = move || {
+        if let Some(instance) = logs.upgrade() {
+            instance.reopen_logs();
+            tracing::info!("the logs were opened anew");
+        }
+    };
+    signals::heed(server.handle(), flush_logs)?;
     announce(&server, started);
     notify::ready("ready for connections");
     server.wait();

@@ -4,9 +4,12 @@
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
-use std::path::Path;
+use std::os::unix::net::UnixStream;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
 
+use meseta_protocol::auth::Password;
 use meseta_protocol::auth::client::ClientOptions;
 use meseta_protocol::client::{Client, Event};
 use meseta_protocol::flags::{Capabilities, StatusFlags};
@@ -18,6 +21,10 @@ use meseta_protocol::value::Value;
 pub struct Serving {
     process: Child,
     pub port: u16,
+    /// Its Unix socket, if it has one.
+    pub socket_path: Option<PathBuf>,
+    /// What it has said so far.
+    told: Arc<Mutex<String>>,
 }
 
 impl Drop for Serving {
@@ -44,18 +51,33 @@ impl Serving {
     pub fn start_with(directory: &Path, options: &[&str], environment: &[(&str, &str)]) -> Self {
         let mut process = command(directory, options, environment).spawn().expect("the program starts");
         let mut lines = BufReader::new(process.stderr.take().expect("it was piped")).lines();
-        let mut told = String::new();
-        let port = loop {
-            let line = lines.next().unwrap_or_else(|| panic!("it ended: {told}")).expect("text");
+        let (told, mut port, mut socket_path) = (Arc::new(Mutex::new(String::new())), 0, None);
+        loop {
+            let so_far = || told.lock().unwrap().clone();
+            let line = lines.next().unwrap_or_else(|| panic!("it ended: {}", so_far())).expect("text");
             if let Some((_, rest)) = line.split_once("listening on ") {
-                let address = rest.split(": ").next().and_then(|address| address.rsplit_once(':'));
-                break address.and_then(|(_, port)| port.parse().ok()).unwrap_or_else(|| panic!("{line}"));
+                let place = rest.split(": ").next().unwrap_or_default();
+                match place.starts_with('/') {
+                    true => socket_path = Some(PathBuf::from(place)),
+                    false => port = place.rsplit_once(':').and_then(|(_, port)| port.parse().ok()).expect("a port"),
+                }
             }
-            told += &line;
-        };
+            *told.lock().unwrap() += &format!("{line}\n");
+            if line.contains("ready after ") {
+                break;
+            }
+        }
         // What it says later is read, so that it never waits for a reader.
-        std::thread::spawn(move || lines.for_each(drop));
-        Serving { process, port }
+        let more = Arc::clone(&told);
+        std::thread::spawn(move || {
+            lines.map_while(Result::ok).for_each(|line| *more.lock().unwrap() += &(line + "\n"))
+        });
+        Serving { process, port, socket_path, told }
+    }
+
+    /// What it has said so far.
+    pub fn told(&self) -> String {
+        self.told.lock().unwrap().clone()
     }
 
     /// A socket to it.
@@ -65,30 +87,71 @@ impl Serving {
 
     /// A client that is logged in as root.
     pub fn connect(&self) -> Connection {
+        self.login_as("root", "").expect("root gets in")
+    }
+
+    /// A client that is logged in, by the Unix socket if there is one; or what it was answered.
+    pub fn login_as(&self, user: &str, password: &str) -> Result<Connection, String> {
         let usual = ClientOptions::default();
         let capabilities = usual.capabilities.with(Capabilities::MULTI_STATEMENTS).with(Capabilities::SESSION_TRACK);
         let capabilities = capabilities.with(Capabilities::LOCAL_FILES).without(Capabilities::SSL);
-        let options = ClientOptions { user: b"root".to_vec(), capabilities, ..usual };
-        let client = Client::connect(options, 64 << 20);
-        let mut connection = Connection { stream: self.socket(), client, changes: Vec::new() };
-        assert_eq!(connection.answers(), ["connected"]);
-        connection
+        let options = ClientOptions {
+            user: user.as_bytes().to_vec(),
+            password: Password::new(password.as_bytes().to_vec()),
+            allow_public_key: true,
+            secure: self.socket_path.is_some(),
+            capabilities,
+            ..usual
+        };
+        self.connect_with(options)
+    }
+
+    /// A client with these options.
+    pub fn connect_with(&self, options: ClientOptions) -> Result<Connection, String> {
+        let stream: Box<dyn Stream> = match &self.socket_path {
+            Some(path) => Box::new(UnixStream::connect(path).expect("it listens")),
+            None => Box::new(self.socket()),
+        };
+        let mut connection = Connection { stream, client: Client::connect(options, 64 << 20), changes: Vec::new() };
+        match connection.answers().last().map(String::as_str) {
+            Some("connected") => Ok(connection),
+            last => Err(last.unwrap_or_default().to_owned()),
+        }
+    }
+
+    /// Its process.
+    pub fn id(&self) -> u32 {
+        self.process.id()
+    }
+
+    /// It ends by itself; its status.
+    pub fn ended(mut self) -> Option<i32> {
+        self.process.wait().unwrap().code()
+    }
+
+    /// Sends it a signal.
+    pub fn signal(&self, signal: &str) {
+        assert!(Command::new("kill").args([signal, &self.id().to_string()]).status().unwrap().success());
     }
 
     /// Ends it, by this signal; its status.
     pub fn end(mut self, signal: &str) -> Option<i32> {
-        let id = self.process.id().to_string();
-        assert!(Command::new("kill").args([signal, &id]).status().unwrap().success());
+        self.signal(signal);
         self.process.wait().unwrap().code()
     }
 }
+
+/// Bytes both ways.
+trait Stream: Read + Write + Send {}
+
+impl<T: Read + Write + Send> Stream for T {}
 
 /// What the client sends when it is asked for a file.
 const FILE: &[u8] = b"5,five\n6,six\n6,again\n";
 
 /// A client, in plain text.
 pub struct Connection {
-    stream: TcpStream,
+    stream: Box<dyn Stream>,
     pub client: Client,
     /// What was told of the session's state with the last answers.
     pub changes: Vec<String>,

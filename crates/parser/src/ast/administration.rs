@@ -63,7 +63,7 @@ pub enum AdministrationKind {
     MaskingPolicy,
     PurgeLogs,
     Reset,
-    ResetPersist,
+    ResetPersist { if_exists: bool },
     ResourceGroup,
     Restart,
     Server,

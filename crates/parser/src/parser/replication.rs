@@ -191,10 +191,9 @@ impl<'a> Parser<'a> {
         let start = self.token.start;
         self.advance();
         if self.accept(K::PERSIST) {
-            if self.if_exists()? || self.at_identifier() {
-                self.object_name()?;
-            }
-            return self.administrative(AdministrationKind::ResetPersist, None, start);
+            let if_exists = self.if_exists()?;
+            let name = if if_exists || self.at_identifier() { Some(self.object_name()?.name.text) } else { None };
+            return self.administrative(AdministrationKind::ResetPersist { if_exists }, name, start);
         }
         self.comma_list(|p| {
             match p.expect_any(&[K::REPLICA, K::BINARY])? {

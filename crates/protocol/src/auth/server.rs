@@ -200,6 +200,11 @@ impl ServerHandshake {
         self.secure
     }
 
+    /// Whether the next packet may need the key.
+    pub fn needs_key(&self) -> bool {
+        self.state == State::AwaitPassword && !self.secure
+    }
+
     /// TLS has begun.
     pub fn tls_started(&mut self) {
         self.secure = true;
@@ -261,7 +266,12 @@ impl ServerHandshake {
         if self.state != State::Named {
             return self.deny();
         }
-        let wanted = account.as_ref().map_or(Plugin::CachingSha2Password, |account| account.plugin);
+        let wanted = match &account {
+            // Whatever the client speaks will do.
+            Some(Account { verifier: Verifier::Anything, plugin, .. }) => self.plugin.unwrap_or(*plugin),
+            Some(account) => account.plugin,
+            None => Plugin::CachingSha2Password,
+        };
         self.account = account;
         if self.must_switch || self.plugin != Some(wanted) {
             if !self.client.capabilities.has(Capabilities::PLUGIN_AUTH) {
@@ -269,6 +279,7 @@ impl ServerHandshake {
             }
             self.scramble = fresh_scramble();
             write_auth_switch(writer, wanted.name(), &self.scramble);
+            self.plugin = Some(wanted);
             self.state = State::AwaitProof;
             return ServerStep::Continue;
         }
@@ -302,6 +313,12 @@ impl ServerHandshake {
         let none = is_no_password(proof);
         let accepted = match &self.account {
             Some(Account { verifier: Verifier::Empty, .. }) => none,
+            Some(Account { verifier: Verifier::Anything, .. }) => {
+                if self.plugin == Some(Plugin::CachingSha2Password) && !none {
+                    write_auth_more(writer, &[3]);
+                }
+                true
+            }
             _ if none => false,
             Some(Account { verifier: Verifier::Native(stored), .. }) => native_proves(proof, &self.scramble, stored),
             Some(Account { verifier: Verifier::Sha2(_), cached: Some(cached), .. })

@@ -44,7 +44,7 @@ use meseta_errors as errors;
 use meseta_protocol::compress::Codec;
 use meseta_protocol::error::ProtocolError;
 use meseta_protocol::flags::Capabilities;
-use meseta_protocol::receive::Receiver;
+use meseta_protocol::receive::{Packet, Receiver};
 use meseta_protocol::reply::{ErrPacket, write_error};
 use meseta_protocol::send::PacketWriter;
 use parking_lot::Mutex;
@@ -59,7 +59,7 @@ use crate::scheduler::{Events, Task, TaskState, Turn};
 use crate::server::Shared;
 use interrupt::{Interrupt, Reason};
 use opening::Handshake;
-use transport::{Received, Transport};
+use transport::{Received, Traffic, Transport};
 
 /// How much of a statement's text SHOW PROCESSLIST can show.
 const SHOWN_BYTES: usize = 64 << 10;
@@ -94,6 +94,8 @@ pub(crate) struct Connection {
     pub(crate) interrupt: Interrupt,
     pub(crate) facts: Facts,
     pub(crate) limits: Limits,
+    /// Bytes that came and went.
+    pub(crate) traffic: Arc<Traffic>,
     /// A thread waits for the socket in the middle of a statement: to end that, the socket is shut down.
     waits_for_socket: AtomicBool,
     /// What a parked reply is to be replaced by.
@@ -207,6 +209,7 @@ impl Connection {
     ) -> Arc<Connection> {
         let limits = server.limits();
         let now = server.clock.now();
+        let transport = Transport::default();
         Arc::new_cyclic(|me| Connection {
             state,
             id,
@@ -225,10 +228,11 @@ impl Connection {
                 net_read_timeout_seconds: AtomicU32::new(limits.net_read_timeout_seconds),
                 net_write_timeout_seconds: AtomicU32::new(limits.net_write_timeout_seconds),
             },
+            traffic: Arc::clone(&transport.traffic),
             waits_for_socket: AtomicBool::new(false),
             parked_refusal: Mutex::new(None),
             inner: Mutex::new(Inner {
-                transport: Transport::default(),
+                transport,
                 receiver: Receiver::new(limits.max_allowed_packet),
                 phase: Phase::Opening(Box::new(Handshake::new(&server, matches!(peer, Peer::Unix { .. })))),
                 readable: false,
@@ -331,9 +335,8 @@ impl Connection {
     /// The deadline has come.
     fn time_out(&self, inner: &mut Inner, scratch: &mut Scratch) {
         if matches!(inner.phase, Phase::Open(_)) && !inner.transport.has_pending() && !inner.receiver.has_bytes() {
-            scratch.writer.set_sequence(0);
+            scratch.writer.set_sequence(inner.transport.begin_answer(0));
             write_error(&mut scratch.writer, errors::ER_CLIENT_INTERACTION_TIMEOUT, &[]);
-            inner.transport.begin_answer();
             self.send(inner, scratch);
         }
         inner.ending = Some(End::TimedOut);
@@ -458,8 +461,8 @@ impl Connection {
         loop {
             let Inner { receiver, transport, phase, parked, readable, hung_up, .. } = &mut *inner;
             if let Some(packet) = receiver.next_packet()? {
+                let packet = Packet { answer_sequence: transport.begin_answer(packet.answer_sequence), ..packet };
                 scratch.writer.set_sequence(packet.answer_sequence);
-                transport.begin_answer();
                 let mut file_rest = Vec::new();
                 let served = match phase {
                     Phase::Opening(handshake) => handshake.on_packet(self, packet.payload, transport, scratch)?,

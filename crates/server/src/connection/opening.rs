@@ -49,7 +49,8 @@ impl Handshake {
         scratch: &mut Scratch,
     ) -> Result<Served> {
         let server = &connection.server;
-        let mut step = self.0.on_packet(payload, server.key_pair.as_ref(), &mut scratch.writer)?;
+        let key = if self.0.needs_key() { server.key.get() } else { None };
+        let mut step = self.0.on_packet(payload, key.as_deref(), &mut scratch.writer)?;
         loop {
             step = match step {
                 ServerStep::Continue => return Ok(Served::Done),
@@ -126,6 +127,7 @@ impl Connection {
             peer: self.peer,
             client: &client,
             tls: inner.transport.tls(),
+            certificate: inner.transport.certificate(),
         };
         let session = match self.server.backend.open(opening) {
             Ok(session) => session,
@@ -217,8 +219,13 @@ impl Connection {
         }
         let client = handshake.0.into_client();
         let Some(me) = self.me.upgrade() else { return Ok(Served::End(End::Lost)) };
-        let opening =
-            Opening { connection: ConnectionHandle(me), peer: self.peer, client: &client, tls: transport.tls() };
+        let opening = Opening {
+            connection: ConnectionHandle(me),
+            peer: self.peer,
+            client: &client,
+            tls: transport.tls(),
+            certificate: transport.certificate(),
+        };
         let Some(session) = &mut open.session else { return Ok(Served::End(End::Lost)) };
         if let Err(refusal) = session.change_user(opening) {
             return Ok(refuse(&refusal, scratch));

@@ -259,11 +259,12 @@ impl LocalFile<'_> {
             if let Some(packet) = packet {
                 self.piece.clear();
                 self.piece.extend_from_slice(packet.payload);
-                reply.scratch.writer.set_sequence(packet.answer_sequence);
+                let sequence = packet.answer_sequence;
                 if self.piece.is_empty() {
                     self.ended = true;
                     *reply.file_rest = self.receiver.take_rest();
-                    reply.transport.begin_answer();
+                    let sequence = reply.transport.begin_answer(sequence);
+                    reply.scratch.writer.set_sequence(sequence);
                 }
                 return Ok(());
             }

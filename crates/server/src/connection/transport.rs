@@ -18,6 +18,7 @@
 use std::io::{self, Read, Write};
 use std::os::fd::BorrowedFd;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use meseta_protocol::compress::{Algorithm, Codec, CompressedReceiver, CompressedSender};
 use meseta_protocol::receive::Receiver;
@@ -26,6 +27,7 @@ use rustix::net::SendFlags;
 use rustls::{ServerConfig, ServerConnection};
 
 use crate::backend::TlsFacts;
+use crate::certificate::{Certificate, cipher_name};
 use crate::counters::ThreadCounters;
 
 /// How much of compressed packets is read at a time.
@@ -46,6 +48,24 @@ pub(crate) enum Received {
     End,
 }
 
+/// How many bytes came and went: written by the thread that has the turn, read by whoever asks.
+#[derive(Default)]
+pub(crate) struct Traffic {
+    received: AtomicU64,
+    sent: AtomicU64,
+}
+
+impl Traffic {
+    fn add(counter: &AtomicU64, bytes: usize) {
+        counter.store(counter.load(Ordering::Relaxed).wrapping_add(bytes as u64), Ordering::Relaxed);
+    }
+
+    /// Bytes received and sent.
+    pub(crate) fn totals(&self) -> (u64, u64) {
+        (self.received.load(Ordering::Relaxed), self.sent.load(Ordering::Relaxed))
+    }
+}
+
 /// The state between socket and packets.
 #[derive(Default)]
 pub(crate) struct Transport {
@@ -54,6 +74,7 @@ pub(crate) struct Transport {
     /// What the socket has not taken yet. (With TLS, rustls has it.)
     pending: Vec<u8>,
     sent: usize,
+    pub(crate) traffic: Arc<Traffic>,
 }
 
 struct Compressed {
@@ -68,6 +89,7 @@ struct Compressed {
 struct Stream<'a> {
     descriptor: BorrowedFd<'a>,
     counters: &'a ThreadCounters,
+    traffic: &'a Traffic,
 }
 
 impl Read for Stream<'_> {
@@ -76,6 +98,7 @@ impl Read for Stream<'_> {
             match rustix::io::read(self.descriptor, &mut *into) {
                 Ok(count) => {
                     self.counters.received(count);
+                    Traffic::add(&self.traffic.received, count);
                     return Ok(count);
                 }
                 Err(Errno::INTR) => {}
@@ -91,6 +114,7 @@ impl Write for Stream<'_> {
             match rustix::net::send(self.descriptor, bytes, SendFlags::NOSIGNAL) {
                 Ok(count) => {
                     self.counters.sent(count);
+                    Traffic::add(&self.traffic.sent, count);
                     return Ok(count);
                 }
                 Err(Errno::INTR) => {}
@@ -125,7 +149,12 @@ impl Transport {
             _ => "TLSv1.2",
         };
         let suite = tls.negotiated_cipher_suite()?;
-        Some(TlsFacts { version, cipher: suite.suite().as_str().unwrap_or("") })
+        Some(TlsFacts { version, cipher: cipher_name(suite.suite()) })
+    }
+
+    /// Whose the client's certificate is, if it sent one.
+    pub(crate) fn certificate(&self) -> Option<Certificate> {
+        Certificate::read(self.tls.as_ref()?.peer_certificates()?.first()?)
     }
 
     /// Packets are compressed from now on.
@@ -142,11 +171,13 @@ impl Transport {
         self.compressed.is_some()
     }
 
-    /// What is sent next answers what came last.
-    pub(crate) fn begin_answer(&mut self) {
-        if let Some(compressed) = &mut self.compressed {
-            compressed.sender.set_sequence(compressed.receiver.sequence());
-        }
+    /// What is sent next answers what came last, whose packets said that the answer begins with `sequence`. Returns with
+    /// which it does: the packets in compressed ones begin with the number that the first compressed one has, as MySQL has
+    /// it and drivers check it. (It is another where a command is not in one compressed packet, or a file came.)
+    pub(crate) fn begin_answer(&mut self, sequence: u8) -> u8 {
+        let Some(compressed) = &mut self.compressed else { return sequence };
+        compressed.sender.set_sequence(compressed.receiver.sequence());
+        compressed.sender.sequence()
     }
 
     /// Reads once, into `receiver` (or, of compressed packets, into a buffer that [`Transport::unwrap_one`] empties).
@@ -156,7 +187,7 @@ impl Transport {
         receiver: &mut Receiver,
         counters: &ThreadCounters,
     ) -> io::Result<Received> {
-        let mut stream = Stream { descriptor, counters };
+        let mut stream = Stream { descriptor, counters, traffic: &self.traffic };
         let Some(tls) = &mut self.tls else {
             return match &mut self.compressed {
                 None => {
@@ -261,7 +292,7 @@ impl Transport {
         }
         let mut at = 0;
         if !self.has_pending() {
-            let mut stream = Stream { descriptor, counters };
+            let mut stream = Stream { descriptor, counters, traffic: &self.traffic };
             while at < bytes.len() {
                 match stream.write(&bytes[at..]) {
                     Ok(count) => at += count,
@@ -281,7 +312,7 @@ impl Transport {
 
     /// Sends what is pending, as far as the socket takes it.
     pub(crate) fn drain(&mut self, descriptor: BorrowedFd<'_>, counters: &ThreadCounters) -> io::Result<()> {
-        let mut stream = Stream { descriptor, counters };
+        let mut stream = Stream { descriptor, counters, traffic: &self.traffic };
         while self.has_pending() {
             let written = match &mut self.tls {
                 Some(tls) => tls.write_tls(&mut stream),

@@ -94,11 +94,14 @@ macro_rules! variable {
 const DAYS_365: u64 = 31_536_000;
 
 /// The options of connections, start and storage.
-const USED: [Known; 39] = [
+const USED: [Known; 43] = [
     text!("bind_address", bind_address),
     number!("port", port: u16, 0, 65_535),
     path_or_none!("socket", socket),
     on_off!("skip_networking", skip_networking),
+    on_off!("skip_grant_tables", skip_grant_tables),
+    path_or_none!("init_file", init_file),
+    on_off!("persisted_globals_load", persisted_globals_load),
     number!("back_log", back_log: u32, 0, 65_535),
     number!("max_connections", max_connections: u32, 1, 100_000),
     number!("max_allowed_packet", max_allowed_packet: u64, 1024, 1 << 30),
@@ -110,6 +113,7 @@ const USED: [Known; 39] = [
     on_off!("local_infile", local_infile),
     text!("protocol_compression_algorithms", protocol_compression_algorithms),
     on_off!("ssl", ssl),
+    path_or_none!("ssl_ca", ssl_ca),
     path_or_none!("ssl_cert", ssl_cert),
     path_or_none!("ssl_key", ssl_key),
     text!("tls_version", tls_version),
@@ -137,29 +141,29 @@ const USED: [Known; 39] = [
 ];
 
 /// Global variables that the language looks at: a value must follow.
-const VARIABLES: [Known; 58] = variable!(Value:
+const VARIABLES: [Known; 60] = variable!(Value:
     "auto_increment_increment" "auto_increment_offset" "block_encryption_mode" "character_set_client"
     "character_set_connection" "character_set_filesystem" "character_set_results" "character_set_server"
     "collation_connection" "collation_server" "completion_type" "cte_max_recursion_depth" "default_collation_for_utf8mb4"
     "default_password_lifetime" "default_storage_engine" "default_time_zone" "default_tmp_storage_engine"
-    "default_week_format" "div_precision_increment" "eq_range_index_dive_limit" "group_concat_max_len"
-    "information_schema_stats_expiry" "init_connect" "init_file" "innodb_autoinc_lock_mode"
-    "innodb_stats_persistent_sample_pages" "join_buffer_size" "lc_messages" "lc_time_names" "lock_wait_timeout"
+    "default_week_format" "div_precision_increment" "eq_range_index_dive_limit" "general_log_file" "group_concat_max_len"
+    "information_schema_stats_expiry" "init_connect" "innodb_autoinc_lock_mode"
+    "innodb_stats_persistent_sample_pages" "join_buffer_size" "lc_messages" "lc_time_names" "lock_wait_timeout" "log_output"
     "long_query_time" "lower_case_table_names" "mandatory_roles" "max_digest_length" "max_error_count"
     "max_execution_time" "max_heap_table_size" "max_join_size" "max_points_in_geometry" "max_prepared_stmt_count"
     "max_sort_length" "max_sp_recursion_depth" "max_user_connections" "min_examined_row_limit" "optimizer_prune_level"
     "optimizer_search_depth" "optimizer_switch" "password_history" "password_reuse_interval" "regexp_stack_limit"
-    "regexp_time_limit" "secure_file_priv" "server_id" "session_track_system_variables" "sort_buffer_size" "sql_mode"
+    "regexp_time_limit" "secure_file_priv" "server_id" "session_track_system_variables" "slow_query_log_file" "sort_buffer_size" "sql_mode"
     "tmp_table_size" "transaction_isolation");
 
 /// The same: switches, and words that may be left out.
-const SWITCHES: [Known; 34] = variable!(Switch:
+const SWITCHES: [Known; 33] = variable!(Switch:
     "activate_all_roles_on_login" "autocommit" "automatic_sp_privileges" "big_tables"
     "caching_sha2_password_digest_rounds" "check_proxy_users" "disconnect_on_expired_password" "end_markers_in_json"
     "event_scheduler" "explicit_defaults_for_timestamp" "foreign_key_checks" "general_log" "innodb_rollback_on_timeout"
     "innodb_stats_auto_recalc" "innodb_stats_persistent" "innodb_strict_mode" "innodb_table_locks" "low_priority_updates"
     "offline_mode" "old_alter_table" "partial_revokes" "password_require_current"
-    "read_only" "session_track_schema" "session_track_state_change" "skip_grant_tables" "skip_show_database"
+    "read_only" "session_track_schema" "session_track_state_change" "skip_show_database"
     "slow_query_log" "sql_generate_invisible_primary_key" "sql_require_primary_key" "super_read_only" "sysdate_is_now"
     "transaction_read_only" "unique_checks");
 

@@ -83,6 +83,20 @@ pub fn parse(arguments: impl IntoIterator<Item = String>) -> Result<Parsed, Opti
     Ok(parsed)
 }
 
+/// Takes a value that SET PERSIST remembered, which wins over all that was said: names with `_`, as variables are called.
+///
+/// # Errors
+/// A value that the option cannot have.
+pub fn override_with(parsed: &mut Parsed, name: &str, value: &str) -> Result<(), OptionError> {
+    match super::known::KNOWN.iter().find(|known| known.name == name) {
+        Some(known) => (known.set)(&mut parsed.options, known.name, Some(value), &mut parsed.notes),
+        None => {
+            parsed.options.variables.push((name.to_owned(), value.to_owned()));
+            Ok(())
+        }
+    }
+}
+
 /// `--name=value` in its parts.
 fn split(argument: &str) -> (&str, Option<&str>) {
     let bare = argument.strip_prefix("--").unwrap_or(argument);

@@ -30,7 +30,7 @@ pub mod value;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-pub use line::{Parsed, parse};
+pub use line::{Parsed, override_with, parse};
 
 /// What is wrong with the options. The text is for who started the server.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -60,6 +60,12 @@ pub struct ServerOptions {
     pub socket: Option<PathBuf>,
     /// `skip_networking`: no TCP.
     pub skip_networking: bool,
+    /// `skip_grant_tables`: accounts are not looked at; no TCP either.
+    pub skip_grant_tables: bool,
+    /// `init_file`: statements to be run at the start.
+    pub init_file: Option<PathBuf>,
+    /// `persisted_globals_load`: whether what SET PERSIST remembered is heeded.
+    pub persisted_globals_load: bool,
     /// `back_log`: how many clients wait to be accepted; 0 for a number that suits.
     pub back_log: u32,
     /// `max_connections`: 1 to 100,000.
@@ -82,6 +88,8 @@ pub struct ServerOptions {
     pub protocol_compression_algorithms: String,
     /// `ssl`: whether TLS is offered.
     pub ssl: bool,
+    /// `ssl_ca`: who signs clients' certificates, in PEM. Without it clients are not asked for one.
+    pub ssl_ca: Option<PathBuf>,
     /// `ssl_cert`: a certificate, with those that signed it, in PEM.
     pub ssl_cert: Option<PathBuf>,
     /// `ssl_key`: its private key.
@@ -137,6 +145,9 @@ impl Default for ServerOptions {
             port: 3306,
             socket: None,
             skip_networking: false,
+            skip_grant_tables: false,
+            init_file: None,
+            persisted_globals_load: true,
             back_log: 0,
             max_connections: 151,
             max_allowed_packet: 64 << 20,
@@ -148,6 +159,7 @@ impl Default for ServerOptions {
             local_infile: false,
             protocol_compression_algorithms: "zlib,zstd,uncompressed".to_owned(),
             ssl: true,
+            ssl_ca: None,
             ssl_cert: None,
             ssl_key: None,
             tls_version: "TLSv1.2,TLSv1.3".to_owned(),

@@ -379,11 +379,11 @@ static FAMILIES: &[Family] = &[
     Family {
         treatment: Treatment::Ignored,
         reason: "the log is the standard error output, in one form",
-        names: "general_log_file log log_error log_error_services log_error_suppression_list log_output \
+        names: "log log_error log_error_services log_error_suppression_list \
                 log_queries_not_using_indexes log_raw log_short_format log_slow_admin_statements log_slow_extra \
                 log_slow_filter log_slow_queries log_slow_rate_limit log_slow_verbosity log_syslog \
                 log_syslog_facility log_syslog_tag log_throttle_queries_not_using_indexes log_timestamps log_update \
-                log_warnings slow_query_log_file sql_log_bin syslog",
+                log_warnings sql_log_bin syslog",
     },
     Family {
         treatment: Treatment::Ignored,
@@ -404,9 +404,9 @@ static FAMILIES: &[Family] = &[
                 keyring_migration_host keyring_migration_password keyring_migration_port keyring_migration_socket \
                 keyring_migration_source keyring_migration_to_component keyring_migration_user mysql_native_password \
                 mysql_native_password_proxy_users persist_only_admin_x509_subject \
-                persist_sensitive_variables_in_plaintext persisted_globals_load print_identified_with_as_hex \
+                persist_sensitive_variables_in_plaintext  print_identified_with_as_hex \
                 safe_user_create secure_auth sha256_password_auto_generate_rsa_keys sha256_password_private_key_path \
-                sha256_password_proxy_users sha256_password_public_key_path ssl_ca ssl_capath ssl_cipher ssl_crl \
+                sha256_password_proxy_users sha256_password_public_key_path ssl_capath ssl_cipher ssl_crl \
                 ssl_crlpath ssl_fips_mode ssl_session_cache_mode ssl_session_cache_timeout tls_ciphersuites \
                 validate_user_plugins",
     },

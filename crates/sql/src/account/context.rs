@@ -3,12 +3,14 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use meseta_errors::ER_OPTION_PREVENTS_STATEMENT;
 use meseta_parser::ast::{self, ShowWhat, Statement};
 use meseta_types::{SqlError, Warnings};
 
 use super::accounts::{AccountId, Accounts, RoutineKind};
 use super::grants::Grants;
 use super::store::AccountStore;
+use super::usage::Usage;
 use super::{grant, role, show, user};
 use crate::error::{Error, Result};
 
@@ -87,6 +89,10 @@ pub struct SessionAccount {
     pub using_password: bool,
     /// Whether its password has expired: until it is changed, everything else is error 1820.
     pub must_change_password: bool,
+    /// What its account uses in an hour, if that is limited.
+    pub usage: Option<Arc<Usage>>,
+    /// It may everything, whatever becomes of accounts.
+    is_trusted: bool,
     pub(super) roles: BTreeSet<AccountId>,
     grants: Arc<Grants>,
     accounts: Arc<Accounts>,
@@ -123,12 +129,20 @@ impl SessionAccount {
             host: host.to_owned(),
             using_password: false,
             must_change_password: false,
+            usage: None,
+            is_trusted: false,
             roles: BTreeSet::new(),
             grants: Arc::new(Grants::none(account, host)),
             accounts: Arc::default(),
             role_text: "NONE".to_owned(),
             version: u64::MAX,
         }
+    }
+
+    /// A session that may everything: of the server itself (`init_file`), or of whoever comes with skip_grant_tables.
+    pub fn trusted(account: &AccountId, host: &str) -> Self {
+        let grants = Arc::new(Grants::everything(account, host));
+        Self { is_trusted: true, grants, ..Self::nobody(account, host) }
     }
 
     /// What it may. After [`SessionAccount::refresh`], which a session does before each statement.
@@ -154,6 +168,7 @@ impl SessionAccount {
         let accounts = store.accounts();
         // A user who is gone may nothing any more.
         self.grants = match accounts.get(&self.account) {
+            _ if self.is_trusted => Arc::clone(&self.grants),
             None => Arc::new(Grants::none(&self.account, &self.host)),
             Some(account) => {
                 let active = self.roles.iter().filter(|role| accounts.get(role).is_some()).cloned().collect();
@@ -242,6 +257,11 @@ pub fn commits_implicitly(statement: &Statement<'_>) -> bool {
 /// Carries out an account statement. Errors: MySQL's; 1235 for what is no account statement.
 pub fn execute(statement: &Statement<'_>, context: &mut AccountContext<'_>) -> Result<Outcome> {
     context.session.refresh(context.store);
+    let stays =
+        matches!(statement, Statement::Flush(_) | Statement::Show(ast::Show { what: ShowWhat::Privileges, .. }));
+    if context.store.skips_checks() && !stays {
+        return Err(Error::new(ER_OPTION_PREVENTS_STATEMENT, &[&"--skip-grant-tables"]));
+    }
     let done = match statement {
         Statement::CreateUser(create) if create.alter => user::alter(create, context),
         Statement::CreateUser(create) => user::create(create, context),
@@ -263,8 +283,12 @@ pub fn execute(statement: &Statement<'_>, context: &mut AccountContext<'_>) -> R
             _ => return Err(Error::not_yet("this SHOW statement")),
         },
         // Accounts are always as they are kept; what is counted of failed logins begins anew.
-        Statement::Flush(_) => {
-            context.store.logins().forget_all();
+        Statement::Flush(ast::Flush { what: ast::FlushWhat::Options(options), .. }) => {
+            if options.iter().any(|option| option.0 == b"PRIVILEGES") {
+                context.store.logins().forget_all();
+                context.store.resume_checks();
+            }
+            context.store.forget_usage();
             return Ok(Outcome::Done);
         }
         _ => return Err(Error::not_yet("this statement among those of accounts")),

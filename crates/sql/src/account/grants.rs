@@ -16,7 +16,7 @@ use meseta_errors::{
 
 use super::accounts::{Account, AccountId, Accounts, RoutineKind, TableGrants};
 use super::host::wildcard;
-use super::privilege::{OF_SUPER, Privileges};
+use super::privilege::{DYNAMIC_PRIVILEGES, OF_SUPER, Privileges};
 use super::store;
 use crate::error::{Error, Result};
 
@@ -72,6 +72,15 @@ impl Grants {
             databases,
             tables,
             routines: merged.routines,
+        }
+    }
+
+    /// Of who may everything: of a server that checks nothing, or of the server itself.
+    pub fn everything(account: &AccountId, host: &str) -> Grants {
+        Grants {
+            global: Privileges::EVERYTHING,
+            dynamic: DYNAMIC_PRIVILEGES.iter().map(|name| ((*name).to_owned(), true)).collect(),
+            ..Grants::none(account, host)
         }
     }
 

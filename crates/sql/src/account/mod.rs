@@ -32,6 +32,7 @@ mod role;
 mod show;
 mod store;
 mod tables;
+mod usage;
 mod user;
 mod visible;
 
@@ -48,3 +49,4 @@ pub use privilege::{DYNAMIC_PRIVILEGES, Privileges};
 pub use requirement::{Requirement, Requirements, requirements_of};
 pub use store::AccountStore;
 pub use tables::{INFORMATION_TABLES, MYSQL_TABLES, mysql_table};
+pub use usage::{Usage, Use};

@@ -12,7 +12,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use meseta_engine::lock::{Mode, TableMode};
 use meseta_engine::row::{Column, ColumnType, IntegerWidth, KeyRange, Value};
@@ -26,6 +26,7 @@ use super::accounts::{Account, AccountId, Accounts};
 use super::attempts::FailedLogins;
 use super::grants::Grants;
 use super::record;
+use super::usage::{Usage, Usages};
 use crate::error::{Error, Result};
 
 /// The engine's database, and the table in it. No session sees it.
@@ -38,8 +39,11 @@ const RECORD_MAX: u32 = 16 << 20;
 pub struct AccountStore {
     now: RwLock<Arc<Accounts>>,
     version: AtomicU64,
+    /// skip_grant_tables: whoever comes may do everything.
+    skips_checks: AtomicBool,
     disk: Mutex<Option<Disk>>,
     logins: FailedLogins,
+    usages: Usages,
     grants: Mutex<SharedGrants>,
 }
 
@@ -69,8 +73,10 @@ impl AccountStore {
         Self {
             now: RwLock::new(Arc::new(all)),
             version: AtomicU64::new(0),
+            skips_checks: AtomicBool::new(false),
             disk: Mutex::new(None),
             logins: FailedLogins::default(),
+            usages: Usages::default(),
             grants: Mutex::default(),
         }
     }
@@ -96,8 +102,10 @@ impl AccountStore {
         let store = Self {
             now: RwLock::new(Arc::new(accounts)),
             version: AtomicU64::new(0),
+            skips_checks: AtomicBool::new(false),
             disk: Mutex::new(Some(Disk { engine, numbers })),
             logins: FailedLogins::default(),
+            usages: Usages::default(),
             grants: Mutex::default(),
         };
         if first {
@@ -132,9 +140,34 @@ impl AccountStore {
         Arc::clone(shared.all.entry(key).or_insert_with(made))
     }
 
+    /// skip_grant_tables: from now on whoever comes may do everything, and accounts cannot be changed.
+    pub fn skip_checks(&self) {
+        self.skips_checks.store(true, Ordering::Release);
+    }
+
+    /// FLUSH PRIVILEGES: sessions that begin from now on are of accounts again.
+    pub fn resume_checks(&self) {
+        self.skips_checks.store(false, Ordering::Release);
+    }
+
+    /// Whether accounts are not looked at.
+    pub fn skips_checks(&self) -> bool {
+        self.skips_checks.load(Ordering::Acquire)
+    }
+
     /// Failed logins.
     pub fn logins(&self) -> &FailedLogins {
         &self.logins
+    }
+
+    /// What an account's sessions use in an hour; `None` if it has no limit.
+    pub fn usage(&self, account: &Account) -> Option<Arc<Usage>> {
+        self.usages.of(account)
+    }
+
+    /// FLUSH USER_RESOURCES: what is used in this hour is counted anew.
+    pub fn forget_usage(&self) {
+        self.usages.forget_all();
     }
 
     /// Counts changes.

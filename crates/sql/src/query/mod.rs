@@ -42,7 +42,9 @@ pub use filter::bind_filter;
 pub use inside::{Inside, Running};
 pub use joined::JoinPlan;
 pub use measure::{Measure, Measures};
-pub use plan::{Body, LockingPlan, Origin, OutputColumn, QueryPlan, SelectPlan, SortKey, Subquery};
+pub use plan::{
+    Access, Body, Join, LockingPlan, Lookup, Origin, OutputColumn, QueryPlan, SelectPlan, SortKey, SourceKind, Subquery,
+};
 pub use run::{ENOUGH, Flow, MORE, enter_table, evaluate_all, holds, run_query};
 pub use scope::shown as shown_name;
 pub use selected::{SelectedTable, limit_count, named_source, rows_to_change, sort_rows};

@@ -22,7 +22,7 @@ use meseta_engine::catalog::TableHandle;
 use meseta_engine::lock::{Mode, OnConflict, TableMode};
 use meseta_engine::row::{KeyRange, Value};
 use meseta_engine::rows::{FoundRow, RowCursor};
-use meseta_engine::{EngineError, Isolation, Locking};
+use meseta_engine::{Direction, EngineError, Isolation, Locking};
 use meseta_errors::ER_OUT_OF_SORTMEMORY;
 use meseta_parser::ast::LockWait;
 use meseta_types::Datum;
@@ -30,7 +30,7 @@ use meseta_types::Datum;
 use super::access::{Bounds, bounds, loaded};
 use super::hash::Built;
 use super::inside::Running;
-use super::plan::{Body, Join, LimitPlan, LockingPlan, QueryPlan, SelectPlan, Source, SourceKind, TableSource};
+use super::plan::{Access, Body, Join, LimitPlan, LockingPlan, QueryPlan, SelectPlan, Source, SourceKind, TableSource};
 use super::sort::Kept;
 use super::spare::{Memory, Spare, recycle, recycle_values};
 use super::table::KnownTable;
@@ -694,13 +694,42 @@ fn fill<'v>(
 struct ReadRows {
     facts: Option<Arc<SessionShared>>,
     rows: u64,
+    /// The cursor has come to its end, and there could have been more: MySQL counts the look behind the last row.
+    has_ended: bool,
+    /// How it began, and what its rows are counted as.
+    as_what: [Counter; 2],
+}
+
+impl ReadRows {
+    fn new(access: &Access, running: &Running<'_>) -> Self {
+        use Counter as C;
+        let is_all =
+            access.equal.is_empty() && access.low.is_none() && access.high.is_none() && access.any_of.is_empty();
+        let as_what = match (is_all, access.direction) {
+            (true, Direction::Ascending) if access.index == 0 => [C::HandlerReadFirst, C::HandlerReadRndNext],
+            (true, Direction::Ascending) => [C::HandlerReadFirst, C::HandlerReadNext],
+            (true, Direction::Descending) => [C::HandlerReadLast, C::HandlerReadPrev],
+            (false, Direction::Ascending) => [C::HandlerReadKey, C::HandlerReadNext],
+            (false, Direction::Descending) => [C::HandlerReadKey, C::HandlerReadPrev],
+        };
+        let facts = running.inside.facts.session().map(|facts| Arc::clone(&facts.shared));
+        ReadRows { facts, rows: 0, has_ended: false, as_what }
+    }
 }
 
 impl Drop for ReadRows {
     fn drop(&mut self) {
         if let Some(shared) = &self.facts {
+            let [began, went_on] = self.as_what;
+            let is_by_key = began == Counter::HandlerReadKey;
             shared.counters.add(Counter::HandlerReadKey, 1);
-            shared.counters.add(Counter::HandlerReadNext, self.rows.saturating_sub(1));
+            if !is_by_key {
+                shared.counters.add(began, 1);
+            }
+            // The first row by a key is not one that came next; of a scan it is.
+            let steps = (self.rows + u64::from(self.has_ended))
+                .saturating_sub(u64::from(went_on != Counter::HandlerReadRndNext));
+            shared.counters.add(went_on, steps);
             shared.counters.add(Counter::InnodbRowsRead, self.rows);
         }
     }
@@ -720,7 +749,7 @@ fn cursor_rows(
     mut show: impl FnMut(&mut Running<'_>, &FoundRow, &[Datum<'_>]) -> Result<Flow>,
 ) -> Result<Flow> {
     let unlocks = running.inside.engine.isolation() <= Isolation::ReadCommitted;
-    let mut read = ReadRows { facts: running.inside.facts.session().map(|facts| Arc::clone(&facts.shared)), rows: 0 };
+    let mut read = ReadRows::new(&table.access, running);
     while cursor.next(running.inside.engine).map_err(Error::from_engine)? {
         read.rows += 1;
         running.inside.facts.check_killed()?;
@@ -743,6 +772,7 @@ fn cursor_rows(
             return Ok(flow);
         }
     }
+    read.has_ended = !table.access.is_point;
     Ok(MORE)
 }
 

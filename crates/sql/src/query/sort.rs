@@ -10,6 +10,7 @@ use super::plan::SortKey;
 use super::run::Sink;
 use crate::error::{Error, Result};
 use crate::expression::copy_into;
+use crate::session::Counter;
 
 /// Rows in an arena, each with the values that it is ordered by in front.
 pub struct Kept<'a> {
@@ -39,6 +40,7 @@ impl<'a> Kept<'a> {
     /// Puts them in order; rows that are equal stay in the order in which they came.
     pub fn sort(&mut self, order: &[SortKey], running: &mut Running<'_>) -> Result<()> {
         let mut failed = None;
+        running.inside.facts.count(Counter::SortRows, self.rows.len() as u64);
         self.rows.sort_by(|one, other| sorted_by(order, one, other, running, &mut failed));
         failed.map_or(Ok(()), Err)
     }

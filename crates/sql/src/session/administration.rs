@@ -13,7 +13,8 @@ use meseta_types::{Collation, DataType, Datum, IntegerSize};
 use super::connections::{Process, SessionShared};
 use super::counters::{Counter, counter_of};
 use super::plan::{Parameters, PlanBody, StatementPlan};
-use super::{Session, clock};
+use super::{Logged, Session, clock, logs};
+use crate::account::Use;
 use crate::error::{Error, Result};
 use crate::query::{OutputColumn, text_of};
 use crate::schema::information::{Cell, Rows, VirtualColumn};
@@ -30,6 +31,8 @@ impl Session {
         let facts = &mut self.facts;
         let interrupts = &facts.interrupts;
         facts.shared.begin_statement(|| interrupts.check().is_err());
+        self.logged = None;
+        let facts = &mut self.facts;
         facts.shared.counters.add(Counter::Questions, 1);
         let globals = self.instance.globals.version();
         if globals != self.globals_heeded {
@@ -51,18 +54,36 @@ impl Session {
         }
     }
 
-    /// A statement without a plan is about to run.
-    pub(super) fn statement_begins(&mut self, statement: &Statement<'_>) {
+    /// Counts a statement of an account that may run so many in an hour. Error 1226 if it is one too many.
+    fn count_use(&self, changes: bool) -> Result<()> {
+        let account = &self.facts.account;
+        let Some(usage) = &account.usage else { return Ok(()) };
+        let now = (self.facts.statement_time / 1_000_000).max(0) as u64;
+        usage.count(Use::Query, &account.account.user, now)?;
+        if changes { usage.count(Use::Update, &account.account.user, now) } else { Ok(()) }
+    }
+
+    /// A statement without a plan is about to run. Error 1226.
+    pub(super) fn statement_begins(&mut self, statement: &Statement<'_>) -> Result<()> {
+        let changes = matches!(statement, Statement::Load(_))
+            || crate::statement::is_definition(statement)
+            || (crate::account::is_account_statement(statement) && crate::account::commits_implicitly(statement));
+        self.count_use(changes)?;
         if let Some(counter) = counter_of(statement) {
             self.facts.shared.counters.add(counter, 1);
         }
         self.tracker.begins(statement, &self.facts.variables.state);
+        Ok(())
     }
 
-    /// A plan is about to run: it is counted, and max_execution_time begins.
-    pub(super) fn plan_begins(&mut self, plan: &StatementPlan) {
+    /// A plan is about to run: it is counted, and max_execution_time begins. Error 1226.
+    pub(super) fn plan_begins(&mut self, plan: &StatementPlan) -> Result<()> {
+        self.count_use(plan.changes_data())?;
         if let Some(counter) = plan.counter {
             self.facts.shared.counters.add(counter, 1);
+        }
+        for (counter, amount) in &plan.counts {
+            self.facts.shared.counters.add(*counter, *amount);
         }
         self.tracker.plan_begins(plan);
         let settings = self.facts.variables.settings();
@@ -72,6 +93,7 @@ impl Session {
             self.facts.deadline = Instant::now().checked_add(limit);
             self.engine.set_lock_wait(limit.min(Duration::from_secs(settings.innodb_lock_wait_timeout)));
         }
+        Ok(())
     }
 
     /// A plan has run.
@@ -134,25 +156,90 @@ impl Session {
         Ok(true)
     }
 
+    /// The statement that is about to run is known: it goes into the general log, if that is on.
+    #[inline]
+    pub(super) fn log_statement(&mut self, text: &[u8], start: usize, end: usize, has_secret: bool) {
+        let rows_read = self.facts.shared.counters.get(Counter::InnodbRowsRead);
+        self.logged = Some(Logged { start, end, has_secret, rows_read });
+        if self.instance.logs.general.is_on() {
+            self.log_text("Query", text);
+        }
+    }
+
+    /// Writes the statement's text into the general log.
+    #[cold]
+    fn log_text(&self, command: &str, text: &[u8]) {
+        if let Some(text) = self.logged_text(text) {
+            self.log_command(command, &text);
+        }
+    }
+
+    /// What may be written of the statement's text.
+    fn logged_text(&self, text: &[u8]) -> Option<Vec<u8>> {
+        let logged = self.logged?;
+        let text = text.get(logged.start..logged.end)?.trim_ascii();
+        let text = text.strip_suffix(b";").unwrap_or(text);
+        Some(if logged.has_secret { logs::without_secrets(text) } else { text.to_vec() })
+    }
+
+    /// Writes a command into the general log, if that is on.
+    pub fn log_command(&self, command: &str, argument: &[u8]) {
+        let log = &self.instance.logs.general;
+        if log.is_on() {
+            let entry = logs::general_entry(clock(), self.facts.identity.connection, command, argument);
+            self.instance.tell(log.write(&entry));
+        }
+    }
+
+    /// Writes a prepared statement that was prepared, or (with values) is executed, into the general log, if that is on.
+    pub fn log_prepared(&self, id: u32, values: Option<&[Datum<'_>]>) {
+        if !self.instance.logs.general.is_on() {
+            return;
+        }
+        let Some((text, has_secret)) = self.logged_of_prepared(id) else { return };
+        let text = match values {
+            Some(values) => logs::with_values(text, values),
+            None => text.to_vec(),
+        };
+        let text = if has_secret { logs::without_secrets(&text) } else { text };
+        self.log_command(if values.is_some() { "Execute" } else { "Prepare" }, &text);
+    }
+
     /// A statement has ended: was it slow?
     pub(super) fn end_count(&mut self, text: &[u8]) {
-        let micros = clock().saturating_sub(self.facts.statement_time);
+        let ended = clock();
+        let micros = ended.saturating_sub(self.facts.statement_time);
         let settings = self.facts.variables.settings();
         if (micros as f64) < settings.long_query_time * 1e6 {
             return;
         }
         self.facts.shared.counters.add(Counter::SlowQueries, 1);
-        let is_on =
-            Variable::find("slow_query_log").is_some_and(|variable| self.instance.globals.get(variable).is_true());
-        if is_on && let Some(server) = self.instance.server() {
-            let seconds = micros as f64 / 1e6;
-            let database = self.facts.database.as_deref().unwrap_or("");
-            let sent = String::from_utf8_lossy(text);
-            server.log(&format!(
-                "slow query: {seconds:.6} s, {} (connection {}), database '{database}': {sent}",
-                self.facts.identity.user, self.facts.identity.connection
-            ));
+        if self.instance.logs.slow.is_on() {
+            self.log_slow(text, ended);
         }
+    }
+
+    #[cold]
+    fn log_slow(&self, text: &[u8], ended: i64) {
+        let (Some(shown), Some(logged)) = (self.logged_text(text), self.logged) else { return };
+        let rows_examined = self.facts.shared.counters.get(Counter::InnodbRowsRead).saturating_sub(logged.rows_read);
+        let least = Variable::find("min_examined_row_limit");
+        if least.is_some_and(|least| rows_examined < self.facts.variables.value(least).as_u64()) {
+            return;
+        }
+        let entry = logs::slow_entry(&logs::Slow {
+            began: self.facts.statement_time,
+            ended,
+            connection: self.facts.identity.connection,
+            user: &self.facts.identity.user,
+            account: &self.facts.identity.account,
+            database: self.facts.database.as_deref(),
+            // A statement without rows has a ROW_COUNT().
+            rows_sent: if self.facts.row_count < 0 { self.facts.found_rows } else { 0 },
+            rows_examined,
+            text: &shown,
+        });
+        self.instance.tell(self.instance.logs.slow.write(&entry));
     }
 
     /// What others see of the session.
@@ -249,6 +336,13 @@ impl Session {
         Ok(())
     }
 
+    /// SHUTDOWN: the server stops as at SIGTERM.
+    pub(super) fn shut_down(&mut self) -> Result<()> {
+        let Some(server) = self.instance.server() else { return Err(Error::not_yet("SHUTDOWN without a server")) };
+        server.shut_down();
+        Ok(())
+    }
+
     // ---- FLUSH ------------------------------------------------------------------------------------------------------
 
     /// FLUSH. What there is nothing to flush of is done at once.
@@ -266,11 +360,17 @@ impl Session {
                     self.instance.sessions.flush();
                     self.instance.flush_status();
                 }
+                "GENERAL LOGS" | "SLOW LOGS" => self.instance.reopen_logs(),
                 "LOGS" | "ERROR LOGS" | "ENGINE LOGS" => {
+                    self.instance.reopen_logs();
                     self.instance.engine.store().write_log(true).map_err(|error| Error::damaged(&error))?;
                 }
-                "PRIVILEGES" | "BINARY LOGS" | "GENERAL LOGS" | "SLOW LOGS" | "RELAY LOGS" | "OPTIMIZER_COSTS"
-                | "USER_RESOURCES" | "HOSTS" => {}
+                "PRIVILEGES" => {
+                    self.instance.accounts.resume_checks();
+                    self.instance.accounts.forget_usage();
+                }
+                "USER_RESOURCES" => self.instance.accounts.forget_usage(),
+                "BINARY LOGS" | "RELAY LOGS" | "OPTIMIZER_COSTS" | "HOSTS" => {}
                 other => return Err(Error::not_yet(&format!("FLUSH {other}"))),
             }
         }

@@ -70,6 +70,14 @@ pub trait Connections: Send + Sync {
     /// Has a connection end, or only its statement; whether there is such a connection.
     fn kill(&self, connection: u64, only_statement: bool) -> bool;
 
+    /// Has the server stop, in order. It goes on until its sessions have ended.
+    fn shut_down(&self) {}
+
+    /// How many bytes a connection has received and sent, if it is there.
+    fn traffic(&self, _connection: u64) -> Option<(u64, u64)> {
+        None
+    }
+
     /// What is counted.
     fn figures(&self) -> ServerFigures;
 

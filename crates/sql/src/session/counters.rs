@@ -13,8 +13,8 @@
 use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 use meseta_parser::ast::{
-    DeleteTarget, EngineTopic, GrantSubject, Handler, InsertSource, MaintenanceKind, ShowWhat, Statement, Transaction,
-    Xa,
+    AdministrationKind, DeleteTarget, EngineTopic, GrantSubject, Handler, InsertSource, MaintenanceKind, ShowWhat,
+    Statement, Transaction, Xa,
 };
 
 macro_rules! counters {
@@ -137,6 +137,12 @@ counters! {
     ComShowTriggers = "Com_show_triggers",
     ComShowVariables = "Com_show_variables",
     ComShowWarnings = "Com_show_warnings",
+    ComAssignToKeycache = "Com_assign_to_keycache",
+    ComReset = "Com_reset",
+    ComGetDiagnostics = "Com_get_diagnostics",
+    ComHelp = "Com_help",
+    ComRestart = "Com_restart",
+    ComShutdown = "Com_shutdown",
     ComStmtClose = "Com_stmt_close",
     ComStmtExecute = "Com_stmt_execute",
     ComStmtFetch = "Com_stmt_fetch",
@@ -175,9 +181,13 @@ counters! {
     MaxExecutionTimeExceeded = "Max_execution_time_exceeded",
     MaxExecutionTimeSet = "Max_execution_time_set",
     Questions = "Questions",
-    SelectScan = "Select_scan",
+    SelectFullJoin = "Select_full_join",
+    SelectFullRangeJoin = "Select_full_range_join",
     SelectRange = "Select_range",
+    SelectScan = "Select_scan",
     SlowQueries = "Slow_queries",
+    SortRows = "Sort_rows",
+    SortScan = "Sort_scan",
 }
 
 /// How many there are.
@@ -270,6 +280,15 @@ pub fn counter_of(statement: &Statement<'_>) -> Option<Counter> {
             (true, _) => C::ComRevoke,
         },
         S::Kill(_) => C::ComKill,
+        S::Administration(administration) => match administration.kind {
+            AdministrationKind::CacheIndex => C::ComAssignToKeycache,
+            AdministrationKind::Diagnostics => C::ComGetDiagnostics,
+            AdministrationKind::Help => C::ComHelp,
+            AdministrationKind::Reset | AdministrationKind::ResetPersist { .. } => C::ComReset,
+            AdministrationKind::Restart => C::ComRestart,
+            AdministrationKind::Shutdown => C::ComShutdown,
+            _ => return None,
+        },
         S::Flush(_) => C::ComFlush,
         _ => return None,
     })

@@ -11,6 +11,7 @@ use parking_lot::Mutex;
 use super::connections::{Connections, Sessions};
 use super::identifiers::first_short_identifier;
 use super::lock::GlobalReadLock;
+use super::logs::Logs;
 use super::plan_cache::PlanCache;
 use super::statistics::StatisticsCache;
 use super::user_lock::UserLocks;
@@ -49,6 +50,8 @@ pub struct Instance {
     status_flushed: Mutex<Option<Instant>>,
     /// Plans of statements.
     pub plans: PlanCache,
+    /// The general log and the slow log.
+    pub logs: Logs,
     /// Who may log in, and what he may.
     pub accounts: AccountStore,
     hasher: OnceLock<Box<dyn PasswordHasher>>,
@@ -80,6 +83,7 @@ impl Instance {
             read_lock: GlobalReadLock::default(),
             user_locks: UserLocks::default(),
             sessions: Sessions::default(),
+            logs: Logs::default(),
             version: VERSION.to_owned(),
             server: OnceLock::new(),
             waits_before: Mutex::default(),
@@ -102,8 +106,21 @@ impl Instance {
 
     /// Tells whoever has the connections that global variables have changed.
     pub fn globals_changed(&self) {
+        self.tell(self.logs.apply(&self.globals.values()));
         if let Some(server) = self.server() {
             server.globals_changed(&self.globals.values());
+        }
+    }
+
+    /// FLUSH LOGS, of those that are files.
+    pub fn reopen_logs(&self) {
+        self.tell(self.logs.reopen(&self.globals.values()));
+    }
+
+    /// Whoever runs the server hears of a log that cannot be written.
+    pub(super) fn tell(&self, done: std::result::Result<(), String>) {
+        if let (Err(why), Some(server)) = (done, self.server()) {
+            server.log(&why);
         }
     }
 

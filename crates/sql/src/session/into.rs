@@ -2,6 +2,7 @@
 
 use std::fs::OpenOptions;
 use std::io::{BufWriter, Write};
+use std::os::unix::fs::OpenOptionsExt;
 
 use bumpalo::Bump;
 use meseta_errors::{
@@ -19,7 +20,7 @@ use crate::query::{Binder, ENOUGH, MORE, OutputColumn, QueryPlan, Subquery, run_
 use crate::statement::manipulation::{Format, append_field};
 
 /// Appends a row to a file's text.
-type AppendRow<'a> = dyn FnMut(&[OutputColumn], &[Datum<'_>], &mut Vec<u8>) + 'a;
+type AppendRow<'a> = dyn FnMut(&[OutputColumn], &[Datum<'_>], &mut Vec<u8>) -> Result<()> + 'a;
 
 impl Session {
     /// Executes a SELECT whose rows go elsewhere than to the client.
@@ -48,6 +49,7 @@ impl Session {
                 let format = Format::new(format)?;
                 let path = text_of(path.0);
                 self.show_to_file(&path, &plan, &subqueries, parameters.values, &mut |columns, row, out| {
+                    out.extend(&format.line_start);
                     for (at, (column, &value)) in columns.iter().zip(row).enumerate() {
                         if at > 0 {
                             out.extend(&format.field_end);
@@ -55,6 +57,7 @@ impl Session {
                         append_value(column, value, character_set, &format, out);
                     }
                     out.extend(&format.line_end);
+                    Ok(())
                 })
             }
             SelectInto::Dumpfile(path) => {
@@ -62,11 +65,17 @@ impl Session {
                 let mut count = 0;
                 self.show_to_file(&path, &plan, &subqueries, parameters.values, &mut |columns, row, out| {
                     count += 1;
-                    for (column, &value) in columns.iter().zip(row).filter(|(_, value)| !value.is_null()) {
-                        column.data_type.append_text(value, out);
+                    if count > 1 {
+                        return Err(Error::new(ER_TOO_MANY_ROWS, &[]));
                     }
+                    for (column, &value) in columns.iter().zip(row) {
+                        match value.is_null() {
+                            true => out.push(0),
+                            false => column.data_type.append_text(value, out),
+                        }
+                    }
+                    Ok(())
                 })
-                .and_then(|done| if count > 1 { Err(Error::new(ER_TOO_MANY_ROWS, &[])) } else { Ok(done) })
             }
         };
         self.end_statement(done)
@@ -131,7 +140,8 @@ impl Session {
         append: &mut AppendRow<'_>,
     ) -> Result<Done> {
         self.check_file(path)?;
-        let file = OpenOptions::new().write(true).create_new(true).open(path).map_err(|error| match error.kind() {
+        let file = OpenOptions::new().write(true).create_new(true).mode(0o640).open(path);
+        let file = file.map_err(|error| match error.kind() {
             std::io::ErrorKind::AlreadyExists => Error::new(ER_FILE_EXISTS_ERROR, &[&path]),
             _ => not_written(path, &error),
         })?;
@@ -140,7 +150,7 @@ impl Session {
         let mut running = self.running(slots, subqueries);
         let mut done = run_query(plan, &[], &mut running, &mut |_, row| {
             line.clear();
-            append(&plan.columns, row, &mut line);
+            append(&plan.columns, row, &mut line)?;
             count += 1;
             file.write_all(&line).map_err(|error| not_written(path, &error))?;
             Ok(MORE)

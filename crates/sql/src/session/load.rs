@@ -2,8 +2,12 @@
 
 use std::fs::File;
 use std::io::Read;
+use std::os::unix::fs::FileTypeExt;
+use std::path::Path;
 
-use meseta_errors::{ER_CLIENT_LOCAL_FILES_DISABLED, ER_LOAD_INFO, ER_OPTION_PREVENTS_STATEMENT};
+use meseta_errors::{
+    ER_CLIENT_LOCAL_FILES_DISABLED, ER_LOAD_INFO, ER_OPTION_PREVENTS_STATEMENT, ER_TEXTFILE_NOT_READABLE, ErrorCode,
+};
 use meseta_parser::ast;
 
 use super::plan::Parameters;
@@ -43,11 +47,12 @@ impl Session {
         if folder.is_empty() {
             return Ok(());
         }
-        // Names are compared as they are once links and dots are followed.
-        let path = std::path::Path::new(path);
-        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(std::path::Path::new("."));
-        match (std::fs::canonicalize(folder), std::fs::canonicalize(parent)) {
-            (Ok(folder), Ok(parent)) if parent.starts_with(&folder) => Ok(()),
+        // Names are compared as they are once links and dots are followed; of a file that is not there, its folder's.
+        let path = Path::new(path);
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let place = std::fs::canonicalize(path).or_else(|_| std::fs::canonicalize(parent));
+        match (std::fs::canonicalize(folder), place) {
+            (Ok(folder), Ok(place)) if place.starts_with(&folder) => Ok(()),
             _ => Err(refused()),
         }
     }
@@ -66,9 +71,6 @@ impl Session {
             return Err(Error::new(ER_CLIENT_LOCAL_FILES_DISABLED, &[]));
         }
         let path = text_of(load.path.0);
-        if !load.local {
-            self.check_file(&path)?;
-        }
         let character_set = self.facts.variables.settings().collation_database.charset();
         let facts = self.bind_facts(text, parameters);
         let mut tables = self.tables();
@@ -76,13 +78,16 @@ impl Session {
         let plan = LoadPlan::new(load, character_set, &mut binder)?;
         let subqueries = std::mem::take(&mut binder.subqueries);
         drop(binder);
+        if !load.local {
+            self.check_file(&path)?;
+        }
         let savepoint = self.engine.savepoint();
         let changes = if load.local {
             let mut source = answer.local_file(load.path.0)?;
             let mut running = self.running(parameters.values, &subqueries);
             plan.run(&mut *source, &mut running)
         } else {
-            let file = File::open(&path).map_err(|error| not_opened(&path, &error))?;
+            let file = open(&path)?;
             let mut running = self.running(parameters.values, &subqueries);
             plan.run(&mut ServerFile { file, piece: Vec::new() }, &mut running)
         };
@@ -112,15 +117,18 @@ impl Session {
     }
 }
 
-/// What a client is told of a file that cannot be opened.
-fn not_opened(path: &str, error: &std::io::Error) -> Error {
-    let number = error.raw_os_error().unwrap_or(0);
-    let text = error.to_string();
-    let reason = text.split(" (os error").next().unwrap_or_default();
-    let code = meseta_errors::ErrorCode(if error.kind() == std::io::ErrorKind::NotFound { 29 } else { 13 });
-    let message = match code.0 {
-        29 => format!("File '{path}' not found (OS errno {number} - {reason})"),
-        _ => format!("Can't get stat of '{path}' (OS errno {number} - {reason})"),
+/// Opens a file to be read. Errors: 13 if it is not there, 1085 if it is no file, 29.
+fn open(path: &str) -> Result<File> {
+    let failed = |error: &std::io::Error, code: u16, before: &str, after: &str| {
+        let number = error.raw_os_error().unwrap_or(0);
+        let text = error.to_string();
+        let reason = text.split(" (os error").next().unwrap_or_default();
+        let message = format!("{before} '{path}'{after} (OS errno {number} - {reason})");
+        Error { code: ErrorCode(code), message }
     };
-    Error { code, message }
+    let facts = std::fs::metadata(path).map_err(|error| failed(&error, 13, "Can't get stat of", ""))?;
+    if !facts.is_file() && !facts.file_type().is_fifo() {
+        return Err(Error::new(ER_TEXTFILE_NOT_READABLE, &[&path.trim_end_matches('/')]));
+    }
+    File::open(path).map_err(|error| failed(&error, 29, "File", " not found"))
 }

@@ -29,12 +29,14 @@ mod into;
 mod known_hash;
 mod load;
 mod lock;
+mod logs;
 mod maintenance;
 mod plan;
 mod plan_cache;
 mod planned;
 mod prepared;
 mod set;
+mod shape;
 mod show;
 mod statistics;
 mod status;
@@ -63,6 +65,7 @@ pub use identifiers::{uuid, uuid_text};
 pub use instance::{Instance, VERSION, WaitsBefore};
 pub use known_hash::ByNumber;
 pub use lock::{GlobalReadLock, LockedTables};
+pub use logs::{Log, Logs, check_path};
 pub use plan::Parameters;
 pub use prepared::{PreparedFacts, type_of};
 pub use statistics::StatisticsCache;
@@ -113,6 +116,19 @@ pub struct Session {
     /// Whether a statement of the same text follows: then this one's commit is not deferred.
     more_follows: bool,
     pending: Option<Lsn>,
+    /// Where the statement that runs is in its text, for logs; `None` of what may not be written.
+    logged: Option<Logged>,
+}
+
+/// What is written of a statement's text.
+#[derive(Clone, Copy)]
+struct Logged {
+    start: usize,
+    end: usize,
+    /// It may have a password in it.
+    has_secret: bool,
+    /// Rows that were read before it began.
+    rows_read: u64,
 }
 
 impl Session {
@@ -162,6 +178,7 @@ impl Session {
             defers_commits: false,
             more_follows: false,
             pending: None,
+            logged: None,
         };
         session.apply_settings();
         Ok(session)
@@ -352,7 +369,7 @@ impl Session {
         answer: &mut dyn Answer,
     ) -> Result<()> {
         use ast::Statement as S;
-        self.statement_begins(statement);
+        self.statement_begins(statement)?;
         if !matches!(statement, S::Show(_)) {
             self.renew_context(matches!(statement, S::Load(_)) || crate::statement::is_definition(statement));
         }
@@ -426,6 +443,19 @@ impl Session {
             }
             S::Flush(flush) => {
                 self.flush(flush)?;
+                Done::default()
+            }
+            S::Administration(ast::Administration {
+                kind: ast::AdministrationKind::ResetPersist { if_exists },
+                name,
+                ..
+            }) => {
+                let name = name.map(|name| text_of(name.0));
+                self.reset_persist(name.as_deref(), *if_exists)?;
+                Done::default()
+            }
+            S::Administration(ast::Administration { kind: ast::AdministrationKind::Shutdown, .. }) => {
+                self.shut_down()?;
                 Done::default()
             }
             S::Maintenance(given) => return self.maintain(given, more, answer),

@@ -7,6 +7,7 @@ use meseta_types::{DataType, Datum};
 
 use super::SessionTables;
 use super::counters::{Counter, counter_of};
+use super::shape::{counters_of_query, counters_of_subqueries};
 use super::tracking::access_of;
 use crate::account::Requirements;
 use crate::error::Result;
@@ -80,6 +81,8 @@ pub struct StatementPlan {
     pub is_personal: bool,
     /// What it is counted as.
     pub counter: Option<Counter>,
+    /// How it reads and sorts, as that is counted.
+    pub counts: Box<[(Counter, u64)]>,
     /// Whether it reads rows of tables, and has rows to show.
     pub access: (bool, bool),
 }
@@ -115,7 +118,11 @@ impl StatementPlan {
         let access = access_of(statement);
         let is_personal = is_personal || tables.has_named_variables;
         let counter = counter_of(statement);
-        Ok(StatementPlan { body, subqueries, requirements, deprecated, is_personal, counter, access })
+        let counts = match &body {
+            PlanBody::Query(query) => counters_of_query(query, &subqueries),
+            _ => counters_of_subqueries(&subqueries),
+        };
+        Ok(StatementPlan { body, subqueries, requirements, deprecated, is_personal, counter, counts, access })
     }
 
     /// Whether bad values are errors in it, where the SQL mode is strict.

@@ -15,6 +15,7 @@ use meseta_parser::{Arena, Lifted, Normaliser, Options, ast};
 use meseta_types::double::parse_double;
 use meseta_types::{Collation, Datum, Decimal};
 
+use super::logs::has_secret;
 use super::plan::{Parameters, PlanBody, StatementPlan, is_planned};
 use super::plan_cache::{CachedPlan, PlanKey};
 use super::{Answer, Done, Session, Status};
@@ -133,7 +134,7 @@ impl Session {
         let values = literal_values(source.lifted, text, &arena, options, collation);
         self.more_follows = false;
         if let (Some(key), Ok(values)) = (source.key, &values)
-            && let Some(Ran::Answered) = self.by_key(key, values, answer)?
+            && let Some(Ran::Answered) = self.by_key(key, values, Some((text, start)), answer)?
         {
             return Ok(None);
         }
@@ -145,6 +146,8 @@ impl Session {
             }
         };
         self.more_follows = parsed.next.is_some();
+        let end = parsed.next.unwrap_or(text.len());
+        self.log_statement(text, start, end, has_secret(&parsed.statement, &text[start..end]));
         if is_planned(&parsed.statement) {
             self.planned(&parsed.statement, source, &values?, answer)?;
         } else {
@@ -153,10 +156,19 @@ impl Session {
         Ok(parsed.next)
     }
 
-    /// Runs the plan of this key, if there is one.
-    fn by_key(&mut self, key: PlanKey, slots: &[Datum<'_>], answer: &mut dyn Answer) -> Result<Option<Ran>> {
+    /// Runs the plan of this key, if there is one. `text` is for logs: what was sent, and where the statement begins.
+    fn by_key(
+        &mut self,
+        key: PlanKey,
+        slots: &[Datum<'_>],
+        text: Option<(&[u8], usize)>,
+        answer: &mut dyn Answer,
+    ) -> Result<Option<Ran>> {
         let (version, now) = (self.engine.schema_version(), self.facts.statement_time);
         let Some(cached) = self.plans.take(key, &self.instance.plans, version, now) else { return Ok(None) };
+        if let Some((text, start)) = text {
+            self.log_statement(text, start, text.len(), false);
+        }
         self.renew_context(cached.plan.changes_data());
         let ran = match self.check_requirements(&cached.plan.requirements) {
             Ok(()) => self.run_plan(&cached.plan, slots, true, answer),
@@ -176,7 +188,7 @@ impl Session {
     ) -> Result<()> {
         let key = key.filter(|_| self.rules().allow_kept_plans());
         if let Some(key) = key
-            && let Some(Ran::Answered) = self.by_key(key, parameters.values, answer)?
+            && let Some(Ran::Answered) = self.by_key(key, parameters.values, None, answer)?
         {
             return Ok(());
         }
@@ -228,7 +240,7 @@ impl Session {
         may_retry: bool,
         answer: &mut dyn Answer,
     ) -> Result<Ran> {
-        self.plan_begins(plan);
+        self.plan_begins(plan)?;
         for deprecated in &plan.deprecated {
             self.context.warnings.warn(deprecated.warning());
         }

@@ -12,9 +12,10 @@ use meseta_parser::{Arena, Shape};
 use meseta_types::{Collation, DataType, Datum};
 
 use super::known_hash::ByNumber;
+use super::logs::has_secret;
 use super::plan::{Parameters, is_planned};
 use super::plan_cache::PlanKey;
-use super::{Answer, Session};
+use super::{Answer, Counter, Logged, Session};
 use crate::error::{Error, Result};
 use crate::expression::Value;
 use crate::query::{Binder, OutputColumn, text_of};
@@ -25,6 +26,8 @@ pub(super) struct Statement {
     text: Box<[u8]>,
     parameters: u32,
     is_planned: bool,
+    /// Whether a password may be in it.
+    has_secret: bool,
     /// What its plan was last found by, and for which types of parameters, ASCII or not, in which environment.
     key: Option<(PlanKey, Vec<DataType>, bool, u64)>,
 }
@@ -115,7 +118,14 @@ impl Session {
             _ => Vec::new(),
         };
         let is_planned = is_planned(&parsed.statement);
-        Ok((Statement { text: text.into(), parameters: parsed.parameters, is_planned, key: None }, columns))
+        let (parameters, has_secret) = (parsed.parameters, has_secret(&parsed.statement, text));
+        Ok((Statement { text: text.into(), parameters, is_planned, has_secret, key: None }, columns))
+    }
+
+    /// What logs need of a statement: its text, and whether a password may be in it.
+    pub(super) fn logged_of_prepared(&self, id: u32) -> Option<(&[u8], bool)> {
+        let statement = self.statements.numbered.get(&id)?.as_ref()?;
+        Some((&statement.text, statement.has_secret))
     }
 
     /// The text of a statement, and how many `?` it has. Error 1243 if there is none of this number.
@@ -128,12 +138,17 @@ impl Session {
     /// Runs a prepared statement with these values. An error here means that the client cannot be answered.
     pub fn execute_prepared(&mut self, id: u32, parameters: Parameters<'_>, answer: &mut dyn Answer) -> Result<()> {
         self.begin_statement();
+        self.log_prepared(id, Some(parameters.values));
         self.more_follows = false;
         let Some(mut statement) = self.statements.numbered.get_mut(&id).and_then(Option::take) else {
             let error = unknown(&id.to_string(), "mysqld_stmt_execute");
             return self.fail(&error, answer);
         };
+        let rows_read = self.facts.shared.counters.get(Counter::InnodbRowsRead);
+        let logged = Logged { start: 0, end: statement.text.len(), has_secret: statement.has_secret, rows_read };
+        self.logged = Some(logged);
         let done = self.run_prepared(&mut statement, parameters, "mysqld_stmt_execute", answer);
+        self.logged = Some(logged);
         self.end_count(&statement.text);
         if let Some(place) = self.statements.numbered.get_mut(&id) {
             *place = Some(statement);

@@ -1,12 +1,14 @@
-//! SET.
+//! SET, RESET PERSIST.
 
+use meseta_errors::{ER_PERSIST_ONLY_ACCESS_DENIED_ERROR, ER_VAR_DOES_NOT_EXIST, ER_WRONG_VALUE_FOR_VAR};
 use meseta_parser::ast::{self, SetItem};
+use meseta_types::SqlError;
 
 use super::{Parameters, Session};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::expression::{Host, Value};
 use crate::query::text_of;
-use crate::variable::{Assignment, Input, SetContext, check_names, check_set, check_transaction};
+use crate::variable::{Assignment, Input, SetContext, Variable, check_names, check_set, check_transaction};
 
 impl Session {
     /// Sets all, or none.
@@ -57,20 +59,23 @@ impl Session {
                     let name = name.map(|name| text_of(name.0));
                     assignments.extend(check_names(&self.facts.variables, false, name.as_deref(), None)?);
                 }
-                SetItem::TriggerRow { .. } => return Err(crate::Error::not_yet("triggers")),
+                SetItem::TriggerRow { .. } => return Err(Error::not_yet("triggers")),
             }
         }
         // What the engine cannot change while it runs is not said to have changed.
         if let Some(fixed) = assignments.iter().find(|assignment| assignment.needs_restart(&self.instance.globals)) {
             let name = fixed.variable().definition().name;
-            return Err(crate::Error::not_yet(&format!("SET GLOBAL {name} while the server runs")));
+            return Err(Error::not_yet(&format!("SET GLOBAL {name} while the server runs")));
         }
+        self.check_logs(&assignments)?;
+        let now = self.facts.statement_time.max(0) as u64;
+        self.instance.globals.persist(&assignments, &self.facts.identity.user, now)?;
         for (name, value) in users {
             self.tracker.changed_state();
             self.facts.set_user_variable(&name, value.get())?;
         }
         let was_autocommit = self.facts.variables.settings().autocommit;
-        let autocommit = crate::variable::Variable::find("autocommit");
+        let autocommit = Variable::find("autocommit");
         if !was_autocommit && assignments.iter().any(|assignment| Some(assignment.variable()) == autocommit) {
             self.refuse_in_xa()?;
         }
@@ -87,8 +92,53 @@ impl Session {
         let may = |privilege: &str| grants.may_dynamic(privilege);
         let mut context = SetContext { may: &may, warnings: &mut self.context.warnings };
         let assignments = check_transaction(&self.facts.variables, statement, &mut context)?;
+        let now = self.facts.statement_time.max(0) as u64;
+        self.instance.globals.persist(&assignments, &self.facts.identity.user, now)?;
         self.apply_assignments(assignments);
         self.apply_settings();
+        Ok(())
+    }
+
+    /// Where logs are to be must be a place for them. Error 1231; 1235 for logs in tables.
+    fn check_logs(&self, assignments: &[Assignment]) -> Result<()> {
+        for assignment in assignments.iter().filter(|assignment| assignment.is_global()) {
+            let (name, value) = (assignment.variable().definition().name, assignment.value().as_text());
+            match name {
+                "general_log_file" | "slow_query_log_file" => {
+                    let directory = Variable::find("datadir").map(|variable| self.instance.globals.get(variable));
+                    let directory = directory.as_ref().map_or("", |directory| directory.as_text());
+                    super::check_path(std::path::Path::new(directory), value)
+                        .map_err(|_| Error::new(ER_WRONG_VALUE_FOR_VAR, &[&name, &value]))?;
+                }
+                "log_output" if value.split(',').any(|output| output == "TABLE") => {
+                    return Err(Error::not_yet("log_output = TABLE"));
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// RESET PERSIST [[IF EXISTS] name]. Error 3615, a warning with IF EXISTS, if that is not remembered; 3630.
+    pub(super) fn reset_persist(&mut self, name: Option<&str>, if_exists: bool) -> Result<()> {
+        let only_read = |name: &str| Variable::find(name).is_some_and(|variable| !variable.definition().writable);
+        let persisted = self.instance.globals.persisted();
+        let grants = self.facts.account.grants();
+        if persisted.iter().any(|(kept, _)| name.is_none_or(|name| kept.eq_ignore_ascii_case(name)) && only_read(kept))
+            && !grants.may_dynamic("PERSIST_RO_VARIABLES_ADMIN")
+            && !grants.may_dynamic("SUPER")
+        {
+            let both = "SYSTEM_VARIABLES_ADMIN and PERSIST_RO_VARIABLES_ADMIN";
+            return Err(Error::new(ER_PERSIST_ONLY_ACCESS_DENIED_ERROR, &[&both]));
+        }
+        if self.instance.globals.forget_persisted(name)? {
+            return Ok(());
+        }
+        let missing = Error::new(ER_VAR_DOES_NOT_EXIST, &[&name.unwrap_or_default()]);
+        if !if_exists {
+            return Err(missing);
+        }
+        self.context.warnings.warn(SqlError::new(missing.code.0, missing.message));
         Ok(())
     }
 

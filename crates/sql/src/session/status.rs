@@ -59,6 +59,12 @@ impl<'s> ServerStatus<'s> {
         self.waits.iter().filter(|figures| events.contains(&figures.event)).map(|figures| figures.count).sum()
     }
 
+    /// Bytes that the session's connection has received and sent.
+    fn own_traffic(&self) -> (u64, u64) {
+        let server = self.facts.instance.server();
+        server.and_then(|server| server.traffic(self.facts.identity.connection)).unwrap_or_default()
+    }
+
     fn row_lock_waits(&self) -> (u64, Duration) {
         let rows = self.locks.iter().filter(|figures| figures.kind != WaitKind::Table);
         rows.fold((0, Duration::ZERO), |(count, total), figures| (count + figures.count, total + figures.total))
@@ -74,8 +80,10 @@ impl<'s> ServerStatus<'s> {
         Some(match name {
             "Aborted_clients" => server.aborted_clients,
             "Aborted_connects" => server.aborted_connects,
-            "Bytes_received" => server.bytes_received,
-            "Bytes_sent" => server.bytes_sent,
+            "Bytes_received" if global => server.bytes_received,
+            "Bytes_sent" if global => server.bytes_sent,
+            "Bytes_received" => self.own_traffic().0,
+            "Bytes_sent" => self.own_traffic().1,
             "Connection_errors_max_connections" => server.connection_errors_max_connections,
             "Connections" => server.connections,
             "Max_used_connections" => server.max_used_connections,

@@ -6,7 +6,7 @@
 //! ```
 //!
 //! # Invariants
-//! 1. `check_*` changes nothing. `apply` cannot fail.
+//! 1. `check_*` changes nothing. `apply` cannot fail: what is to be remembered is so before (`Globals::persist`).
 
 use meseta_errors::{
     ER_CANT_CHANGE_TX_CHARACTERISTICS, ER_COLLATION_CHARSET_MISMATCH, ER_GLOBAL_VARIABLE,
@@ -18,6 +18,7 @@ use meseta_types::{Charset, Collation, SqlError, Warnings};
 
 use super::check::check;
 use super::globals::Globals;
+use super::persisted::can_be_kept;
 use super::registry::{Definition, Guard, Scope, Variable};
 use super::session::SessionVariables;
 use super::settings::Isolation;
@@ -60,8 +61,6 @@ pub struct Assigned {
     pub variable: Variable,
     /// Whether it was the session's value: then a session that tracks it tells its client.
     pub session: bool,
-    /// Whether `Globals::persisted` changed: whoever keeps the file writes it.
-    pub persisted: bool,
     /// What it was, of the session.
     pub before: Value,
     /// What it is.
@@ -92,6 +91,9 @@ pub fn check_set(
     warn_old(definition, context.warnings);
     if !definition.writable && target != Target::PersistOnly {
         return Err(Error::new(ER_INCORRECT_GLOBAL_LOCAL_VAR, &[&definition.name, &"read only"]));
+    }
+    if !definition.writable && !can_be_kept(definition.name) {
+        return Err(Error::new(ER_INCORRECT_GLOBAL_LOCAL_VAR, &[&definition.name, &"non persistent read only"]));
     }
     if of_session && definition.scope == Scope::Global {
         return Err(Error::new(ER_GLOBAL_VARIABLE, &[&definition.name]));
@@ -249,6 +251,22 @@ impl Assignment {
         self.variable
     }
 
+    /// The value that it sets.
+    pub fn value(&self) -> &Value {
+        &self.value
+    }
+
+    /// Whether it sets the server's value, now or at the next start.
+    pub fn is_global(&self) -> bool {
+        !matches!(self.target, Target::Session | Target::Next)
+    }
+
+    /// What is to be remembered for the next start, if it is.
+    pub(super) fn for_next_start(&self) -> Option<(Variable, String)> {
+        let is_kept = matches!(self.target, Target::Persist | Target::PersistOnly);
+        is_kept.then(|| (self.variable, self.variable.definition().shown(&self.value)))
+    }
+
     /// Whether it sets, to another value, what is decided when the server starts.
     pub fn needs_restart(&self, globals: &Globals) -> bool {
         const AT_START: &[&str] = &["innodb_buffer_pool_size", "innodb_redo_log_capacity", "innodb_deadlock_detect"];
@@ -272,14 +290,9 @@ impl Assignment {
                 }
                 _ => session.state.next_read_only = Some(value.is_true()),
             },
-            Target::Global => globals.store(variable, value.clone()),
-            Target::Persist => {
-                globals.persist(variable, Some(definition.shown(&value)));
-                globals.store(variable, value.clone());
-            }
-            Target::PersistOnly => globals.persist(variable, Some(definition.shown(&value))),
+            Target::Global | Target::Persist => globals.store(variable, value.clone()),
+            Target::PersistOnly => {}
         }
-        let persisted = matches!(target, Target::Persist | Target::PersistOnly);
-        Assigned { variable, session: of_session, persisted, before, now: value }
+        Assigned { variable, session: of_session, before, now: value }
     }
 }

@@ -6,16 +6,17 @@
 //!
 //! # Invariants
 //! 1. `GlobalValues` never changes: who has one reads it without a lock.
-//! 2. What SET PERSIST remembered is written by whoever opened the server (`persisted`); it is kept apart, as text.
+//! 2. What SET PERSIST remembered is kept apart, as text, and is on disk before it is here (`persisted`).
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use meseta_types::Warnings;
 use parking_lot::RwLock;
 
+use super::assign::Assignment;
 use super::check::check;
+use super::persisted::Persisted;
 use super::registry::{Scope, Variable};
 use super::settings::Settings;
 use super::value::{Input, Value};
@@ -71,7 +72,7 @@ pub struct Globals {
     /// What DEFAULT means: the values of the start.
     start: RwLock<Arc<GlobalValues>>,
     version: AtomicU64,
-    persisted: RwLock<BTreeMap<&'static str, String>>,
+    persisted: RwLock<Persisted>,
 }
 
 impl Default for Globals {
@@ -160,31 +161,35 @@ impl Globals {
         all
     }
 
-    /// What SET PERSIST remembered, as options of the next start: names and values, in order.
-    pub fn persisted(&self) -> Vec<(&'static str, String)> {
-        self.persisted.read().iter().map(|(name, value)| (*name, value.clone())).collect()
+    /// What SET PERSIST has remembered.
+    pub fn persisted(&self) -> Persisted {
+        self.persisted.read().clone()
     }
 
-    /// Remembers a value for the next start, or forgets it.
-    pub(super) fn persist(&self, variable: Variable, value: Option<String>) {
-        let name = variable.definition().name;
-        match value {
-            Some(value) => self.persisted.write().insert(name, value),
-            None => self.persisted.write().remove(name),
-        };
-        self.version.fetch_add(1, Ordering::Release);
+    /// What was remembered when the server started, and where more is kept.
+    pub fn keep_persisted(&self, persisted: Persisted) {
+        *self.persisted.write() = persisted;
     }
 
-    /// Forgets what SET PERSIST remembered: of one variable, or of all. False if there was none of that name.
-    pub fn forget_persisted(&self, name: Option<&str>) -> bool {
-        let mut persisted = self.persisted.write();
-        match name {
-            None => {
-                persisted.clear();
-                true
-            }
-            Some(name) => persisted.remove(name.to_ascii_lowercase().as_str()).is_some(),
+    /// Remembers what these say of the next start, if any does; `by` is `user@host`, `now` in microseconds since 1970.
+    /// Error 3: it cannot be written.
+    pub fn persist(&self, assignments: &[Assignment], by: &str, now: u64) -> Result<()> {
+        let values: Vec<_> = assignments.iter().filter_map(Assignment::for_next_start).collect();
+        if values.is_empty() {
+            return Ok(());
         }
+        let mut persisted = self.persisted.write();
+        *persisted = persisted.with(values, by, now)?;
+        Ok(())
+    }
+
+    /// Forgets what SET PERSIST remembered: of one variable, or of all. False if there was none of that name. Error 3: it
+    /// cannot be written.
+    pub fn forget_persisted(&self, name: Option<&str>) -> Result<bool> {
+        let mut persisted = self.persisted.write();
+        let Some(rest) = persisted.without(name)? else { return Ok(false) };
+        *persisted = rest;
+        Ok(true)
     }
 
     /// Whether the variable has a global value.

@@ -8,6 +8,7 @@
 //!   Globals  --connect-->  SessionVariables { Settings: typed, for whoever runs statements }
 //!      \                    /
 //!       assign: SET's items, all checked before any is set;   show: rows;   status: SHOW STATUS
+//!       persisted: SET PERSIST's file
 //! ```
 //!
 //! # Invariants
@@ -23,6 +24,7 @@ mod assign;
 mod check;
 mod convert;
 mod globals;
+mod persisted;
 mod registry;
 mod session;
 mod settings;
@@ -33,6 +35,7 @@ mod value;
 
 pub use assign::{Assigned, Assignment, SetContext, check_names, check_set, check_transaction};
 pub use globals::{GlobalValues, Globals};
+pub use persisted::{Persisted, PersistedValue};
 pub use registry::{Definition, Effect, Guard, Kind, ResultType, Scope, Variable};
 pub use session::{ReadScope, SessionState, SessionVariables};
 pub use settings::{Isolation, Settings, TransactionTracking};

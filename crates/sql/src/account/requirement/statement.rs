@@ -322,7 +322,7 @@ impl Collector<'_> {
             K::Shutdown | K::Restart => self.one_of(&["SHUTDOWN"], "SHUTDOWN"),
             K::PurgeLogs => self.one_of(&["SUPER", "BINLOG_ADMIN"], "SUPER or BINLOG_ADMIN"),
             K::Reset => self.one_of(&["RELOAD", "FLUSH_TABLES"], "RELOAD or FLUSH_TABLES"),
-            K::ResetPersist => {
+            K::ResetPersist { .. } => {
                 self.one_of(&["SUPER", "SYSTEM_VARIABLES_ADMIN"], "SYSTEM_VARIABLES_ADMIN or SUPER");
             }
             K::ChangeReplicationSource

@@ -93,7 +93,8 @@ pub(super) fn session_variables(_: &SystemTable, session: &SessionFacts, _: &Vie
 }
 
 pub(super) fn persisted_variables(_: &SystemTable, session: &SessionFacts, _: &View<'_>) -> Rows {
-    pairs(session.instance.globals.persisted())
+    let persisted = session.instance.globals.persisted();
+    persisted.iter().map(|(name, value)| vec![Cell::text(name), Cell::text(&value.value)]).collect()
 }
 
 pub(super) fn user_variables(table: &SystemTable, session: &SessionFacts, _: &View<'_>) -> Rows {
