@@ -126,6 +126,10 @@ fn put_more(point: &Point, to: &mut String) -> std::fmt::Result {
     if let Some(server) = point.change.server {
         writeln!(to, "    {:<36} {:.2} us a query", "server CPU:", point.cpu_us(server.cpu()))?;
     }
+    let stolen = point.change.machine.stolen_share();
+    if stolen > 0.05 {
+        writeln!(to, "    {:<36} {:.0} %", "taken away by the host:", stolen * 100.0)?;
+    }
     if let Some(calls) = point.change.system_calls {
         let each = calls as f64 / point.statements().max(1) as f64;
         writeln!(to, "    {:<36} {each:.2} a query", "server system calls:")?;

@@ -119,6 +119,17 @@ fn scaling_with_cores_is_drawn_with_the_ideal_and_the_law() {
 }
 
 #[test]
+fn a_machine_that_is_robbed_is_told_of() {
+    let directory = tempfile::tempdir().unwrap();
+    record::append(&directory.path().join("run.json"), &Run::default()).unwrap();
+    let mut robbed = point("", 1, 4, None);
+    (robbed.change.machine.user, robbed.change.machine.stolen) = (3.0, 1.0);
+    record::append(&directory.path().join("points.jsonl"), &robbed).unwrap();
+    let data = report::read(&[directory.path().to_owned()], "").unwrap();
+    assert!(data.notes[0].starts_with("up to 25 % of this machine's processors"), "{:?}", data.notes);
+}
+
+#[test]
 fn a_point_that_was_measured_again_counts_once() {
     let directory = tempfile::tempdir().unwrap();
     record::append(&directory.path().join("run.json"), &Run::default()).unwrap();

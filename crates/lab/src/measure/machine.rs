@@ -37,7 +37,7 @@ pub fn machine() -> Machine {
     }
 }
 
-/// Seconds of all processors: user, system, idle, waiting for disks.
+/// Seconds of all processors: user, system, idle, waiting for disks, taken away.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize)]
 pub struct Busy {
     /// In user mode.
@@ -48,6 +48,9 @@ pub struct Busy {
     pub idle: f64,
     /// Doing nothing, while a disk is waited for.
     pub waiting: f64,
+    /// Taken away by the machine that this one is a guest of.
+    #[serde(default)]
+    pub stolen: f64,
 }
 
 impl Busy {
@@ -58,7 +61,14 @@ impl Busy {
             system: self.system - before.system,
             idle: self.idle - before.idle,
             waiting: self.waiting - before.waiting,
+            stolen: self.stolen - before.stolen,
         }
+    }
+
+    /// The share that was taken away.
+    pub fn stolen_share(&self) -> f64 {
+        let all = self.user + self.system + self.idle + self.waiting + self.stolen;
+        if all > 0.0 { self.stolen / all } else { 0.0 }
     }
 }
 
@@ -80,5 +90,6 @@ pub fn busy() -> Busy {
         system: seconds(2) + seconds(5) + seconds(6),
         idle: seconds(3),
         waiting: seconds(4),
+        stolen: seconds(7),
     }
 }

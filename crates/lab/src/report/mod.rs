@@ -148,6 +148,14 @@ pub fn read(paths: &[PathBuf], title: &str) -> Result<Data, String> {
             ));
         }
     }
+    let stolen = data.points.iter().map(|point| point.change.machine.stolen_share()).fold(0.0, f64::max);
+    if stolen > 0.05 {
+        data.notes.push(format!(
+            "up to {:.0} % of this machine's processors were taken away by the machine that it is a guest of: \
+             differences may be its",
+            stolen * 100.0
+        ));
+    }
     if data.title.is_empty() {
         let given = data.runs.iter().map(|run| run.title.clone()).find(|title| !title.is_empty());
         data.title = given.unwrap_or_else(|| data.workloads().join(", "));
