@@ -9,7 +9,7 @@
 //! ```
 //!
 //! So a statement costs two entries of queues and a share of one system call, where `epoll` needs a send, a receive and
-//! a share of a wait. At most [`ENTRIES`] sends are held back before they are submitted: with many clients, the first
+//! a share of a wait. At most `ENTRIES` sends are held back before they are submitted: with many clients, the first
 //! does not wait for the last.
 //!
 //! Invariants:
