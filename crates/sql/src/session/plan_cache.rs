@@ -157,6 +157,7 @@ mod tests {
             deprecated: Vec::new(),
             is_personal: false,
             counter: None,
+            counts: Box::default(),
             access: (false, false),
         };
         CachedPlan::new(plan, schema_version, now)
