@@ -118,18 +118,18 @@ mod tests {
         let usages = Usages::default();
         let usage = usages.of(&account).unwrap();
         let count = |what, now| usage.count(what, "u", now).map_err(|error| (error.code.0, error.message));
-        assert_eq!((count(Use::Query, 1000), count(Use::Query, 4599)), (Ok(()), Ok(())));
+        assert_eq!((count(Use::Query, 1_001_000), count(Use::Query, 1_004_599)), (Ok(()), Ok(())));
         let told = "User 'u' has exceeded the 'max_questions' resource (current value: 2)".to_owned();
-        assert_eq!(count(Use::Query, 4599), Err((1226, told)));
-        assert_eq!(count(Use::Query, 4600), Ok(()));
-        assert_eq!((count(Use::Update, 4600).is_ok(), count(Use::Update, 4600).is_ok()), (true, false));
-        assert!((0..9).all(|_| count(Use::Connection, 4600).is_ok()));
+        assert_eq!(count(Use::Query, 1_004_599), Err((1226, told)));
+        assert_eq!(count(Use::Query, 1_004_600), Ok(()));
+        assert_eq!((count(Use::Update, 1_004_600).is_ok(), count(Use::Update, 1_004_600).is_ok()), (true, false));
+        assert!((0..9).all(|_| count(Use::Connection, 1_004_600).is_ok()));
         usages.forget_all();
-        assert!(count(Use::Update, 4600).is_ok());
+        assert!(count(Use::Update, 1_004_600).is_ok());
         // Whoever comes later shares it; another limit begins anew; without one nothing is counted.
         assert!(Arc::ptr_eq(&usage, &usages.of(&account).unwrap()));
         let other = Account { limits: [3, 1, 0, 0], ..account.clone() };
-        assert!(usages.of(&other).unwrap().count(Use::Update, "u", 4600).is_ok());
+        assert!(usages.of(&other).unwrap().count(Use::Update, "u", 1_004_600).is_ok());
         assert!(usages.of(&Account { limits: [0, 0, 0, 9], ..account }).is_none());
     }
 }
