@@ -226,3 +226,24 @@ fn what_there_is_none_of_is_dropped_as_often_as_a_script_likes() {
     is(s, "create view v as select 1", "1235 This version of MySQL doesn't yet support 'CREATE VIEW'");
     is(s, "create procedure p() select 1", "1235 This version of MySQL doesn't yet support 'CREATE PROCEDURE'");
 }
+
+#[test]
+fn an_aggregate_of_the_query_around_is_refused_and_not_taken_for_the_subquerys() {
+    let server = Server::new();
+    let mut session = server.session();
+    is(&mut session, "create table a (id int primary key, x int)", "ok 0");
+    is(&mut session, "insert into a values (1, 5), (2, 7)", "ok 2");
+    is(&mut session, "create table b (id int primary key, a_id int)", "ok 0");
+    is(&mut session, "insert into b values (1, 1), (2, 1)", "ok 2");
+    for text in [
+        "select (select max(a.id)) from a",
+        "select (select max(a.id) from b) from a",
+        "select x from a group by x having (select sum(a.x) from b) > 1",
+        "select (select (select count(a.id) from b)) from a",
+    ] {
+        assert!(run(&mut session, text)[0].starts_with("1235"), "{text}");
+    }
+    // Where the query around may have none, it is the subquery's; and with a column of its own.
+    assert_eq!(run(&mut session, "select id from a where x = (select max(a.x) from b) order by id")[1..], ["1", "2"]);
+    assert_eq!(run(&mut session, "select (select sum(a.x + b.id) from b) from a order by id")[1..], ["13", "17"]);
+}

@@ -936,6 +936,9 @@ impl<'a> Scope for Standing<'_, 'a, '_, '_> {
         let facts = self.binder.facts;
         let mut inside = Standing { binder: &mut *self.binder, place: Place::plain("field list") };
         let call = bind_aggregate(aggregate, &mut inside, &facts)?;
+        if self.binder.is_of_block_around(&call.arguments) {
+            return Err(Error::not_yet("an aggregate of the query around a subquery"));
+        }
         let slot = (self.place.first_slot + aggregates.len()) as u32;
         let value = slot_of(slot, call.data_type.clone(), call.nullable);
         aggregates.push(call);
@@ -943,6 +946,9 @@ impl<'a> Scope for Standing<'_, 'a, '_, '_> {
     }
 
     fn subquery(&mut self, query: &ast::Query<'_>) -> Result<BoundSubquery> {
+        if let Some(block) = self.binder.blocks.last_mut() {
+            block.may_aggregate = self.place.aggregates.is_some();
+        }
         self.binder.subquery_of(query)
     }
 
@@ -1004,6 +1010,16 @@ impl<'a> Scope for Standing<'_, 'a, '_, '_> {
 }
 
 impl Binder<'_, '_> {
+    /// Whether an aggregate of these belongs to a block around the innermost: they name its columns, none of the innermost,
+    /// and it may have aggregates where the query stands. (The manual, "Aggregate Function Descriptions", of the standard's
+    /// outer references.)
+    fn is_of_block_around(&self, arguments: &[Expr]) -> bool {
+        let (mut names_own, mut level) = (false, None);
+        arguments.iter().for_each(|argument| named_levels(argument, &mut names_own, &mut level));
+        let around = level.and_then(|level: u32| self.blocks.iter().rev().nth(level as usize + 1));
+        !names_own && around.is_some_and(|block| block.may_aggregate)
+    }
+
     /// Binds a query inside of an expression.
     fn subquery_of(&mut self, query: &ast::Query<'_>) -> Result<BoundSubquery> {
         if query.into.is_some() {
@@ -1047,6 +1063,16 @@ impl Binder<'_, '_> {
         self.subqueries.push(Subquery { plan, is_correlated });
         Ok(BoundSubquery { number: self.subqueries.len() as u32 - 1, is_correlated, columns })
     }
+}
+
+/// Whether columns of the innermost block are named, and the innermost one around it of which some are.
+fn named_levels(expr: &Expr, names_own: &mut bool, nearest: &mut Option<u32>) {
+    match expr.kind {
+        ExprKind::Column(_) => *names_own = true,
+        ExprKind::Outer { level, .. } => *nearest = Some(nearest.map_or(level, |nearest| nearest.min(level))),
+        _ => {}
+    }
+    expr.operands(&mut |operand| named_levels(operand, names_own, nearest));
 }
 
 /// Binds an expression that stands alone, outside of a query: SET, DO. Returns the queries inside of it, too.

@@ -66,6 +66,8 @@ pub struct Block {
     pub named_inside: Vec<u32>,
     /// The first source that names can mean: those before it are not in sight of a join's ON.
     pub visible_from: usize,
+    /// Whether what is being bound may have aggregates: one of a query inside, of this block's columns, is this block's.
+    pub may_aggregate: bool,
 }
 
 impl Block {
