@@ -322,7 +322,9 @@ impl Connection {
             }
             self.command_is_over(inner);
         }
-        if events.has(Events::DEADLINE) && inner.ending.is_none() && inner.parked.is_none() {
+        // The turn before this one may have set another deadline after this one had come.
+        let is_due = events.has(Events::DEADLINE) && self.state.deadline() <= self.server.clock.now();
+        if is_due && inner.ending.is_none() && inner.parked.is_none() {
             self.time_out(inner, scratch);
         }
         match self.interrupt.reason() {

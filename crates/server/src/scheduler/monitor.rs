@@ -11,6 +11,9 @@
 //! new time, but no more than [`AHEAD`] later. So a time-out of hours costs the heap an entry a minute, not one a
 //! command, and an entry names its task by token: a task that is over leaves nothing but that, for a minute.
 //!
+//! A task that has a turn is told as well, and has another turn after it. By then its deadline may have moved on: it looks
+//! at it again.
+//!
 //! Invariants:
 //! 1. A task whose deadline is not [`NEVER`] has an entry at or before it. (`TaskState::watched` is the earliest.)
 
@@ -30,8 +33,8 @@ use crate::clock::{Clock, NEVER};
 
 /// How often it looks while there is work.
 pub const TICK: Duration = Duration::from_millis(10);
-/// When an entry is looked at again whose task had a turn, in milliseconds.
-const BUSY_AGAIN: u64 = 1000;
+/// When an entry is looked at again whose task was told, in milliseconds.
+const AGAIN: u64 = 1000;
 /// How far ahead entries are made, in milliseconds.
 pub const AHEAD: u64 = 60_000;
 
@@ -116,10 +119,9 @@ impl Monitor {
             let deadline = state.deadline();
             entry.at = match deadline {
                 later if later > now => later.min(now + AHEAD),
-                _ if state.is_busy() => now + BUSY_AGAIN,
                 _ => {
                     due.push(task.clone());
-                    now + BUSY_AGAIN
+                    now + AGAIN
                 }
             };
             state.set_watched(entry.at);

@@ -41,7 +41,7 @@ impl Events {
     pub const DURABLE: Events = Events(8);
     /// Somebody wants it to stop.
     pub const INTERRUPTED: Events = Events(16);
-    /// Its deadline has come.
+    /// Its deadline has come; or had come while it had a turn that may have set another.
     pub const DEADLINE: Events = Events(32);
     /// It is new.
     pub const STARTED: Events = Events(64);
@@ -127,10 +127,6 @@ impl<S: 'static> TaskState<S> {
         Events(self.word.load(Ordering::Acquire) & !BUSY)
     }
 
-    pub(crate) fn is_busy(&self) -> bool {
-        self.word.load(Ordering::Acquire) & BUSY != 0
-    }
-
     /// A turn begins: takes the events.
     pub(crate) fn begin(&self) -> Events {
         Events(self.word.swap(BUSY, Ordering::AcqRel) & !BUSY)
@@ -142,8 +138,7 @@ impl<S: 'static> TaskState<S> {
     }
 
     /// When [`Events::DEADLINE`] is to happen; [`NEVER`] for never. Cheap unless it is earlier than what was said before.
-    /// A deadline that comes while the task has a turn is told within a second after. For a task that was added: one that is
-    /// being made has no place yet that a deadline could name.
+    /// For a task that was added: one that is being made has no place yet that a deadline could name.
     pub fn set_deadline(&self, milliseconds: u64) {
         self.deadline.store(milliseconds, Ordering::Release);
         if milliseconds < self.watched.load(Ordering::Acquire)
