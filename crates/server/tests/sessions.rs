@@ -253,6 +253,26 @@ fn time_outs_close_what_is_idle() {
 }
 
 #[test]
+fn a_statement_may_take_longer_than_a_time_out_for_idleness() {
+    let (clock, time) = Clock::manual();
+    let running = start_with(clock, |options| options.wait_timeout = 100);
+    let mut connection = running.connect();
+    assert_eq!(connection.query("literal 7").value, "7");
+    connection.client.query(b"block");
+    connection.send();
+    running.backend.gate.wait_for(1);
+    // It is told of its old deadline while it has a turn; when the turn is over it has another.
+    time.advance(101_000);
+    let mut other = running.connect();
+    assert_eq!(other.query("literal 8").value, "8");
+    running.backend.gate.open();
+    assert_eq!(connection.run().error, None);
+    assert_eq!(connection.query("literal 9").value, "9");
+    time.advance(101_000);
+    connection.wait_for_end();
+}
+
+#[test]
 fn kill_reaches_what_waits_and_what_idles() {
     let running = start(|_| {});
     let mut killer = running.connect();
