@@ -57,6 +57,8 @@ fn execute(session: &mut SessionVariables, statement: &str, warnings: &mut Warni
                     _ => return Err(Error::not_yet("this")),
                 }
             }
+            // As a session does it: what is to be remembered is so before it is in force.
+            session.globals().persist(&all, "root", 0)?;
             for assignment in all {
                 assignment.apply(session);
             }
