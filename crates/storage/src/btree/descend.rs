@@ -34,7 +34,8 @@ impl Tree {
 
     /// The node of `level` on the way to `key`.
     ///
-    /// A restart if the tree is not that high (any more).
+    /// A restart if the tree is not that high (any more). It may never be again: who asks for a level above the leaves
+    /// looks at the height in each attempt.
     #[inline]
     pub(super) fn descend_to(&self, key: &[u8], level: u8, side: Side) -> Result<Path<'_>, Stop> {
         let pool = &*self.core.pool;

@@ -32,7 +32,7 @@ use crate::redo::Op;
 
 /// How a restructuring step ended.
 enum Done {
-    /// The node has been split, or there is room already.
+    /// The node has been split, or there is room already, or no such node any more.
     Yes,
     /// The node is the root: the tree has to become higher first.
     IsRoot,
@@ -72,6 +72,10 @@ impl Tree {
         let reserved = core.space.reserve(self.id)?;
         let new_page = reserved.page_no();
         let permit = core.pool.take_permit()?;
+        // Merged away since its child asked for room: that child is to look for its new parent.
+        if self.height()? < level {
+            return Ok(Done::Yes);
+        }
         let Path { parent, node } = self.descend_to(key, level, Side::At)?;
         let Some((parent, index)) = parent else {
             let fits = node.read(|page| Node(page).free_len() >= needed)?;
@@ -156,10 +160,6 @@ impl Tree {
         let mut level = level;
         loop {
             self.core.admit()?;
-            // A restart because the tree is lower than `level` by now would repeat for ever: look first.
-            if self.height()? < level {
-                return Ok(());
-            }
             match self.core.retry(|| self.try_merge(key, level))? {
                 Merged::No | Merged::Root => return Ok(()),
                 Merged::Yes | Merged::OnlyChild => level += 1,
@@ -262,5 +262,22 @@ impl Tree {
         core.space.forget(&[child_page]);
         // Perhaps the new root has a single child as well.
         Err(Restart::Changed.into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::store::Store;
+
+    /// Between two steps of a split, a merge may take the level away at which the second is to be done.
+    #[test]
+    fn a_level_that_is_gone_needs_no_room() {
+        let directory = tempfile::tempdir().unwrap();
+        let store = Store::open(directory.path(), Default::default()).unwrap();
+        let tree = store.create_tree().unwrap();
+        assert_eq!(tree.height().unwrap(), 0);
+        tree.split(b"key", 1, 100).unwrap();
+        tree.merge(b"key", 1).unwrap();
+        assert_eq!(tree.height().unwrap(), 0);
     }
 }
