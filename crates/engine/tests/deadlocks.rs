@@ -50,6 +50,15 @@ fn stand_by(bank: &Bank, number: u32, done: &AtomicBool) {
     }
 }
 
+/// Ends the bystanders, also when a test fails.
+struct Ends<'a>(&'a AtomicBool);
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
 /// A member of a cycle: true if it was the victim.
 fn take_part(bank: &Bank, member: u32, size: u32, cheapest: u32, all_have_theirs: &Barrier) -> bool {
     let mut session = bank.engine.session().unwrap();
@@ -79,6 +88,7 @@ fn every_cycle_has_one_victim_and_it_is_the_cheapest() {
     fill(&bank);
     let done = AtomicBool::new(false);
     std::thread::scope(|scope| {
+        let _ends = Ends(&done);
         for number in 0..BYSTANDERS {
             let (bank, done) = (&bank, &done);
             scope.spawn(move || stand_by(bank, number, done));
@@ -103,7 +113,6 @@ fn every_cycle_has_one_victim_and_it_is_the_cheapest() {
                 assert_eq!(told.parties.len(), size as usize, "{told:?}");
             }
         }
-        done.store(true, Ordering::Relaxed);
     });
     let mut session = bank.engine.session().unwrap();
     let all = bank.all(&mut session);
@@ -112,4 +121,26 @@ fn every_cycle_has_one_victim_and_it_is_the_cheapest() {
     let corners: i64 = (0..10).map(|corner| all[&(CORNERS + corner)]).sum();
     let expected: i64 = 3 * (2..=10).map(|size| 2 * (size - 1)).sum::<i64>();
     assert_eq!(corners, expected);
+}
+
+/// One who waits for another to change the same row, anywhere in its indexes, is left with no lock but the row's.
+#[test]
+fn changes_of_one_row_wait_for_each_other_and_no_more() {
+    let bank = Bank::open(&SimDisk::new(2), options());
+    let mut session = bank.engine.session().unwrap();
+    bank.put(&mut session, CORNERS, 0).unwrap();
+    session.commit().unwrap();
+    const CHANGES: i64 = 10_000;
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                let mut session = bank.engine.session().unwrap();
+                for _ in 0..CHANGES {
+                    add_one(&bank, &mut session, CORNERS).unwrap();
+                    session.commit().unwrap();
+                }
+            });
+        }
+    });
+    assert_eq!(bank.balance(&mut bank.engine.session().unwrap(), CORNERS), Some(4 * CHANGES));
 }

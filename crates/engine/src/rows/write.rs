@@ -14,6 +14,8 @@
 //! 2. What comes to a conflict or a stale row has changed nothing, but where a primary key changes or a foreign key
 //!    cascades: then the caller undoes the statement, as it does after an error.
 //! 3. Who meets a conflict has locked the entry that it met, so that it stays.
+//! 4. Who changes a row that another is changing waits for it at its primary key. A lock on another of its entries would
+//!    stay behind, and in the way of the next one, who has the row and changes that entry: a deadlock for nothing.
 
 use smallvec::SmallVec;
 
@@ -22,6 +24,7 @@ use super::foreign_key::Pass;
 use crate::change::{Changed, New, Write, Writer};
 use crate::counter::Series;
 use crate::error::Result;
+use crate::ids::TransactionId;
 use crate::index::Index;
 use crate::lock::{Key, Mode, Reach};
 use crate::row::{ColumnType, Corrupt, Value, VersionHeader};
@@ -60,7 +63,9 @@ pub enum RowChange {
 enum Room {
     /// Nothing, or a tombstone.
     Free,
-    /// It was waited for something: look at everything again.
+    /// An entry that another transaction is changing.
+    UnderWay(TransactionId),
+    /// What was seen has changed: look at everything again.
     LookAgain,
     /// The entry of another row.
     Taken,
@@ -138,6 +143,12 @@ impl Session {
                 let (entry, seen) = (&scratch.new[position], &mut scratch.seen_new[position]);
                 match self.find_room(index, entry, seen, conflict_mode)? {
                     Room::Free => {}
+                    // Its primary key, which the other has written first, is what to wait for (invariant 4).
+                    Room::UnderWay(_) if is_rows_own(index, &entry.key)? => continue 'again,
+                    Room::UnderWay(writer) => {
+                        self.wait_for_change(index, &entry.key, writer, conflict_mode)?;
+                        continue 'again;
+                    }
                     Room::LookAgain => continue 'again,
                     Room::Taken if fails_build(index) => {}
                     Room::Taken => return conflict(table, position, &entry.key, seen),
@@ -237,6 +248,13 @@ impl Session {
                 }
                 match self.find_room(index, new, &mut scratch.seen_new[position], conflict_mode)? {
                     Room::Free => {}
+                    Room::UnderWay(_) if !self.is_as_seen(&table.rows().index, &row.key, &row.value)? => {
+                        return Ok(RowChange::Stale);
+                    }
+                    Room::UnderWay(writer) => {
+                        self.wait_for_change(index, &new.key, writer, conflict_mode)?;
+                        continue 'again;
+                    }
                     Room::LookAgain => continue 'again,
                     Room::Taken if fails_build(index) => {}
                     Room::Taken => return conflict(table, position, &new.key, &scratch.seen_new[position]),
@@ -324,21 +342,31 @@ impl Session {
             return Ok(Room::Free);
         }
         let (header, _) = VersionHeader::split_off(&seen.value).map_err(corrupt)?;
-        match self.wait_for_writer(&index.index, &entry.key, header.writer, conflict_mode, self.on_conflict())? {
-            Writer::Gone => {}
-            Writer::LookAgain => return Ok(Room::LookAgain),
-            Writer::Skipped => unreachable!("who changes a row waits, or fails"),
+        if self.transaction() != Some(header.writer) {
+            match self.core.time.state_of(header.writer) {
+                State::Active => return Ok(Room::UnderWay(header.writer)),
+                State::RolledBack(_) => return Ok(Room::LookAgain),
+                State::Committed(_) | State::Frozen => {}
+            }
         }
         if header.deleted {
             return Ok(Room::Free);
         }
-        if index.layout.is_rows_own(&entry.key).map_err(corrupt)? {
+        if is_rows_own(index, &entry.key)? {
             return Ok(Room::Odd);
         }
         // Lock, then look: it is to stay. In READ COMMITTED too the gap is locked, as in InnoDB.
         let outcome = self.lock(&index.index, Key::Row(&entry.key), conflict_mode, Reach::NextKey)?;
         let is_same = self.is_as_seen(&index.index, &entry.key, &seen.value)?;
         Ok(if outcome.is_granted() && is_same { Room::Taken } else { Room::LookAgain })
+    }
+
+    /// Waits for the end of who changes an entry that is to be another one's; then everything is to be looked at again.
+    fn wait_for_change(&mut self, index: &TableIndex, key: &[u8], writer: TransactionId, mode: Mode) -> Result<()> {
+        match self.wait_for_writer(&index.index, key, writer, mode, self.on_conflict())? {
+            Writer::Gone | Writer::LookAgain => Ok(()),
+            Writer::Skipped => unreachable!("who changes a row waits, or fails"),
+        }
     }
 
     /// Looks at an entry that the row has. False if it has not.
@@ -391,6 +419,11 @@ impl Session {
         self.scratch = scratch;
         done
     }
+}
+
+/// Whether no other row can have this key.
+fn is_rows_own(index: &TableIndex, key: &[u8]) -> Result<bool> {
+    index.layout.is_rows_own(key).map_err(|problem| index.index.damaged(problem))
 }
 
 /// Whether entries are to be written: an index whose build has failed is not kept.
