@@ -24,6 +24,7 @@ const MOST: usize = 10_000;
 #[derive(Default)]
 pub struct StatisticsCache(RwLock<HashMap<TableId, Known>>);
 
+#[derive(Clone)]
 struct Known {
     statistics: Arc<TableStatistics>,
     /// The rows that there were when indexes were looked at.
@@ -58,19 +59,16 @@ impl StatisticsCache {
 
     /// What a table looks like.
     pub fn get(&self, table: &Table) -> Arc<TableStatistics> {
-        let old = {
-            let all = self.0.read();
-            let known = all.get(&table.id());
-            if let Some(known) = known
-                && known.looked.elapsed() < GOOD_FOR
-                && known.statistics.indexes.len() == table.indexes.len()
-            {
-                return Arc::clone(&known.statistics);
-            }
-            known.and_then(|known| known.with_rows(table.estimate_rows().ok()?, table))
-        };
+        let old = self.0.read().get(&table.id()).cloned();
+        if let Some(known) = &old
+            && known.looked.elapsed() < GOOD_FOR
+            && known.statistics.indexes.len() == table.indexes.len()
+        {
+            return Arc::clone(&known.statistics);
+        }
         // Not under the lock: pages may have to be read.
-        let known = old.unwrap_or_else(|| Known::sample(table));
+        let same = old.and_then(|known| known.with_rows(table.estimate_rows().ok()?, table));
+        let known = same.unwrap_or_else(|| Known::sample(table));
         let statistics = Arc::clone(&known.statistics);
         let mut all = self.0.write();
         if all.len() >= MOST {
