@@ -374,7 +374,7 @@ impl Session for ClientSession {
 
     fn execute(&mut self, execute: Execute<'_>, reply: &mut Reply<'_>) -> Outcome {
         let id = execute.statement_id;
-        let count = match self.session.prepared_text(id) {
+        let count = match self.session.prepared_text(id, "mysqld_stmt_execute") {
             Ok((text, count)) => {
                 reply.set_info(text);
                 count as usize
@@ -424,9 +424,8 @@ impl Session for ClientSession {
 
     fn fetch(&mut self, statement_id: u32, rows: u32, reply: &mut Reply<'_>) -> Outcome {
         self.session.count(Counter::ComStmtFetch);
-        if let Err(error) = self.session.prepared_text(statement_id) {
-            let unknown = Error::new(meseta_errors::ER_UNKNOWN_STMT_HANDLER, &[&statement_id, &"mysqld_stmt_fetch"]);
-            return Self::failed(reply, if error.code == unknown.code { &unknown } else { &error });
+        if let Err(error) = self.session.prepared_text(statement_id, "mysqld_stmt_fetch") {
+            return Self::failed(reply, &error);
         }
         let status = self.status();
         let state = self.statements.entry(statement_id).or_default();
@@ -456,9 +455,8 @@ impl Session for ClientSession {
     fn reset_statement(&mut self, statement_id: u32, reply: &mut Reply<'_>) -> Outcome {
         self.session.count(Counter::ComStmtReset);
         self.session.log_command("Reset stmt", b"");
-        if let Err(error) = self.session.prepared_text(statement_id) {
-            let unknown = Error::new(meseta_errors::ER_UNKNOWN_STMT_HANDLER, &[&statement_id, &"mysqld_stmt_reset"]);
-            return Self::failed(reply, if error.code == unknown.code { &unknown } else { &error });
+        if let Err(error) = self.session.prepared_text(statement_id, "mysqld_stmt_reset") {
+            return Self::failed(reply, &error);
         }
         if let Some(state) = self.statements.get_mut(&statement_id) {
             state.long_data.clear();

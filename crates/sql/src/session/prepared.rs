@@ -128,10 +128,10 @@ impl Session {
         Some((&statement.text, statement.has_secret))
     }
 
-    /// The text of a statement, and how many `?` it has. Error 1243 if there is none of this number.
-    pub fn prepared_text(&self, id: u32) -> Result<(&[u8], u32)> {
+    /// The text of a statement, and how many `?` it has. Error 1243, for this command, if there is none of this number.
+    pub fn prepared_text(&self, id: u32, command: &str) -> Result<(&[u8], u32)> {
         let found = self.statements.numbered.get(&id).and_then(Option::as_ref);
-        let found = found.ok_or_else(|| unknown(&id.to_string(), "mysqld_stmt_execute"))?;
+        let found = found.ok_or_else(|| unknown(&id.to_string(), command))?;
         Ok((&found.text, found.parameters))
     }
 
