@@ -285,8 +285,7 @@ pub fn execute(statement: &Statement<'_>, context: &mut AccountContext<'_>) -> R
         // Accounts are always as they are kept; what is counted of failed logins begins anew.
         Statement::Flush(ast::Flush { what: ast::FlushWhat::Options(options), .. }) => {
             if options.iter().any(|option| option.0 == b"PRIVILEGES") {
-                context.store.logins().forget_all();
-                context.store.resume_checks();
+                context.store.flush_privileges();
             }
             context.store.forget_usage();
             return Ok(Outcome::Done);

@@ -145,9 +145,12 @@ impl AccountStore {
         self.skips_checks.store(true, Ordering::Release);
     }
 
-    /// FLUSH PRIVILEGES: sessions that begin from now on are of accounts again.
-    pub fn resume_checks(&self) {
+    /// FLUSH PRIVILEGES: sessions that begin from now on are of accounts again; failed logins and what is used in this hour
+    /// are counted anew.
+    pub fn flush_privileges(&self) {
         self.skips_checks.store(false, Ordering::Release);
+        self.logins.forget_all();
+        self.forget_usage();
     }
 
     /// Whether accounts are not looked at.

@@ -365,10 +365,7 @@ impl Session {
                     self.instance.reopen_logs();
                     self.instance.engine.store().write_log(true).map_err(|error| Error::damaged(&error))?;
                 }
-                "PRIVILEGES" => {
-                    self.instance.accounts.resume_checks();
-                    self.instance.accounts.forget_usage();
-                }
+                "PRIVILEGES" => self.instance.accounts.flush_privileges(),
                 "USER_RESOURCES" => self.instance.accounts.forget_usage(),
                 "BINARY LOGS" | "RELAY LOGS" | "OPTIMIZER_COSTS" | "HOSTS" => {}
                 other => return Err(Error::not_yet(&format!("FLUSH {other}"))),
