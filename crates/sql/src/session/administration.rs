@@ -28,11 +28,10 @@ const SHORT_INFO: usize = 100;
 impl Session {
     /// A statement begins: it is counted, and nobody has killed it yet.
     pub(super) fn begin_count(&mut self) {
+        self.logged = None;
         let facts = &mut self.facts;
         let interrupts = &facts.interrupts;
         facts.shared.begin_statement(|| interrupts.check().is_err());
-        self.logged = None;
-        let facts = &mut self.facts;
         facts.shared.counters.add(Counter::Questions, 1);
         let globals = self.instance.globals.version();
         if globals != self.globals_heeded {
@@ -162,15 +161,15 @@ impl Session {
         let rows_read = self.facts.shared.counters.get(Counter::InnodbRowsRead);
         self.logged = Some(Logged { start, end, has_secret, rows_read });
         if self.instance.logs.general.is_on() {
-            self.log_text("Query", text);
+            self.log_text(text);
         }
     }
 
     /// Writes the statement's text into the general log.
     #[cold]
-    fn log_text(&self, command: &str, text: &[u8]) {
+    fn log_text(&self, text: &[u8]) {
         if let Some(text) = self.logged_text(text) {
-            self.log_command(command, &text);
+            self.log_command("Query", &text);
         }
     }
 
