@@ -20,7 +20,6 @@
 //! A statement that fails is undone by its caller ([`Session::roll_back_to`]), a deadlock's victim whole. If undoing fails,
 //! for storage has stopped, the next start undoes.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -30,6 +29,7 @@ use crate::catalog::{Schema, TableHandle};
 use crate::core::Core;
 use crate::error::{EngineError, Result};
 use crate::ids::{SlotNo, TableId, TransactionId};
+use crate::known_hash::KnownMap;
 use crate::lock::{OnConflict, Owner, OwnerId, TableMode};
 use crate::purge::Ended;
 use crate::table::{Scratch, Table};
@@ -120,7 +120,7 @@ pub struct Session {
     pub(crate) cascades: usize,
     /// The schema as last seen, and its version.
     schema: (u64, Arc<Schema>),
-    handles: HashMap<TableId, TableHandle>,
+    handles: KnownMap<TableId, TableHandle>,
     line: time::Session,
     snapshot: Option<Snapshot>,
     isolation: Isolation,
@@ -146,7 +146,7 @@ impl Session {
             checks_foreign_keys: true,
             cascades: 0,
             schema: core.catalog.schema(),
-            handles: HashMap::new(),
+            handles: KnownMap::default(),
             snapshot: None,
             isolation: Isolation::default(),
             durability: Durability::default(),

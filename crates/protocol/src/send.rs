@@ -141,6 +141,18 @@ impl PacketWriter {
         self.end();
     }
 
+    /// Appends packets that another writer made, each of one part: they get their sequence numbers here.
+    pub fn packets(&mut self, packets: &[u8]) {
+        self.abandon();
+        let mut at = self.bytes.len();
+        self.bytes.extend_from_slice(packets);
+        while let Some([a, b, c, sequence]) = self.bytes[at..].first_chunk_mut() {
+            *sequence = self.sequence;
+            self.sequence = self.sequence.wrapping_add(1);
+            at += HEADER_BYTES + u32::from_le_bytes([*a, *b, *c, 0]) as usize;
+        }
+    }
+
     /// The whole packets that have not been sent.
     #[inline]
     pub fn bytes(&self) -> &[u8] {
@@ -224,6 +236,19 @@ impl PacketWriter {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn packets_made_before_are_numbered_where_they_go() {
+        let mut kept = PacketWriter::new();
+        kept.packet(|to| to.extend_from_slice(b"abc"));
+        kept.packet(|_| ());
+        let mut writer = PacketWriter::new();
+        writer.set_sequence(254);
+        writer.packet(|to| to.push(b'x'));
+        writer.packets(&kept.take());
+        writer.packet(|to| to.push(b'y'));
+        assert_eq!(writer.bytes(), b"\x01\0\0\xFEx\x03\0\0\xFFabc\0\0\0\0\x01\0\0\x01y");
+    }
 
     #[test]
     fn headers_are_filled_in() {

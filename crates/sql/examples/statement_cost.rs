@@ -10,7 +10,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use meseta_sql::Result;
-use meseta_sql::query::OutputColumn;
+use meseta_sql::query::{OutputColumn, OutputColumns};
 use meseta_sql::session::{Answer, Done, Identity, Instance, Parameters, Session, Status, Undisturbed};
 use meseta_storage::{Store, StoreOptions};
 use meseta_types::{DataType, Datum};
@@ -42,7 +42,7 @@ static ALLOCATOR: Counting = Counting;
 struct Rows(u64);
 
 impl Answer for Rows {
-    fn columns(&mut self, _: &[OutputColumn], _: Status) -> Result<()> {
+    fn columns(&mut self, _: &OutputColumns, _: Status) -> Result<()> {
         Ok(())
     }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use meseta_sim::SimDisk;
-use meseta_sql::query::OutputColumn;
+use meseta_sql::query::{OutputColumn, OutputColumns};
 use meseta_sql::session::{Answer, Done, Identity, Instance, Session, Status, Undisturbed};
 use meseta_sql::{Error, Result};
 use meseta_storage::{Store, StoreOptions};
@@ -14,7 +14,7 @@ use meseta_types::Datum;
 struct Text(Vec<String>);
 
 impl Answer for Text {
-    fn columns(&mut self, _: &[OutputColumn], _: Status) -> Result<()> {
+    fn columns(&mut self, _: &OutputColumns, _: Status) -> Result<()> {
         Ok(())
     }
 

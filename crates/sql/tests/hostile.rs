@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use meseta_sim::SimDisk;
 use meseta_sql::Result;
-use meseta_sql::query::OutputColumn;
+use meseta_sql::query::{OutputColumn, OutputColumns};
 use meseta_sql::session::{Answer, Done, Identity, Instance, Session, Status, Undisturbed};
 use meseta_storage::{Store, StoreOptions};
 use meseta_types::Datum;
@@ -22,7 +22,7 @@ struct Count {
 }
 
 impl Answer for Count {
-    fn columns(&mut self, _: &[OutputColumn], _: Status) -> Result<()> {
+    fn columns(&mut self, _: &OutputColumns, _: Status) -> Result<()> {
         Ok(())
     }
 

@@ -15,7 +15,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use meseta_sim::SimDisk;
-use meseta_sql::query::OutputColumn;
+use meseta_sql::query::{OutputColumn, OutputColumns};
 use meseta_sql::session::{Answer, Done, Identity, Instance, Session, Status, Undisturbed};
 use meseta_sql::statement::manipulation::PieceSource;
 use meseta_sql::{Error, Result};
@@ -56,7 +56,7 @@ fn shown(column: &OutputColumn, value: Datum<'_>) -> String {
 }
 
 impl Answer for Written {
-    fn columns(&mut self, columns: &[OutputColumn], _: Status) -> Result<()> {
+    fn columns(&mut self, columns: &OutputColumns, _: Status) -> Result<()> {
         let columns = columns.iter().map(|column| {
             format!(
                 "{} {} {} {} {} {}",

@@ -8,7 +8,7 @@ use meseta_protocol::send::PacketWriter;
 use meseta_protocol::value::{DateTime as WireDateTime, Time as WireTime};
 use meseta_server::Reply;
 use meseta_server::connection::reply::LocalFile;
-use meseta_sql::query::OutputColumn;
+use meseta_sql::query::{OutputColumn, OutputColumns};
 use meseta_sql::session::{Answer, Done, Status, Tracked};
 use meseta_sql::statement::manipulation::PieceSource;
 use meseta_sql::{Error, Result};
@@ -26,6 +26,15 @@ pub fn status_flags(status: Status) -> StatusFlags {
 /// Writes a column's definition.
 pub fn write_column(reply: &mut Reply<'_>, column: &OutputColumn, results: Option<Charset>) {
     with_definition(column, results, |definition| definition.write(reply.writer()));
+}
+
+/// The packets of columns' definitions, with sequence numbers yet to be given.
+fn encode_columns(columns: &[OutputColumn], results: Option<Charset>) -> Vec<u8> {
+    let mut writer = PacketWriter::new();
+    for column in columns {
+        with_definition(column, results, |definition| definition.write(&mut writer));
+    }
+    writer.take()
 }
 
 /// Writes a column's definition as COM_FIELD_LIST answers: with its default.
@@ -140,11 +149,11 @@ impl<'a, 'r> ReplyAnswer<'a, 'r> {
 }
 
 impl Answer for ReplyAnswer<'_, '_> {
-    fn columns(&mut self, columns: &[OutputColumn], status: Status) -> Result<()> {
+    fn columns(&mut self, columns: &OutputColumns, status: Status) -> Result<()> {
         let capabilities = self.reply.capabilities();
         write_column_count(self.reply.writer(), capabilities, columns.len(), true);
         self.results = status.results;
-        columns.iter().for_each(|column| write_column(self.reply, column, status.results));
+        self.reply.writer().packets(&columns.told(status.results, encode_columns));
         EofPacket { status: status_flags(status), warnings: 0 }.write_end_of_columns(self.reply.writer(), capabilities);
         Ok(())
     }

@@ -14,7 +14,7 @@ use meseta_server::backend::{Claim, ConnectionHandle, End, Opening, Peer, Reason
 use meseta_server::{Backend, Outcome, Reply, Session, blocking};
 use meseta_sql::account::SessionAccount;
 use meseta_sql::query::OutputColumn;
-use meseta_sql::session::{Bell, ByNumber, Counter, Identity, Instance, Interrupts, Parameters, Session as SqlSession};
+use meseta_sql::session::{Bell, Counter, Identity, Instance, Interrupts, KnownMap, Parameters, Session as SqlSession};
 use meseta_sql::{Error, Result};
 use meseta_storage::{StorageError, Store};
 use meseta_types::{Collation, DataType, Date, DateTime, Datum, Decimal, Time};
@@ -132,7 +132,7 @@ impl Backend for SqlBackend {
             connection: opening.connection,
             multi_statements,
             store: self.0.instance.engine.store().clone(),
-            statements: ByNumber::default(),
+            statements: KnownMap::default(),
             limits: [0; 3],
         }))
     }
@@ -190,7 +190,8 @@ struct ClientSession {
     multi_statements: bool,
     /// To hear when a commit is durable.
     store: Store,
-    statements: ByNumber<StatementState>,
+    /// `None` while one is executed.
+    statements: KnownMap<u32, Option<Box<StatementState>>>,
     /// `wait_timeout`, `net_read_timeout`, `net_write_timeout`, as the connection was told.
     limits: [u64; 3],
 }
@@ -346,7 +347,7 @@ impl Session for ClientSession {
             Ok(facts) => facts,
             Err(error) => return Self::failed(reply, &error),
         };
-        self.statements.insert(facts.id, StatementState::default());
+        self.statements.insert(facts.id, Some(Box::default()));
         self.session.log_prepared(facts.id, None);
         let capabilities = reply.capabilities();
         let results = self.session.status().results;
@@ -383,13 +384,13 @@ impl Session for ClientSession {
         };
         let collation = self.session.variables().settings().collation_connection;
         // Taken out for the execution: values are borrowed from it.
-        let mut state = self.statements.get_mut(&id).map(std::mem::take).unwrap_or_default();
+        let mut state = self.statements.get_mut(&id).and_then(Option::take).unwrap_or_default();
         state.cursor = None;
         self.session.count(Counter::ComStmtExecute);
         let with_cursor = execute.cursor.has(CursorFlags::READ_ONLY);
         let mut values: SmallVec<[Datum<'_>; 8]> = SmallVec::new();
         let mut types: SmallVec<[DataType; 8]> = SmallVec::new();
-        let StatementState { types: kept, long_data, cursor } = &mut state;
+        let StatementState { types: kept, long_data, cursor } = &mut *state;
         let long = (!long_data.is_empty()).then_some(&*long_data);
         let read = execute.parameters(reply.capabilities(), count, kept, long).and_then(|parameters| {
             for parameter in parameters.take(count) {
@@ -418,7 +419,9 @@ impl Session for ClientSession {
         };
         drop((values, types));
         state.long_data.clear();
-        self.statements.insert(id, state);
+        if let Some(kept) = self.statements.get_mut(&id) {
+            *kept = Some(state);
+        }
         outcome
     }
 
@@ -428,13 +431,13 @@ impl Session for ClientSession {
             return Self::failed(reply, &error);
         }
         let status = self.status();
-        let state = self.statements.entry(statement_id).or_default();
-        let Some(cursor) = &mut state.cursor else {
+        let state = self.statements.get_mut(&statement_id).and_then(Option::as_mut);
+        let Some(open) = state.map(|state| &mut state.cursor).filter(|cursor| cursor.is_some()) else {
             reply.error(meseta_errors::ER_STMT_HAS_NO_OPEN_CURSOR, &[&statement_id]);
             return Outcome::Done;
         };
-        if !cursor.fetch(rows, status, reply) {
-            state.cursor = None;
+        if open.as_mut().is_some_and(|cursor| !cursor.fetch(rows, status, reply)) {
+            *open = None;
         }
         Outcome::Done
     }
@@ -442,7 +445,8 @@ impl Session for ClientSession {
     fn send_long_data(&mut self, statement_id: u32, parameter: u16, piece: &[u8]) {
         self.session.count(Counter::ComStmtSendLongData);
         let limit = self.session.variables().settings().max_allowed_packet as usize;
-        self.statements.entry(statement_id).or_default().long_data.append(parameter, piece, limit);
+        let state = self.statements.entry(statement_id).or_default().get_or_insert_default();
+        state.long_data.append(parameter, piece, limit);
     }
 
     fn close_statement(&mut self, statement_id: u32) {
@@ -458,7 +462,7 @@ impl Session for ClientSession {
         if let Err(error) = self.session.prepared_text(statement_id, "mysqld_stmt_reset") {
             return Self::failed(reply, &error);
         }
-        if let Some(state) = self.statements.get_mut(&statement_id) {
+        if let Some(state) = self.statements.get_mut(&statement_id).and_then(Option::as_mut) {
             state.long_data.clear();
             state.cursor = None;
         }

@@ -14,7 +14,7 @@ use meseta_protocol::flags::StatusFlags;
 use meseta_protocol::reply::{ErrPacket, OkPacket};
 use meseta_protocol::send::PacketWriter;
 use meseta_server::Reply;
-use meseta_sql::query::OutputColumn;
+use meseta_sql::query::{OutputColumn, OutputColumns};
 use meseta_sql::session::{Answer, Done, Status, Tracked};
 use meseta_sql::{Error, Result};
 use meseta_types::Datum;
@@ -90,7 +90,7 @@ impl<'a, 'r> CursorAnswer<'a, 'r> {
 }
 
 impl Answer for CursorAnswer<'_, '_> {
-    fn columns(&mut self, columns: &[OutputColumn], status: Status) -> Result<()> {
+    fn columns(&mut self, columns: &OutputColumns, status: Status) -> Result<()> {
         self.plain.results = status.results;
         self.columns = columns.to_vec();
         Ok(())

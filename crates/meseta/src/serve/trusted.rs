@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use meseta_sql::account::{AccountId, SessionAccount};
-use meseta_sql::query::OutputColumn;
+use meseta_sql::query::{OutputColumn, OutputColumns};
 use meseta_sql::session::{Answer, Done, Identity, Instance, Session, Status, Undisturbed};
 use meseta_sql::{Error, Result};
 use meseta_types::Datum;
@@ -46,7 +46,7 @@ impl Trusted {
 struct Outcome(Option<Error>);
 
 impl Answer for Outcome {
-    fn columns(&mut self, _: &[OutputColumn], _: Status) -> Result<()> {
+    fn columns(&mut self, _: &OutputColumns, _: Status) -> Result<()> {
         Ok(())
     }
 

@@ -280,7 +280,7 @@ impl<'a, 't> Binder<'a, 't> {
         match query.body {
             QueryBody::Select(select) => {
                 let (plan, columns) = self.select(select, query, limit.is_some())?;
-                Ok(QueryPlan { body: Body::Select(Box::new(plan)), columns, order: Vec::new(), limit })
+                Ok(QueryPlan { body: Body::Select(Box::new(plan)), columns: columns.into(), order: Vec::new(), limit })
             }
             QueryBody::Parenthesised(inner) if query.order_by.is_empty() && limit.is_none() => self.query(inner),
             body => {
@@ -307,7 +307,12 @@ impl<'a, 't> Binder<'a, 't> {
         match body {
             QueryBody::Select(select) => {
                 let (plan, columns) = self.select_alone(select)?;
-                Ok(QueryPlan { body: Body::Select(Box::new(plan)), columns, order: Vec::new(), limit: None })
+                Ok(QueryPlan {
+                    body: Body::Select(Box::new(plan)),
+                    columns: columns.into(),
+                    order: Vec::new(),
+                    limit: None,
+                })
             }
             QueryBody::Parenthesised(query) => self.query(query),
             QueryBody::Values(rows) => self.values(rows),
@@ -321,7 +326,12 @@ impl<'a, 't> Binder<'a, 't> {
                 let columns = super::set_operation::columns(&left.columns, &right.columns, set.operator)?;
                 let slots = super::set_operation::slots(&columns);
                 let set = SetPlan { operator: set.operator, all: set.all, sides: [left, right], columns: slots };
-                Ok(QueryPlan { body: Body::SetOperation(Box::new(set)), columns, order: Vec::new(), limit: None })
+                Ok(QueryPlan {
+                    body: Body::SetOperation(Box::new(set)),
+                    columns: columns.into(),
+                    order: Vec::new(),
+                    limit: None,
+                })
             }
         }
     }
@@ -354,7 +364,7 @@ impl<'a, 't> Binder<'a, 't> {
         for row in &mut bound {
             row.iter_mut().zip(&columns).for_each(|(value, column)| value.conform_to(&column.data_type));
         }
-        Ok(QueryPlan { body: Body::Values(bound), columns, order: Vec::new(), limit: None })
+        Ok(QueryPlan { body: Body::Values(bound), columns: columns.into(), order: Vec::new(), limit: None })
     }
 
     /// ORDER BY of a set operation: over its columns. Errors: 1250 (a table's name), 1054.
@@ -425,7 +435,7 @@ impl<'a, 't> Binder<'a, 't> {
             items,
             ..SelectPlan::nothing()
         };
-        Ok(QueryPlan { body: Body::Select(Box::new(plan)), columns, order: Vec::new(), limit: None })
+        Ok(QueryPlan { body: Body::Select(Box::new(plan)), columns: columns.into(), order: Vec::new(), limit: None })
     }
 
     // ---- SELECT -----------------------------------------------------------------------------------------------------

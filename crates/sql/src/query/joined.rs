@@ -135,8 +135,12 @@ impl<'a> Binder<'a, '_> {
             items,
             ..SelectPlan::nothing()
         };
-        let plan =
-            QueryPlan { body: Body::Select(Box::new(plan)), columns: Vec::new(), order: Vec::new(), limit: None };
+        let plan = QueryPlan {
+            body: Body::Select(Box::new(plan)),
+            columns: Default::default(),
+            order: Vec::new(),
+            limit: None,
+        };
         Ok(JoinPlan { plan })
     }
 }

@@ -43,7 +43,8 @@ pub use inside::{Inside, Running};
 pub use joined::JoinPlan;
 pub use measure::{Measure, Measures};
 pub use plan::{
-    Access, Body, Join, LockingPlan, Lookup, Origin, OutputColumn, QueryPlan, SelectPlan, SortKey, SourceKind, Subquery,
+    Access, Body, Join, LockingPlan, Lookup, Origin, OutputColumn, OutputColumns, QueryPlan, SelectPlan, SortKey,
+    SourceKind, Subquery,
 };
 pub use run::{ENOUGH, Flow, MORE, enter_table, evaluate_all, holds, run_query};
 pub use scope::shown as shown_name;

@@ -12,10 +12,12 @@
 //! A SELECT works on one row of slots: those of its sources, one source behind the other, and behind them the values of
 //! its aggregates. Expressions name slots by their numbers. Slots of columns that nobody asks for stay NULL.
 
-use std::sync::Arc;
+use std::borrow::Cow;
+use std::ops::Deref;
+use std::sync::{Arc, OnceLock};
 
 use meseta_engine::Direction;
-use meseta_types::DataType;
+use meseta_types::{Charset, DataType};
 
 use super::hash::HashPlan;
 use super::scope::{Block, slot};
@@ -23,6 +25,46 @@ use super::table::KnownTable;
 use crate::expression::aggregate::AggregateCall;
 use crate::expression::{Comparer, Expr};
 use crate::schema::information::VirtualTable;
+
+/// The columns of a result, with what a client is told of them: a plan that runs often says the same each time.
+#[derive(Clone, Debug, Default)]
+pub struct OutputColumns {
+    columns: Vec<OutputColumn>,
+    /// As it was told first: for clients who want texts in this character set.
+    told: OnceLock<(Option<Charset>, Box<[u8]>)>,
+}
+
+impl OutputColumns {
+    /// What clients are told who want texts in this character set: made by `encode`, unless it is known.
+    pub fn told(
+        &self,
+        results: Option<Charset>,
+        encode: impl FnOnce(&[OutputColumn], Option<Charset>) -> Vec<u8>,
+    ) -> Cow<'_, [u8]> {
+        match self.told.get() {
+            Some((known, told)) if *known == results => Cow::Borrowed(told),
+            Some(_) => Cow::Owned(encode(&self.columns, results)),
+            None => {
+                let (_, told) = self.told.get_or_init(|| (results, encode(&self.columns, results).into()));
+                Cow::Borrowed(told)
+            }
+        }
+    }
+}
+
+impl From<Vec<OutputColumn>> for OutputColumns {
+    fn from(columns: Vec<OutputColumn>) -> Self {
+        Self { columns, told: OnceLock::new() }
+    }
+}
+
+impl Deref for OutputColumns {
+    type Target = [OutputColumn];
+
+    fn deref(&self) -> &[OutputColumn] {
+        &self.columns
+    }
+}
 
 /// A column of a result, as a client is told of it.
 #[derive(Clone, Debug)]
@@ -68,7 +110,7 @@ pub struct QueryPlan {
     /// What makes its rows.
     pub body: Body,
     /// Its columns.
-    pub columns: Vec<OutputColumn>,
+    pub columns: OutputColumns,
     /// Of a set operation, by its columns; a SELECT sorts itself.
     pub order: Vec<SortKey>,
     /// How many rows, and how many are passed over before.
@@ -348,7 +390,8 @@ pub struct Source {
 impl Source {
     /// One without rows.
     pub fn nothing() -> Self {
-        let plan = QueryPlan { body: Body::Values(Vec::new()), columns: Vec::new(), order: Vec::new(), limit: None };
+        let plan =
+            QueryPlan { body: Body::Values(Vec::new()), columns: Default::default(), order: Vec::new(), limit: None };
         let kind = SourceKind::Derived { plan: Box::new(plan), is_lateral: false };
         Self { kind, first_slot: 0, width: 0, conditions: Vec::new(), keeps_row: None }
     }

@@ -102,7 +102,7 @@ impl<'a> Binder<'a, '_> {
         if !query.order_by.is_empty() {
             return Err(Error::not_yet("ORDER BY over UNION in recursive Common Table Expression"));
         }
-        let mut columns = first.columns.clone();
+        let mut columns = first.columns.to_vec();
         for seed in &seeds[1..] {
             if seed.columns.len() != columns.len() {
                 return Err(Error::new(ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT, &[]));
@@ -143,7 +143,7 @@ impl<'a> Binder<'a, '_> {
         let limit = self.limit_of(query)?;
         let slots = set_operation::slots(&columns);
         let plan = RecursivePlan { name: name.into(), seeds, steps, working, all, columns: slots, limit };
-        Ok(QueryPlan { body: Body::Recursive(Box::new(plan)), columns, order: Vec::new(), limit: None })
+        Ok(QueryPlan { body: Body::Recursive(Box::new(plan)), columns: columns.into(), order: Vec::new(), limit: None })
     }
 }
 

@@ -19,8 +19,11 @@ const KEPT_BYTES: usize = 64 << 10;
 /// So many a thread keeps.
 const KEPT: usize = 16;
 
+const LENT: &str = "memory is there until it is given back";
+
 thread_local! {
-    static STACK: RefCell<Vec<Memory>> = const { RefCell::new(Vec::new()) };
+    #[expect(clippy::vec_box, reason = "it is lent and given back for each source of each statement, and is large")]
+    static STACK: RefCell<Vec<Box<Memory>>> = const { RefCell::new(Vec::new()) };
 }
 
 /// What a source needs for a row. What is in it is of no use to whoever takes it next.
@@ -53,12 +56,14 @@ impl Memory {
 }
 
 /// [`Memory`], lent by the thread.
-pub struct Spare(Memory);
+///
+/// It is `Some` until it is dropped.
+pub struct Spare(Option<Box<Memory>>);
 
 impl Spare {
     /// Memory of the thread's, or new.
     pub fn take() -> Self {
-        Self(STACK.with_borrow_mut(Vec::pop).unwrap_or_default())
+        Self(Some(STACK.with_borrow_mut(Vec::pop).unwrap_or_default()))
     }
 }
 
@@ -66,19 +71,19 @@ impl Deref for Spare {
     type Target = Memory;
 
     fn deref(&self) -> &Memory {
-        &self.0
+        self.0.as_deref().expect(LENT)
     }
 }
 
 impl DerefMut for Spare {
     fn deref_mut(&mut self) -> &mut Memory {
-        &mut self.0
+        self.0.as_deref_mut().expect(LENT)
     }
 }
 
 impl Drop for Spare {
     fn drop(&mut self) {
-        let mut memory = std::mem::take(&mut self.0);
+        let Some(mut memory) = self.0.take() else { return };
         memory.arena.reset();
         if memory.bytes() > KEPT_BYTES {
             return;

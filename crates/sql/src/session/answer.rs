@@ -5,7 +5,7 @@ use meseta_types::{Charset, Datum};
 
 use super::Tracked;
 use crate::error::{Error, Result};
-use crate::query::OutputColumn;
+use crate::query::{OutputColumn, OutputColumns};
 use crate::statement::manipulation::PieceSource;
 
 /// What a statement that has no rows came to.
@@ -39,7 +39,7 @@ pub struct Status {
 /// Who is answered. An error in it means that the client has gone, or must not be written to: the statement ends.
 pub trait Answer {
     /// Rows of these columns follow.
-    fn columns(&mut self, columns: &[OutputColumn], status: Status) -> Result<()>;
+    fn columns(&mut self, columns: &OutputColumns, status: Status) -> Result<()>;
 
     /// A row.
     fn row(&mut self, columns: &[OutputColumn], row: &[Datum<'_>]) -> Result<()>;

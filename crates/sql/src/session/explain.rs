@@ -15,7 +15,7 @@ use crate::account::Requirements;
 use crate::error::{Error, Result};
 use crate::expression::{BindFacts, Value};
 use crate::query::explain::{self, ExplainRow, Explained};
-use crate::query::{MORE, Measure, Measures, OutputColumn, run_query, text_of};
+use crate::query::{MORE, Measure, Measures, OutputColumn, OutputColumns, run_query, text_of};
 use crate::variable::Variable;
 
 /// How an explanation is printed.
@@ -207,7 +207,8 @@ impl Session {
     }
 
     fn show_explained_text(&mut self, text: &str, more: bool, answer: &mut dyn Answer) -> Result<()> {
-        let columns = [OutputColumn { nullable: false, ..text_column("EXPLAIN", text.len().max(1) as u32) }];
+        let column = OutputColumn { nullable: false, ..text_column("EXPLAIN", text.len().max(1) as u32) };
+        let columns = OutputColumns::from(vec![column]);
         self.facts.row_count = -1;
         self.facts.found_rows = 1;
         self.remember_warnings();
@@ -218,7 +219,7 @@ impl Session {
     }
 
     fn show_explained_rows(&mut self, rows: &[ExplainRow], more: bool, answer: &mut dyn Answer) -> Result<()> {
-        let columns = traditional_columns();
+        let columns = OutputColumns::from(traditional_columns());
         self.facts.row_count = -1;
         self.facts.found_rows = rows.len() as u64;
         self.remember_warnings();

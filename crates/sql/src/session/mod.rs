@@ -26,7 +26,6 @@ mod filter;
 mod identifiers;
 mod instance;
 mod into;
-mod known_hash;
 mod load;
 mod lock;
 mod logs;
@@ -63,9 +62,9 @@ pub use counters::{Counter, SessionCounters};
 pub use facts::{Identity, Interrupts, SessionFacts, Undisturbed, clock};
 pub use identifiers::{uuid, uuid_text};
 pub use instance::{Instance, VERSION, WaitsBefore};
-pub use known_hash::ByNumber;
 pub use lock::{GlobalReadLock, LockedTables};
 pub use logs::{Log, Logs, check_path};
+pub use meseta_engine::known_hash::KnownMap;
 pub use plan::Parameters;
 pub use prepared::{PreparedFacts, type_of};
 pub use statistics::StatisticsCache;
@@ -77,7 +76,7 @@ pub use xa::{XaNames, XaState, Xid};
 use crate::error::{Error, Result};
 use crate::expression::random::Random;
 use crate::expression::{BindFacts, Host, copy_into};
-use crate::query::{Inside, Place, Running, Subquery, text_of};
+use crate::query::{Inside, OutputColumns, Place, Running, Subquery, text_of};
 use crate::schema::NameStyle;
 use crate::schema::information::{Cell, Rows};
 use crate::statement::definition::{self, DefinitionContext, Expressions, Outcome};
@@ -577,7 +576,7 @@ impl Session {
 
     /// Rows that are at hand.
     fn show_rows(&mut self, rows: &Rows, more: bool, answer: &mut dyn Answer) -> Result<()> {
-        let columns = filter::output_columns(rows);
+        let columns = OutputColumns::from(filter::output_columns(rows));
         let status = Status { more_results: more, ..self.status() };
         answer.columns(&columns, status)?;
         for row in &rows.rows {

@@ -17,14 +17,12 @@
 //! At most [`SHARED`] plans, and [`OWN`] references a session. What is full forgets half, whatever it is: who has many more
 //! shapes than that gains nothing from a plan cache.
 
-use std::collections::HashMap;
-use std::hash::BuildHasherDefault;
 use std::sync::Arc;
 use std::time::Duration;
 
+use meseta_engine::known_hash::KnownMap;
 use parking_lot::RwLock;
 
-use super::known_hash::KnownHasher;
 use super::plan::StatementPlan;
 
 /// What a plan is found by.
@@ -41,7 +39,7 @@ const SHARDS: usize = 64;
 /// Plans that a session refers to.
 const OWN: usize = 256;
 
-type ByKey<V> = HashMap<PlanKey, V, BuildHasherDefault<KnownHasher>>;
+type ByKey<V> = KnownMap<PlanKey, V>;
 
 /// A plan, and until when it may be used.
 pub struct CachedPlan {
@@ -149,7 +147,8 @@ mod tests {
     use crate::session::plan::PlanBody;
 
     fn plan(schema_version: u64, now: i64) -> CachedPlan {
-        let query = QueryPlan { body: Body::Values(Vec::new()), columns: Vec::new(), order: Vec::new(), limit: None };
+        let query =
+            QueryPlan { body: Body::Values(Vec::new()), columns: Default::default(), order: Vec::new(), limit: None };
         let plan = StatementPlan {
             body: PlanBody::Query(query),
             subqueries: Vec::new(),

@@ -6,12 +6,12 @@
 
 use std::collections::HashMap;
 
+use meseta_engine::known_hash::KnownMap;
 use meseta_errors::{ER_UNKNOWN_STMT_HANDLER, ER_UNSUPPORTED_PS, ER_WRONG_ARGUMENTS};
 use meseta_parser::ast::{self, PrepareSource, Statement as S};
 use meseta_parser::{Arena, Shape};
 use meseta_types::{Collation, DataType, Datum};
 
-use super::known_hash::ByNumber;
 use super::logs::has_secret;
 use super::plan::{Parameters, is_planned};
 use super::plan_cache::PlanKey;
@@ -36,7 +36,7 @@ pub(super) struct Statement {
 #[derive(Default)]
 pub struct Statements {
     last: u32,
-    numbered: ByNumber<Option<Statement>>,
+    numbered: KnownMap<u32, Option<Statement>>,
     named: HashMap<Box<str>, Option<Statement>>,
 }
 
@@ -113,7 +113,7 @@ impl Session {
         let columns = match parsed.statement {
             S::Query(query) => {
                 let facts = self.bind_facts(text, Parameters::default());
-                Binder::new(facts, &mut self.tables()).query(query)?.columns
+                Binder::new(facts, &mut self.tables()).query(query)?.columns.to_vec()
             }
             _ => Vec::new(),
         };

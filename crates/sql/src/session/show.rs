@@ -6,7 +6,7 @@ use meseta_types::{Collation, DataType, Datum, Level};
 use super::ServerStatus;
 use super::{Answer, Session, Status};
 use crate::error::Result;
-use crate::query::OutputColumn;
+use crate::query::{OutputColumn, OutputColumns};
 use crate::schema::information::{Cell, Rows, VirtualColumn};
 use crate::variable::{show_status, show_variables};
 
@@ -45,12 +45,12 @@ impl Session {
             ShowWhat::Errors { limit: None } => return self.show_conditions(Level::Error, more, answer).map(|()| true),
             ShowWhat::CountWarnings => {
                 let count = self.context.warnings.count();
-                let columns = [number_column("@@session.warning_count")];
+                let columns = vec![number_column("@@session.warning_count")].into();
                 return self.show_values(&columns, &[vec![Datum::Unsigned(count)]], more, answer).map(|()| true);
             }
             ShowWhat::CountErrors => {
                 let count = self.context.warnings.kept().iter().filter(|kept| kept.level == Level::Error).count();
-                let columns = [number_column("@@session.error_count")];
+                let columns = vec![number_column("@@session.error_count")].into();
                 let row = vec![Datum::Unsigned(count as u64)];
                 return self.show_values(&columns, &[row], more, answer).map(|()| true);
             }
@@ -64,7 +64,7 @@ impl Session {
 
     fn show_values(
         &mut self,
-        columns: &[OutputColumn],
+        columns: &OutputColumns,
         rows: &[Vec<Datum<'_>>],
         more: bool,
         answer: &mut dyn Answer,
@@ -79,7 +79,7 @@ impl Session {
 
     /// The conditions of the statement before, from this level on.
     fn show_conditions(&mut self, least: Level, more: bool, answer: &mut dyn Answer) -> Result<()> {
-        let columns = [text_column("Level", 7), number_column("Code"), text_column("Message", 512)];
+        let columns = vec![text_column("Level", 7), number_column("Code"), text_column("Message", 512)].into();
         let kept = self.context.warnings.kept().to_vec();
         // FOUND_ROWS() is still that of the statement which is warned of.
         let found_rows = self.facts.found_rows;

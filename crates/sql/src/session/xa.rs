@@ -24,7 +24,7 @@ use parking_lot::Mutex;
 
 use super::{Answer, Session, Status};
 use crate::error::{Error, Result};
-use crate::query::{OutputColumn, text_of};
+use crate::query::{OutputColumn, OutputColumns, text_of};
 
 /// A branch's name.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
@@ -284,12 +284,12 @@ impl Session {
             nullable: false,
         };
         let text = DataType::Varchar { length: 258, collation: Collation::Utf8mb4_0900AiCi };
-        let columns = [
+        let columns = OutputColumns::from(vec![
             column("formatID", DataType::BIGINT),
             column("gtrid_length", DataType::BIGINT),
             column("bqual_length", DataType::BIGINT),
             column("data", text),
-        ];
+        ]);
         let status = Status { more_results: more, ..self.status() };
         answer.columns(&columns, status)?;
         for xid in &xids {

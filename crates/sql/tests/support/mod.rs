@@ -5,7 +5,7 @@
 use std::sync::Arc;
 
 use meseta_sim::SimDisk;
-use meseta_sql::query::OutputColumn;
+use meseta_sql::query::{OutputColumn, OutputColumns};
 use meseta_sql::session::{Answer, Done, Identity, Instance, Session, Status, Undisturbed};
 use meseta_sql::{Error, Result};
 use meseta_storage::{Store, StoreOptions};
@@ -16,7 +16,7 @@ use meseta_types::Datum;
 pub struct Text(pub Vec<String>);
 
 impl Answer for Text {
-    fn columns(&mut self, columns: &[OutputColumn], _: Status) -> Result<()> {
+    fn columns(&mut self, columns: &OutputColumns, _: Status) -> Result<()> {
         let names = columns.iter().map(|column| String::from_utf8_lossy(&column.name).into_owned());
         self.0.push(format!("[{}]", names.collect::<Vec<_>>().join("|")));
         Ok(())

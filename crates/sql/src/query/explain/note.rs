@@ -60,7 +60,7 @@ fn select(select: &SelectPlan, plan: &QueryPlan, outside: Option<&Names<'_>>, la
     let items = select
         .items
         .iter()
-        .zip(&plan.columns)
+        .zip(plan.columns.iter())
         .map(|(item, column)| format!("{} AS `{}`", names.text(item), String::from_utf8_lossy(&column.name)));
     text.push_str(&items.collect::<Vec<_>>().join(","));
     let mut order = Vec::new();

@@ -4,8 +4,8 @@
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// A map by numbers that the server gives out.
-pub type ByNumber<V> = HashMap<u32, V, BuildHasherDefault<KnownHasher>>;
+/// A map by what is known to be harmless.
+pub type KnownMap<K, V> = HashMap<K, V, BuildHasherDefault<KnownHasher>>;
 
 /// Spreads numbers; takes hashes as they are.
 #[derive(Default)]
