@@ -451,3 +451,27 @@ fn options_are_what_variables_say_and_what_is_done() {
     let id = four.id();
     client.until(&format!("select count(*) from information_schema.processlist where id = {id}"), "0");
 }
+
+/// Memory that the server has, in MiB.
+fn resident_mib(serving: &Serving) -> u64 {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", serving.id())).unwrap();
+    let line = status.lines().find(|line| line.starts_with("VmRSS:")).unwrap();
+    line.split_whitespace().nth(1).unwrap().parse::<u64>().unwrap() >> 10
+}
+
+#[test]
+fn pieces_of_parameters_of_statements_that_are_not_there_are_not_kept() {
+    let directory = tempfile::tempdir().unwrap();
+    let serving = Serving::start(directory.path());
+    let mut client = serving.connect();
+    let piece = vec![b'x'; 1 << 20];
+    assert_eq!(client.query("select 1"), ["1"]);
+    let before = resident_mib(&serving);
+    for number in 1000..1200 {
+        client.client.send_long_data(number, 0, &piece);
+        client.answers();
+    }
+    assert_eq!(client.query("select 1"), ["1"]);
+    let after = resident_mib(&serving);
+    assert!(after < before + 100, "{before} MiB became {after}");
+}

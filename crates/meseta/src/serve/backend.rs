@@ -445,8 +445,10 @@ impl Session for ClientSession {
     fn send_long_data(&mut self, statement_id: u32, parameter: u16, piece: &[u8]) {
         self.session.count(Counter::ComStmtSendLongData);
         let limit = self.session.variables().settings().max_allowed_packet as usize;
-        let state = self.statements.entry(statement_id).or_default().get_or_insert_default();
-        state.long_data.append(parameter, piece, limit);
+        // There is no answer, and so no error either.
+        if let Some(state) = self.statements.get_mut(&statement_id).and_then(Option::as_mut) {
+            state.long_data.append(parameter, piece, limit);
+        }
     }
 
     fn close_statement(&mut self, statement_id: u32) {
