@@ -32,6 +32,7 @@ use crate::ids::{SlotNo, TableId, TransactionId};
 use crate::known_hash::KnownMap;
 use crate::lock::{OnConflict, Owner, OwnerId, TableMode};
 use crate::purge::Ended;
+use crate::rows::Cascade;
 use crate::table::{Scratch, Table};
 use crate::thin::thin_slot;
 use crate::time::{self, Snapshot};
@@ -116,8 +117,8 @@ pub struct Session {
     pub(crate) scratch: Scratch,
     /// Whether foreign keys are checked: foreign_key_checks.
     pub(crate) checks_foreign_keys: bool,
-    /// How deep a change cascades now.
-    pub(crate) cascades: usize,
+    /// The rows whose changes cascade now, one because of the one before it.
+    pub(crate) cascades: Vec<Cascade>,
     /// The schema as last seen, and its version.
     schema: (u64, Arc<Schema>),
     handles: KnownMap<TableId, TableHandle>,
@@ -144,7 +145,7 @@ impl Session {
             again: Vec::new(),
             scratch: Scratch::default(),
             checks_foreign_keys: true,
-            cascades: 0,
+            cascades: Vec::new(),
             schema: core.catalog.schema(),
             handles: KnownMap::default(),
             snapshot: None,

@@ -18,6 +18,7 @@
 
 use super::{FoundRow, RowChange, RowCursor};
 use crate::error::{EngineError, Result};
+use crate::ids::TableId;
 use crate::lock::{Mode, TableMode};
 use crate::locking::{Direction, Locking};
 use crate::row::{KeyRange, Value};
@@ -36,6 +37,25 @@ pub(super) enum Pass {
     Follow,
     /// Both, key by key as they were defined: one whose rows go may spare another that would have restricted.
     All,
+}
+
+/// What becomes of a row to which others may refer.
+#[derive(Clone, Copy)]
+pub(super) enum Becomes<'v> {
+    /// It goes.
+    Nothing,
+    /// It gets these values.
+    Changed(&'v [Value<'v>]),
+    /// It goes, and a new row with these values comes: what refers to values that stay is left alone.
+    Replaced(&'v [Value<'v>]),
+}
+
+/// A row that others follow.
+pub(crate) struct Cascade {
+    table: TableId,
+    key: Vec<u8>,
+    /// It goes; else it changes.
+    goes: bool,
 }
 
 /// The values of some columns; `None` if one of them is NULL.
@@ -124,21 +144,22 @@ impl Session {
         table: &Table,
         row: &FoundRow,
         before: &[Value<'_>],
-        after: Option<&[Value<'_>]>,
+        becomes: Becomes<'_>,
     ) -> Result<()> {
         if table.referrers.is_empty() || !self.checks_foreign_keys {
             return Ok(());
         }
-        if self.cascades == CASCADES_MAX {
+        if self.cascades.len() == CASCADES_MAX {
             return Err(EngineError::CascadesTooDeep);
         }
-        self.cascades += 1;
+        let goes = !matches!(becomes, Becomes::Changed(_));
+        self.cascades.push(Cascade { table: table.id(), key: row.key.clone(), goes });
         let followed = table.referrers.iter().try_for_each(|referrer| {
             let Some(child) = self.use_table(referrer.table, TableMode::Write)? else { return Ok(()) };
             let Some(key) = child.definition.foreign_keys.get(referrer.key) else { return Ok(()) };
-            self.follow_key(pass, table, row, &child, key, before, after)
+            self.follow_key(pass, table, &child, key, before, becomes)
         });
-        self.cascades -= 1;
+        self.cascades.pop();
         followed
     }
 
@@ -147,14 +168,18 @@ impl Session {
         &mut self,
         pass: Pass,
         parent: &Table,
-        row: &FoundRow,
         child: &Table,
         key: &ForeignKeyDefinition,
         before: &[Value<'_>],
-        after: Option<&[Value<'_>]>,
+        becomes: Becomes<'_>,
     ) -> Result<()> {
         let Some(gone) = values_of(&key.parent_columns, before) else { return Ok(()) };
-        if after.and_then(|after| values_of(&key.parent_columns, after)).as_ref() == Some(&gone) {
+        let (after, new) = match becomes {
+            Becomes::Nothing => (None, None),
+            Becomes::Changed(values) => (Some(values), Some(values)),
+            Becomes::Replaced(values) => (None, Some(values)),
+        };
+        if new.and_then(|new| values_of(&key.parent_columns, new)).as_ref() == Some(&gone) {
             return Ok(());
         }
         let Some((index, range)) = self.referring_range(child, &key.columns, &gone)? else { return Ok(()) };
@@ -175,8 +200,8 @@ impl Session {
         let mut children = RowCursor::locking(child, index, &range, Direction::Ascending, locking(self, mode, true));
         while children.next(self)? {
             let found = children.row();
-            if after.is_none() && refers_to_its_own && found.key == row.key {
-                // It goes itself. One that changes keeps itself from it, as in InnoDB.
+            // It goes itself, perhaps because of one that refers to it. One that changes keeps itself from it, as in InnoDB.
+            if self.cascades.iter().any(|row| row.goes && row.table == child.id() && row.key == found.key) {
                 continue;
             }
             match (action, after) {

@@ -10,4 +10,5 @@ mod write;
 
 pub use check::{TableProblem, TableReport};
 pub use cursor::{FoundRow, RowCursor};
+pub(crate) use foreign_key::Cascade;
 pub use write::{Conflict, RowChange};

@@ -20,7 +20,7 @@
 use smallvec::SmallVec;
 
 use super::FoundRow;
-use super::foreign_key::Pass;
+use super::foreign_key::{Becomes, Pass};
 use crate::change::{Changed, New, Write, Writer};
 use crate::counter::Series;
 use crate::error::Result;
@@ -189,11 +189,11 @@ impl Session {
         let mut buffers = Default::default();
         let mut before = Vec::new();
         row.read(table, &mut buffers, &mut before)?;
-        self.follow(Pass::Restrict, table, row, &before, Some(values))?;
+        self.follow(Pass::Restrict, table, row, &before, Becomes::Changed(values))?;
         self.check_parents(table, Some(&before), values)?;
         let change = self.update_entries(table, row, &before, values, conflict_mode)?;
         if change == RowChange::Done {
-            self.follow(Pass::Follow, table, row, &before, Some(values))?;
+            self.follow(Pass::Follow, table, row, &before, Becomes::Changed(values))?;
         }
         Ok(change)
     }
@@ -289,10 +289,25 @@ impl Session {
 
     /// Deletes a row. Nothing is ever in the way.
     pub fn delete_row(&mut self, table: &Table, row: &FoundRow) -> Result<RowChange> {
+        self.delete_followed(table, row, Becomes::Nothing)
+    }
+
+    /// Deletes a row that is in the way of one with these values, which the caller inserts next: what refers to values that
+    /// both have refers to the new row then.
+    pub fn delete_replaced_row(
+        &mut self,
+        table: &Table,
+        row: &FoundRow,
+        new_values: &[Value<'_>],
+    ) -> Result<RowChange> {
+        self.delete_followed(table, row, Becomes::Replaced(new_values))
+    }
+
+    fn delete_followed(&mut self, table: &Table, row: &FoundRow, becomes: Becomes<'_>) -> Result<RowChange> {
         let mut buffers = Default::default();
         let mut values = Vec::new();
         row.read(table, &mut buffers, &mut values)?;
-        self.follow(Pass::All, table, row, &values, None)?;
+        self.follow(Pass::All, table, row, &values, becomes)?;
         self.delete_entries(table, row, &values)
     }
 

@@ -343,7 +343,8 @@ impl Session {
         };
         let info = match body {
             PlanBody::Insert(_) if changes.tells_records => {
-                format!("Records: {}  Duplicates: {}  Warnings: {warnings}", changes.found, changes.duplicates)
+                let records = changes.found - changes.passed_over;
+                format!("Records: {records}  Duplicates: {}  Warnings: {warnings}", changes.duplicates)
             }
             PlanBody::Update(_) | PlanBody::Several(_) if !body.deletes() => {
                 format!("Rows matched: {}  Changed: {}  Warnings: {warnings}", changes.found, changes.affected)

@@ -15,6 +15,7 @@ use bumpalo::Bump;
 use meseta_engine::Locking;
 use meseta_engine::catalog::TableHandle;
 use meseta_engine::lock::{Mode, OnConflict, TableMode};
+use meseta_engine::row::Value;
 use meseta_engine::rows::{Conflict, RowChange, RowCursor};
 use meseta_errors::{
     ER_BAD_FIELD_ERROR, ER_FIELD_SPECIFIED_TWICE, ER_NONUNIQ_TABLE, ER_OUT_OF_SORTMEMORY, ER_VIEW_WRONG_LIST,
@@ -402,7 +403,7 @@ impl InsertPlan {
             None => None,
         };
         if let Err(error) = complete(&self.table, &self.rules, &mut row, running, arena) {
-            return warn_or_fail(error, self.ignores, running);
+            return self.pass_over(error, running, changes);
         }
         self.write(&row, beside, number, handle, running, changes, arena)
     }
@@ -424,6 +425,13 @@ impl InsertPlan {
         let is_unsigned = self.table.columns[column].data_type.is_unsigned();
         row[column] = if is_unsigned { Datum::Unsigned(number) } else { Datum::Signed(number as i64) };
         Ok(Some(number))
+    }
+
+    /// A row that cannot be: IGNORE passes it over.
+    fn pass_over(&self, error: Error, running: &mut Running<'_>, changes: &mut Changes) -> Result<()> {
+        warn_or_fail(error, self.ignores, running)?;
+        changes.passed_over += 1;
+        Ok(())
     }
 
     /// What the counting column has in a row.
@@ -463,7 +471,7 @@ impl InsertPlan {
                 }
                 Ok(RowChange::Stale) => continue,
                 Ok(RowChange::Conflict(conflict)) => conflict,
-                Err(error) => return warn_or_fail(error, self.ignores, running),
+                Err(error) => return self.pass_over(error, running, changes),
             };
             changes.duplicates += 1;
             if !self.on_duplicate.is_empty() {
@@ -475,7 +483,7 @@ impl InsertPlan {
                     changes.affected += 1;
                     return Ok(());
                 }
-                if self.remove(&conflict, handle, running)? {
+                if self.remove(&conflict, &values, handle, running)? {
                     changes.affected += 1;
                     changes.removed += 1;
                 }
@@ -511,12 +519,19 @@ impl InsertPlan {
         Ok(super::update::is_same_row(&before, row))
     }
 
-    fn remove(&self, conflict: &Conflict, handle: &TableHandle, running: &mut Running<'_>) -> Result<bool> {
+    /// REPLACE: the row in the way goes, for one with these values.
+    fn remove(
+        &self,
+        conflict: &Conflict,
+        values: &[Value<'_>],
+        handle: &TableHandle,
+        running: &mut Running<'_>,
+    ) -> Result<bool> {
         let mut cursor = RowCursor::locking_at(handle, 0, &conflict.primary_key, Self::locking(running));
         if !cursor.next(running.inside.engine).map_err(Error::from_engine)? {
             return Ok(false);
         }
-        let deleted = running.inside.engine.delete_row(handle, cursor.row());
+        let deleted = running.inside.engine.delete_replaced_row(handle, cursor.row(), values);
         let deleted = deleted.map_err(|error| running.inside.refusal(error))?;
         Ok(deleted == RowChange::Done)
     }

@@ -33,6 +33,8 @@ use crate::query::{KnownTable, Running, loaded};
 pub struct Changes {
     /// Rows that were found, or given.
     pub found: u64,
+    /// Those of them that IGNORE passed over, but not for another row.
+    pub passed_over: u64,
     /// Rows that were changed: what the client is told.
     pub affected: u64,
     /// Rows that were in the way.
