@@ -6,10 +6,10 @@
 //! Source: what 9.7 answers.
 
 use meseta_errors::{
-    ER_BAD_TABLE_ERROR, ER_EVENT_DOES_NOT_EXIST, ER_NO_DB_ERROR, ER_NO_SUCH_TABLE, ER_SP_DOES_NOT_EXIST,
-    ER_TRG_DOES_NOT_EXIST,
+    ER_BAD_TABLE_ERROR, ER_EVENT_DOES_NOT_EXIST, ER_FEATURE_DISABLED, ER_NO_DB_ERROR, ER_NO_SUCH_TABLE,
+    ER_SP_DOES_NOT_EXIST, ER_TRG_DOES_NOT_EXIST,
 };
-use meseta_parser::ast::{self, ProgramAction, ProgramKind, Statement};
+use meseta_parser::ast::{self, ProgramAction, ProgramKind, ShowWhat, Statement};
 use meseta_types::SqlError;
 
 use super::Session;
@@ -65,6 +65,25 @@ impl Session {
             return Ok(());
         }
         Err(missing)
+    }
+
+    /// SHOW of something that there is none of; nothing if it is about something else.
+    pub(super) fn absent_shown(&self, what: &ShowWhat<'_>) -> Result<()> {
+        let (kind, name) = match what {
+            ShowWhat::CreateProcedure(name) => ("PROCEDURE", name),
+            ShowWhat::CreateFunction(name) => ("FUNCTION", name),
+            ShowWhat::CreateLibrary(name) => ("LIBRARY", name),
+            ShowWhat::CreateTrigger(name) => {
+                self.place(name)?;
+                return Err(Error::new(ER_TRG_DOES_NOT_EXIST, &[]));
+            }
+            ShowWhat::CreateEvent(name) => return Err(Error::new(ER_EVENT_DOES_NOT_EXIST, &[&self.place(name)?.1])),
+            ShowWhat::ProcedureCode(_) | ShowWhat::FunctionCode(_) => {
+                return Err(Error::new(ER_FEATURE_DISABLED, &[&"SHOW PROCEDURE|FUNCTION CODE", &"--with-debug"]));
+            }
+            _ => return Ok(()),
+        };
+        Err(Error::new(ER_SP_DOES_NOT_EXIST, &[&kind, &self.place(name)?.1]))
     }
 
     fn note(&mut self, error: &Error) {

@@ -459,7 +459,7 @@ impl Session {
 }
 
 /// What KILL takes a value for: rounded, and as 32 bits of it.
-fn number_of(value: Datum<'_>) -> u64 {
+pub(super) fn number_of(value: Datum<'_>) -> u64 {
     let number = match value {
         Datum::Null => 0,
         Datum::Signed(number) => number,

@@ -1,10 +1,10 @@
 //! SHOW of what a session knows: variables, status, warnings.
 
-use meseta_parser::ast::{Show, ShowFilter, ShowWhat};
-use meseta_types::{Collation, DataType, Datum, Level};
+use meseta_parser::ast::{Limit, Show, ShowFilter, ShowWhat};
+use meseta_types::{Collation, DataType, Datum, IntegerSize, Level};
 
-use super::ServerStatus;
-use super::{Answer, Session, Status};
+use super::administration::number_of;
+use super::{Answer, Parameters, ServerStatus, Session, Status};
 use crate::error::Result;
 use crate::query::{OutputColumn, OutputColumns};
 use crate::schema::information::{Cell, Rows, VirtualColumn};
@@ -39,10 +39,14 @@ impl Session {
         let rows = match &show.what {
             ShowWhat::Variables { scope } => named(show_variables(&self.facts.variables, *scope, pattern)),
             ShowWhat::Status { scope } => named(show_status(&ServerStatus::new(&self.facts), *scope, pattern)),
-            ShowWhat::Warnings { limit: None } => {
-                return self.show_conditions(Level::Note, more, answer).map(|()| true);
+            ShowWhat::Warnings { limit } => {
+                let shown = self.shown_conditions(limit.as_ref(), text)?;
+                return self.show_conditions(Level::Note, shown, more, answer).map(|()| true);
             }
-            ShowWhat::Errors { limit: None } => return self.show_conditions(Level::Error, more, answer).map(|()| true),
+            ShowWhat::Errors { limit } => {
+                let shown = self.shown_conditions(limit.as_ref(), text)?;
+                return self.show_conditions(Level::Error, shown, more, answer).map(|()| true);
+            }
             ShowWhat::CountWarnings => {
                 let count = self.context.warnings.count();
                 let columns = vec![number_column("@@session.warning_count")].into();
@@ -54,7 +58,7 @@ impl Session {
                 let row = vec![Datum::Unsigned(count as u64)];
                 return self.show_values(&columns, &[row], more, answer).map(|()| true);
             }
-            _ => return Ok(false),
+            what => return self.absent_shown(what).map(|()| false),
         };
         let columns = vec![VirtualColumn::text("Variable_name", 64), VirtualColumn::text("Value", 1024)];
         let rows = rows.into_iter().map(|row| row.map(Cell::Text).to_vec()).collect();
@@ -77,15 +81,38 @@ impl Session {
         answer.end(status)
     }
 
+    /// Which conditions a LIMIT wants: so many behind the first so many.
+    fn shown_conditions(&mut self, limit: Option<&Limit<'_>>, text: &[u8]) -> Result<(usize, usize)> {
+        let Some(limit) = limit else { return Ok((0, usize::MAX)) };
+        let mut numbers = [0; 2];
+        let expressions = [Some(limit.count), limit.offset];
+        let given: Vec<_> = expressions.into_iter().flatten().collect();
+        self.evaluate_each(&given, text, Parameters::default(), &mut |at, value| {
+            numbers[at] = number_of(value) as usize;
+            Ok(())
+        })?;
+        let [count, offset] = numbers;
+        Ok((offset, count))
+    }
+
     /// The conditions of the statement before, from this level on.
-    fn show_conditions(&mut self, least: Level, more: bool, answer: &mut dyn Answer) -> Result<()> {
-        let columns = vec![text_column("Level", 7), number_column("Code"), text_column("Message", 512)].into();
+    fn show_conditions(
+        &mut self,
+        least: Level,
+        (offset, count): (usize, usize),
+        more: bool,
+        answer: &mut dyn Answer,
+    ) -> Result<()> {
+        let code = OutputColumn { data_type: DataType::integer(IntegerSize::Int, true), ..number_column("Code") };
+        let columns = vec![text_column("Level", 7), code, text_column("Message", 512)].into();
         let kept = self.context.warnings.kept().to_vec();
         // FOUND_ROWS() is still that of the statement which is warned of.
         let found_rows = self.facts.found_rows;
         let rows: Vec<Vec<Datum<'_>>> = kept
             .iter()
             .filter(|warning| warning.level >= least)
+            .skip(offset)
+            .take(count)
             .map(|warning| {
                 let code = Datum::Unsigned(warning.condition.number.into());
                 vec![Datum::text(warning.level.name()), code, Datum::text(&warning.condition.message)]

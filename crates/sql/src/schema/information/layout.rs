@@ -5,7 +5,7 @@
 //!     TABLE_SCHEMA varchar(64) utf8mb3_bin    a column: name, type, `null` if it may be, collation
 //! ```
 //!
-//! ENUM and SET are texts here.
+//! ENUM and SET are texts in the recorded tables.
 
 use meseta_types::{Collation, DataType, IntegerSize, TextSize};
 
@@ -17,12 +17,14 @@ static LAYOUT: &str = include_str!("layout.txt");
 pub fn columns(table: &str) -> Vec<VirtualColumn> {
     let mut lines = LAYOUT.lines().skip_while(|line| *line != table);
     lines.next();
-    lines.map_while(|line| line.strip_prefix("  ")).map(column).collect()
+    let words = lines.map_while(|line| line.strip_prefix("  ")?.split_once(' '));
+    words.map(|(name, kind)| column(name, kind)).collect()
 }
 
-fn column(line: &'static str) -> VirtualColumn {
-    let mut words = line.split(' ');
-    let (name, kind) = (words.next().unwrap_or_default(), words.next().unwrap_or_default());
+/// A column of this name: type, `null` if it may be, collation.
+pub fn column(name: &'static str, kind: &'static str) -> VirtualColumn {
+    let mut words = kind.split(' ');
+    let kind = words.next().unwrap_or_default();
     let (mut nullable, mut collation) = (false, Collation::Utf8mb3GeneralCi);
     for word in words {
         match word {
@@ -43,7 +45,9 @@ fn data_type(kind: &str, collation: Collation) -> DataType {
     match word {
         "varchar" => DataType::varchar(length, collation),
         "varbinary" => DataType::varchar(length, Collation::Binary),
-        "char" => DataType::Char { length, collation },
+        // What is sent of an ENUM is of this type too.
+        "char" | "enum" => DataType::Char { length, collation },
+        "null" => DataType::Null,
         "text" => text(TextSize::Normal),
         "mediumtext" => text(TextSize::Medium),
         "longtext" | "json" => text(TextSize::Long),
@@ -51,7 +55,8 @@ fn data_type(kind: &str, collation: Collation) -> DataType {
         "smallint" | "smallint_unsigned" => integer(IntegerSize::Small),
         "int" | "int_unsigned" => integer(IntegerSize::Int),
         "bigint" | "bigint_unsigned" => integer(IntegerSize::Big),
-        "datetime" | "timestamp" => DataType::DateTime { decimals: length as u8 },
+        "datetime" => DataType::DateTime { decimals: length as u8 },
+        "timestamp" => DataType::Timestamp { decimals: length as u8 },
         "float" | "double" | "decimal" => DataType::DOUBLE,
         _ => text(TextSize::Long),
     }

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use meseta_errors::ER_BAD_DB_ERROR;
+use meseta_errors::{ER_BAD_DB_ERROR, ER_WRONG_OBJECT};
 use meseta_parser::ast::{self, ShowFilter, ShowWhat};
 use meseta_types::{Collation, Zone};
 
 use super::columns::{column_key, extra, index_cells};
-use super::{Cell, Rows, View, VirtualColumn as Column, Wanted};
+use super::{Cell, Rows, View, VirtualColumn as Column, Wanted, layout};
 use crate::error::{Error, Result};
 use crate::schema::show_create::{column_type, default_value};
 use crate::schema::{Database, Table, show_create_database, show_create_table};
@@ -64,8 +64,9 @@ fn rows_of(table: &str, session: &mut DefinitionContext<'_>) -> Vec<Vec<Cell>> {
     super::virtual_table(table).map_or_else(Vec::new, |table| table.rows(&view, Wanted::default()))
 }
 
-fn headings(names: &[&'static str]) -> Vec<(String, Column)> {
-    names.iter().map(|name| heading(*name, Column::text(name, 64).or_null())).collect()
+/// Columns by their names and types, as MySQL 9.7 announces them. Types are written as in `layout.txt`.
+fn headings(columns: &[(&'static str, &'static str)]) -> Vec<(String, Column)> {
+    columns.iter().map(|(name, kind)| heading(*name, layout::column(name, kind))).collect()
 }
 
 fn answer(what: &ShowWhat<'_>, session: &mut DefinitionContext<'_>) -> Result<Rows> {
@@ -79,6 +80,10 @@ fn answer(what: &ShowWhat<'_>, session: &mut DefinitionContext<'_>) -> Result<Ro
         ShowWhat::Columns { full, table, .. } => columns(*full, table, session),
         ShowWhat::Indexes { table, .. } => indexes(table, session),
         ShowWhat::CreateTable(name) => create_table(name, session),
+        ShowWhat::CreateView(name) => {
+            let table = shown_table(name, session)?;
+            Err(Error::new(ER_WRONG_OBJECT, &[&table.database, &table.name, &"VIEW"]))
+        }
         ShowWhat::CreateDatabase { if_not_exists, name } => {
             let name = String::from_utf8_lossy(&name.text).into_owned();
             let known = session.database_named(&name);
@@ -96,7 +101,14 @@ fn answer(what: &ShowWhat<'_>, session: &mut DefinitionContext<'_>) -> Result<Ro
             Ok(Rows { columns, rows: vec![vec![Cell::text(name), Cell::text(text)]] })
         }
         ShowWhat::Engines => {
-            let columns = headings(&["Engine", "Support", "Comment", "Transactions", "XA", "Savepoints"]);
+            let columns = headings(&[
+                ("Engine", "varchar(64)"),
+                ("Support", "varchar(8)"),
+                ("Comment", "varchar(80)"),
+                ("Transactions", "varchar(3) null"),
+                ("XA", "varchar(3) null"),
+                ("Savepoints", "varchar(3) null"),
+            ]);
             Ok(Rows { columns, rows: rows_of("ENGINES", session) })
         }
         ShowWhat::CharacterSet => {
@@ -104,77 +116,103 @@ fn answer(what: &ShowWhat<'_>, session: &mut DefinitionContext<'_>) -> Result<Ro
                 row.swap(1, 2);
                 row
             });
-            let columns = headings(&["Charset", "Description", "Default collation", "Maxlen"]);
+            let columns = headings(&[
+                ("Charset", "varchar(64)"),
+                ("Description", "varchar(2048)"),
+                ("Default collation", "varchar(64)"),
+                ("Maxlen", "int_unsigned"),
+            ]);
             Ok(Rows { columns, rows: rows.collect() })
         }
         ShowWhat::Collation => {
-            let names = ["Collation", "Charset", "Id", "Default", "Compiled", "Sortlen", "Pad_attribute"];
-            Ok(Rows { columns: headings(&names), rows: rows_of("COLLATIONS", session) })
+            let columns = headings(&[
+                ("Collation", "varchar(64)"),
+                ("Charset", "varchar(64)"),
+                ("Id", "bigint_unsigned"),
+                ("Default", "varchar(3)"),
+                ("Compiled", "varchar(3)"),
+                ("Sortlen", "int_unsigned"),
+                ("Pad_attribute", "enum(9)"),
+            ]);
+            Ok(Rows { columns, rows: rows_of("COLLATIONS", session) })
         }
         ShowWhat::Plugins => {
             let rows = rows_of("PLUGINS", session)
                 .into_iter()
                 .map(|row| [0, 2, 3, 5, 9].into_iter().filter_map(|at| row.get(at).cloned()).collect());
-            Ok(Rows { columns: headings(&["Name", "Status", "Type", "Library", "License"]), rows: rows.collect() })
+            let columns = headings(&[
+                ("Name", "varchar(64)"),
+                ("Status", "varchar(10)"),
+                ("Type", "varchar(80)"),
+                ("Library", "varchar(64) null"),
+                ("License", "varchar(80) null"),
+            ]);
+            Ok(Rows { columns, rows: rows.collect() })
         }
         ShowWhat::Triggers { schema, .. } => {
             database(*schema, session)?;
-            let names = [
-                "Trigger",
-                "Event",
-                "Table",
-                "Statement",
-                "Timing",
-                "Created",
-                "sql_mode",
-                "Definer",
-                "character_set_client",
-                "collation_connection",
-                "Database Collation",
-            ];
-            Ok(Rows { columns: headings(&names), rows: Vec::new() })
+            let columns = headings(&[
+                ("Trigger", "varchar(64)"),
+                ("Event", "enum(6)"),
+                ("Table", "varchar(64)"),
+                ("Statement", "longtext"),
+                ("Timing", "enum(6)"),
+                ("Created", "timestamp(2)"),
+                ("sql_mode", "enum(546)"),
+                ("Definer", "varchar(288)"),
+                ("character_set_client", "varchar(64)"),
+                ("collation_connection", "varchar(64)"),
+                ("Database Collation", "varchar(64)"),
+            ]);
+            Ok(Rows { columns, rows: Vec::new() })
         }
         ShowWhat::Events { schema } => {
             database(*schema, session)?;
-            let names = [
-                "Db",
-                "Name",
-                "Definer",
-                "Time zone",
-                "Type",
-                "Execute at",
-                "Interval value",
-                "Interval field",
-                "Starts",
-                "Ends",
-                "Status",
-                "Originator",
-                "character_set_client",
-                "collation_connection",
-                "Database Collation",
-            ];
-            Ok(Rows { columns: headings(&names), rows: Vec::new() })
+            let columns = headings(&[
+                ("Db", "varchar(64)"),
+                ("Name", "varchar(64)"),
+                ("Definer", "varchar(288)"),
+                ("Time zone", "varchar(64)"),
+                ("Type", "varchar(9)"),
+                ("Execute at", "datetime null"),
+                ("Interval value", "varchar(256) null"),
+                ("Interval field", "enum(18) null"),
+                ("Starts", "datetime null"),
+                ("Ends", "datetime null"),
+                ("Status", "varchar(21)"),
+                ("Originator", "int_unsigned"),
+                ("character_set_client", "varchar(64)"),
+                ("collation_connection", "varchar(64)"),
+                ("Database Collation", "varchar(64)"),
+            ]);
+            Ok(Rows { columns, rows: Vec::new() })
         }
         ShowWhat::ProcedureStatus | ShowWhat::FunctionStatus => {
-            let names = [
-                "Db",
-                "Name",
-                "Type",
-                "Language",
-                "Definer",
-                "Modified",
-                "Created",
-                "Security_type",
-                "Comment",
-                "character_set_client",
-                "collation_connection",
-                "Database Collation",
-            ];
-            Ok(Rows { columns: headings(&names), rows: Vec::new() })
+            let columns = headings(&[
+                ("Db", "varchar(64)"),
+                ("Name", "varchar(64)"),
+                ("Type", "enum(9)"),
+                ("Language", "varchar(64)"),
+                ("Definer", "varchar(288)"),
+                ("Modified", "timestamp"),
+                ("Created", "timestamp"),
+                ("Security_type", "enum(7)"),
+                ("Comment", "text"),
+                ("character_set_client", "varchar(64)"),
+                ("collation_connection", "varchar(64)"),
+                ("Database Collation", "varchar(64)"),
+            ]);
+            Ok(Rows { columns, rows: Vec::new() })
         }
-        ShowWhat::OpenTables { .. } => {
-            Ok(Rows { columns: headings(&["Database", "Table", "In_use", "Name_locked"]), rows: Vec::new() })
-        }
+        ShowWhat::OpenTables { .. } => Ok(Rows {
+            columns: headings(&[
+                ("Database", "varchar(64)"),
+                ("Table", "varchar(64)"),
+                ("In_use", "bigint"),
+                ("Name_locked", "bigint"),
+            ]),
+            rows: Vec::new(),
+        }),
         _ => Err(Error::not_yet("this SHOW")),
     }
 }
@@ -183,7 +221,7 @@ fn tables(full: bool, schema: Option<ast::Identifier<'_>>, session: &mut Definit
     let database = database(schema, session)?;
     let mut columns = vec![heading(format!("Tables_in_{database}"), Column::text("Tables", 64))];
     if full {
-        columns.push(heading("Table_type", Column::text("Table_type", 11)));
+        columns.push(heading("Table_type", layout::column("Table_type", "enum(11)")));
     }
     let row = |name: &str, kind: &str| match full {
         true => vec![Cell::text(name), Cell::text(kind)],
@@ -268,10 +306,20 @@ fn shown_table(name: &ast::ObjectName<'_>, session: &mut DefinitionContext<'_>) 
 fn columns(full: bool, name: &ast::ObjectName<'_>, session: &mut DefinitionContext<'_>) -> Result<Rows> {
     let table = shown_table(name, session)?;
     let zone: &Zone = &session.context.zone;
-    let names: &[&'static str] = match full {
-        true => &["Field", "Type", "Collation", "Null", "Key", "Default", "Extra", "Privileges", "Comment"],
-        false => &["Field", "Type", "Null", "Key", "Default", "Extra"],
-    };
+    let mut columns = headings(&[
+        ("Field", "varchar(64) null"),
+        ("Type", "mediumtext utf8mb3_bin"),
+        ("Collation", "varchar(64) null"),
+        ("Null", "varchar(3)"),
+        ("Key", "enum(3)"),
+        ("Default", "text null utf8mb3_bin"),
+        ("Extra", "varchar(256) null"),
+        ("Privileges", "varchar(154) null"),
+        ("Comment", "text utf8mb3_bin"),
+    ]);
+    if !full {
+        columns.retain(|(name, _)| !["Collation", "Privileges", "Comment"].contains(&name.as_str()));
+    }
     let rows = table.columns.iter().enumerate().map(|(at, column)| {
         let mut row = vec![Cell::text(&column.name), Cell::text(column_type(&column.data_type))];
         if full {
@@ -289,33 +337,27 @@ fn columns(full: bool, name: &ast::ObjectName<'_>, session: &mut DefinitionConte
         }
         row
     });
-    Ok(Rows { columns: headings(names), rows: rows.collect() })
+    Ok(Rows { columns, rows: rows.collect() })
 }
 
 fn indexes(name: &ast::ObjectName<'_>, session: &mut DefinitionContext<'_>) -> Result<Rows> {
-    let names = [
-        "Table",
-        "Non_unique",
-        "Key_name",
-        "Seq_in_index",
-        "Column_name",
-        "Collation",
-        "Cardinality",
-        "Sub_part",
-        "Packed",
-        "Null",
-        "Index_type",
-        "Comment",
-        "Index_comment",
-        "Visible",
-        "Expression",
-    ];
-    let number = |name: &'static str| Column::big(name).or_null();
-    let columns = names.into_iter().map(|name| match name {
-        "Non_unique" | "Seq_in_index" | "Cardinality" | "Sub_part" => heading(name, number(name)),
-        _ => heading(name, Column::text(name, 64).or_null()),
-    });
-    let columns = columns.collect();
+    let columns = headings(&[
+        ("Table", "varchar(64)"),
+        ("Non_unique", "int"),
+        ("Key_name", "varchar(64) null"),
+        ("Seq_in_index", "int_unsigned"),
+        ("Column_name", "varchar(64) null"),
+        ("Collation", "varchar(1) null"),
+        ("Cardinality", "bigint null"),
+        ("Sub_part", "bigint null"),
+        ("Packed", "null"),
+        ("Null", "varchar(3)"),
+        ("Index_type", "varchar(11)"),
+        ("Comment", "varchar(8)"),
+        ("Index_comment", "varchar(2048)"),
+        ("Visible", "varchar(3)"),
+        ("Expression", "longtext null utf8mb3_bin"),
+    ]);
     let table = shown_table(name, session)?;
     let schema = session.schema();
     let Some(engine) = schema.table(table.id) else { return Ok(Rows { columns, rows: Vec::new() }) };
