@@ -20,6 +20,9 @@ fn columns_are_named_by_their_text() {
         ("N'a', n'b', x'4142', 0x41", &["a", "b", "x'4142'", "0x41"]),
         ("1 AS 'a '", &["a "]),
         ("a, t.b, `c`", &["a", "b", "c"]),
+        ("true, TRUE, ( False ), null, (Null)", &["true", "TRUE", "( False )", "NULL", "NULL"]),
+        ("+1, + (+ a), +'a' 'b', +null", &["1", "a", "a", "NULL"]),
+        ("+-1, -+1, +true, +(1+2), +b'1'", &["+-1", "-+1", "+true", "+(1+2)", "+b'1'"]),
         ("(a + 1), COUNT( * )", &["(a + 1)", "COUNT( * )"]),
     ] {
         let text = format!("SELECT {list}");

@@ -12,7 +12,12 @@ impl<'a> SelectItem<'a> {
         if let Some(alias) = alias {
             return Some(alias.0);
         }
-        Some(match expression.kind {
+        // A sign that changes nothing is not in the tree in MySQL.
+        let mut named = expression;
+        while let ExpressionKind::Unary { operator: UnaryOperator::Plus, operand } = named.kind {
+            named = operand;
+        }
+        Some(match named.kind {
             ExpressionKind::Column(name) => name.column.text.0,
             ExpressionKind::Literal(Literal::String(string)) => {
                 let first = &string.value.0[..(string.first_length as usize).min(string.value.len())];
@@ -21,8 +26,6 @@ impl<'a> SelectItem<'a> {
                 &first[start..]
             }
             ExpressionKind::Literal(Literal::Null) => b"NULL",
-            ExpressionKind::Literal(Literal::True) => b"TRUE",
-            ExpressionKind::Literal(Literal::False) => b"FALSE",
             ExpressionKind::Literal(Literal::Integer(digits) | Literal::Decimal(digits) | Literal::Float(digits)) => {
                 digits.0
             }

@@ -87,7 +87,9 @@ impl Node {
     pub fn append_tree(&self, depth: usize, out: &mut String) {
         let _ = write!(out, "{}-> {}", "    ".repeat(depth), self.operation);
         if let Some((cost, rows)) = self.estimate {
-            let _ = write!(out, "  (cost={} rows={})", number(cost), number(rows));
+            // Of rows that are at hand the cost of the first is told too.
+            let cost = if cost == 0.0 { "0..0".to_owned() } else { number(cost) };
+            let _ = write!(out, "  (cost={cost} rows={})", number(rows));
         }
         if let Some(measure) = &self.measure {
             let _ = write!(out, " {}", measure.text());
