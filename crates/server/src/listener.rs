@@ -130,13 +130,15 @@ fn accept_all(listening: &Listening, stop: &OwnedFd, shared: &Arc<Shared>) {
         if shared.is_stopping() || wanted[0].revents().intersects(PollFlags::IN) {
             return;
         }
-        pause = false;
-        for socket in &sockets {
-            if let Err(error) = accept_from(socket, shared) {
-                tracing::error!(%error, "cannot accept connections for now");
-                pause = true;
-            }
+        // Each socket has its turn, whatever became of the others.
+        let failed = sockets.iter().fold(None, |failed, socket| accept_from(socket, shared).err().or(failed));
+        // Of what keeps it from accepting it tells once, not with each attempt.
+        if let Some(error) = failed
+            && !pause
+        {
+            tracing::error!(%error, "cannot accept connections for now");
         }
+        pause = failed.is_some();
     }
 }
 
