@@ -100,6 +100,12 @@ proptest! {
             let (a, b) = (own(&a), own(&b));
             let order = collation.compare(&a, &b);
             prop_assert_eq!(order, key(&a).cmp(&key(&b)), "{} {:?} {:?}", collation.name(), a, b);
+            if let (Some(head), Some(other)) = (collation.sort_key_head(&a), collation.sort_key_head(&b)) {
+                prop_assert!(head.cmp(&other) == order || head == other, "{} {:?} {:?}", collation.name(), a, b);
+                let mut front = key(&a);
+                front.resize(8, 0);
+                prop_assert_eq!(head.to_be_bytes().to_vec(), front);
+            }
             if order.is_eq() {
                 prop_assert_eq!(hash(&a), hash(&b));
             }

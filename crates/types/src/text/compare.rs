@@ -269,6 +269,24 @@ impl Collation {
         }
     }
 
+    /// The first eight bytes of the sort key as a number, with zeros behind a shorter one; `None` for a collation whose keys
+    /// do not grow character by character. `a < b` if that of `a` is less than that of `b`; where they are equal, it is open.
+    pub fn sort_key_head(self, text: &[u8]) -> Option<u64> {
+        match (self.method(), self.pad()) {
+            (Method::Bytes, Pad::None) => {
+                let mut head = [0; 8];
+                let len = text.len().min(8);
+                head[..len].copy_from_slice(&text[..len]);
+                Some(u64::from_be_bytes(head))
+            }
+            (Method::Uca(Uca::V900), _) => {
+                let weights = Stream::new(self, text).map(u64::from).chain(std::iter::repeat(0));
+                Some(weights.take(4).fold(0, |head, weight| head << 16 | weight))
+            }
+            _ => None,
+        }
+    }
+
     /// Appends the weights as WEIGHT_STRING() shows them; with `length`, of exactly so many characters, filled up with
     /// blanks where the collation pads.
     pub fn append_weight_string(self, text: &[u8], length: Option<usize>, out: &mut Vec<u8>) {
@@ -313,11 +331,24 @@ fn append_weights_0900(text: &[u8], out: &mut Vec<u8>) {
     let mut rest = text;
     while let Some(&first) = rest.first() {
         if first < 0x80 {
-            let weight = ASCII_0900[usize::from(first)];
-            if weight != 0 {
-                out.extend_from_slice(&weight.to_be_bytes());
+            // (Nearly always all of it is, and that is quickly seen.)
+            let other = if rest.is_ascii() { None } else { rest.iter().position(|byte| *byte >= 0x80) };
+            let ascii = other.unwrap_or(rest.len());
+            let start = out.len();
+            out.resize(start + 2 * ascii, 0);
+            let mut least = u16::MAX;
+            for (to, byte) in out[start..].chunks_exact_mut(2).zip(rest) {
+                let weight = ASCII_0900[usize::from(byte & 0x7f)];
+                least = least.min(weight);
+                to.copy_from_slice(&weight.to_be_bytes());
             }
-            rest = &rest[1..];
+            if least == 0 {
+                // Controls have no weight: once more without them.
+                out.truncate(start);
+                let weights = rest[..ascii].iter().map(|byte| ASCII_0900[usize::from(*byte)]);
+                weights.filter(|weight| *weight != 0).for_each(|weight| out.extend_from_slice(&weight.to_be_bytes()));
+            }
+            rest = &rest[ascii..];
             continue;
         }
         let (weights, len) = character_weights(Charset::Utf8mb4, Method::Uca(Uca::V900), rest);
