@@ -25,8 +25,12 @@ impl Hasher for KnownHasher {
     }
 
     fn write_u32(&mut self, number: u32) {
-        // Fibonacci hashing (Knuth, The Art of Computer Programming 3, 6.4): maps look at the upper bits too.
-        self.0 = u64::from(number).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        self.write_u64(number.into());
+    }
+
+    fn write_u64(&mut self, number: u64) {
+        // Fibonacci hashing (Knuth, The Art of Computer Programming 3, 6.4): maps look at the upper bits and at the lower.
+        self.0 = number.wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(32);
     }
 
     fn write_u128(&mut self, key: u128) {

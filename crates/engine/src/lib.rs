@@ -18,7 +18,7 @@
 //!   time         ids, commit times, snapshots: which version does one see?
 //!   row          values as bytes: keys that order as values do, rows, version headers
 //!   xa           transactions that a coordinator decides
-//!   core         what all sessions share;  root: what the engine finds first;  counter, index;  known_hash: small maps
+//!   core         what all sessions share;  root: what the engine finds first;  counter, index;  known_hash: maps by numbers
 //! ```
 
 pub mod catalog;

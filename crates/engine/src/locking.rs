@@ -59,8 +59,8 @@ pub enum Direction {
 enum Position {
     /// Nowhere yet.
     Start,
-    /// This key has been shown, or passed over.
-    At(Vec<u8>),
+    /// The key in `passed` has been shown, or passed over.
+    Behind,
     /// All that there was has been shown.
     End,
 }
@@ -85,13 +85,14 @@ pub struct LockingCursor<'i> {
     direction: Direction,
     locking: Locking,
     position: Position,
+    passed: Vec<u8>,
+    /// The key that is tried.
+    next: Vec<u8>,
     key: Vec<u8>,
     value: Vec<u8>,
     /// Whether the lock on this entry was taken for this read.
     fresh: bool,
 }
-
-type Entry = (Vec<u8>, Vec<u8>);
 
 impl<'i> LockingCursor<'i> {
     /// A read of `from <= key`, `key < to`.
@@ -104,6 +105,8 @@ impl<'i> LockingCursor<'i> {
             direction,
             locking,
             position: Position::Start,
+            passed: Vec::new(),
+            next: Vec::new(),
             key: Vec::new(),
             value: Vec::new(),
             fresh: false,
@@ -154,20 +157,23 @@ impl<'i> LockingCursor<'i> {
         }
     }
 
-    /// The next entry, as it is now.
-    fn find(&self) -> Result<Option<Entry>> {
-        let mut cursor = self.index.tree.cursor();
+    /// Shows the next entry, as it is now. False if there is none.
+    fn find(&self, show: impl FnOnce(&[u8], &[u8])) -> Result<bool> {
+        let mut cursor = self.index.tree.cursor().for_one();
         let found = match (&self.position, self.direction) {
             (Position::Start, Direction::Ascending) => cursor.seek(&self.from)?,
-            (Position::At(key), Direction::Ascending) => cursor.seek_above(key)?,
+            (Position::Behind, Direction::Ascending) => cursor.seek_above(&self.passed)?,
             (Position::Start, Direction::Descending) => match &self.to {
                 Some(to) => cursor.seek_below(to)?,
                 None => cursor.seek_last()?,
             },
-            (Position::At(key), Direction::Descending) => cursor.seek_below(key)?,
+            (Position::Behind, Direction::Descending) => cursor.seek_below(&self.passed)?,
             (Position::End, _) => false,
         };
-        Ok(found.then(|| (cursor.key().to_vec(), cursor.value().to_vec())))
+        if found {
+            show(cursor.key(), cursor.value());
+        }
+        Ok(found)
     }
 
     fn is_inside(&self, key: &[u8]) -> bool {
@@ -184,14 +190,23 @@ impl<'i> LockingCursor<'i> {
 
     /// One attempt to lock and show the next entry.
     fn attempt(&mut self, session: &mut Session) -> Result<Attempt> {
-        if matches!(self.position, Position::End) || self.is_point && matches!(self.position, Position::At(_)) {
+        let mut next = std::mem::take(&mut self.next);
+        let attempt = self.attempt_at(session, &mut next);
+        self.next = next;
+        attempt
+    }
+
+    /// `next` is memory for a key.
+    fn attempt_at(&mut self, session: &mut Session, next: &mut Vec<u8>) -> Result<Attempt> {
+        if matches!(self.position, Position::End) || self.is_point && matches!(self.position, Position::Behind) {
             return Ok(Attempt::End);
         }
         if matches!((&self.position, self.direction), (Position::Start, Direction::Descending)) && self.locking.gaps {
             self.lock_above(session)?;
         }
-        let next = self.find()?;
-        let inside = next.as_ref().is_some_and(|(key, _)| self.is_inside(key));
+        next.clear();
+        let is_there = self.find(|key, _| next.extend_from_slice(key))?;
+        let inside = is_there && self.is_inside(next);
         let reach = match (inside, self.locking.gaps, self.direction) {
             (true, true, _) if !self.is_point => Reach::NextKey,
             (true, ..) => Reach::Record,
@@ -200,40 +215,58 @@ impl<'i> LockingCursor<'i> {
             // Locked with the last key that was shown, or above the range.
             (false, ..) => return Ok(Attempt::End),
         };
-        let key = next.as_ref().map_or(Key::Supremum, |(key, _)| Key::Row(key));
+        let key = if is_there { Key::Row(next) } else { Key::Supremum };
         let fresh = match self.lock(session, key, reach)? {
             Outcome::Granted { fresh, .. } => fresh,
             Outcome::KeyGone => return Ok(Attempt::Again),
-            Outcome::Skipped => return Ok(self.pass_over(next)),
+            Outcome::Skipped => {
+                if is_there {
+                    self.pass(next);
+                }
+                return Ok(Attempt::Again);
+            }
         };
-        let found = self.find()?;
-        if found.as_ref().map(|(key, _)| key) != next.as_ref().map(|(key, _)| key) {
+        let (mut value, mut is_same) = (std::mem::take(&mut self.value), !is_there);
+        let found = self.find(|key, its_value| {
+            is_same = is_there && key == next.as_slice();
+            value.clear();
+            value.extend_from_slice(its_value);
+        });
+        self.value = value;
+        found?;
+        if !is_same {
             if let (true, Key::Row(_)) = (fresh, key) {
                 session.core.locks.unlock(&session.owner, &self.index.locks, key);
             }
             return Ok(Attempt::Again);
         }
-        let Some((key, value)) = found.filter(|_| inside) else { return Ok(Attempt::End) };
-        let (header, _) = VersionHeader::split_off(&value).map_err(|problem| self.index.damaged(problem))?;
+        if !inside {
+            return Ok(Attempt::End);
+        }
+        let (header, _) = VersionHeader::split_off(&self.value).map_err(|problem| self.index.damaged(problem))?;
         let Locking { mode, on_conflict, .. } = self.locking;
-        match session.wait_for_writer(self.index, &key, header.writer, mode, on_conflict)? {
+        match session.wait_for_writer(self.index, next, header.writer, mode, on_conflict)? {
             Writer::Gone => {}
             Writer::LookAgain => return Ok(Attempt::Again),
-            Writer::Skipped => return Ok(self.pass_over(Some((key, value)))),
+            Writer::Skipped => {
+                self.pass(next);
+                return Ok(Attempt::Again);
+            }
         }
-        self.position = Position::At(key.clone());
+        self.pass(next);
         if header.deleted {
             return Ok(Attempt::Again);
         }
-        (self.key, self.value, self.fresh) = (key, value, fresh);
+        self.key.clear();
+        self.key.extend_from_slice(next);
+        self.fresh = fresh;
         Ok(Attempt::Shown)
     }
 
-    fn pass_over(&mut self, entry: Option<Entry>) -> Attempt {
-        if let Some((key, _)) = entry {
-            self.position = Position::At(key);
-        }
-        Attempt::Again
+    fn pass(&mut self, key: &[u8]) {
+        self.position = Position::Behind;
+        self.passed.clear();
+        self.passed.extend_from_slice(key);
     }
 
     /// Locks the gap above the last key of the range.
@@ -244,7 +277,7 @@ impl<'i> LockingCursor<'i> {
         };
         loop {
             let above = |index: &Index| -> Result<Option<Vec<u8>>> {
-                let mut cursor = index.tree.cursor();
+                let mut cursor = index.tree.cursor().for_one();
                 Ok(cursor.seek(to)?.then(|| cursor.key().to_vec()))
             };
             let key = above(self.index)?;

@@ -19,9 +19,9 @@
 //! # When things fail
 //! The transaction stays at the head of its queue, and is tried again.
 
+use std::collections::VecDeque;
 use std::collections::hash_map::Entry;
-use std::collections::{HashMap, VecDeque};
-use std::hash::{BuildHasherDefault, DefaultHasher, Hash, Hasher};
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crossbeam_utils::CachePadded;
 use meseta_storage::Change;
@@ -31,6 +31,7 @@ use smallvec::SmallVec;
 use crate::error::Result;
 use crate::ids::{CommitTime, IndexId, SlotNo, TransactionId};
 use crate::index::{Index, Indexes};
+use crate::known_hash::KnownMap;
 use crate::lock::{Key, LockTable};
 use crate::row::VersionHeader;
 use crate::time::InUse;
@@ -65,29 +66,11 @@ struct Kept {
 /// Transactions that have been thinned.
 #[derive(Default)]
 struct KeptList {
-    transactions: HashMap<TransactionId, Kept, BuildHasherDefault<IdHasher>>,
+    transactions: KnownMap<TransactionId, Kept>,
     /// How many were left when they were last thinned again.
     left: usize,
     /// An old snapshot has gone since, and another has not.
     is_stale: bool,
-}
-
-/// Ids are given one after the other: spread them.
-#[derive(Default)]
-struct IdHasher(u64);
-
-impl Hasher for IdHasher {
-    fn write(&mut self, _: &[u8]) {
-        unreachable!("an id is one u64")
-    }
-
-    fn write_u64(&mut self, id: u64) {
-        self.0 = id.wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(32);
-    }
-
-    fn finish(&self) -> u64 {
-        self.0
-    }
 }
 
 #[derive(Default)]

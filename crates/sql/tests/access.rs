@@ -22,7 +22,11 @@ impl Chance {
     fn value(&mut self, column: &str) -> String {
         match (column, self.below(12)) {
             (_, 0) => "NULL".to_owned(),
-            ("c", _) => format!("'{}'", self.one_of(&["a", "B", "b", "cc", "", "ä"])),
+            ("c", _) => format!("'{}'", self.one_of(&["a", "B", "b", "cc", "", "ä", "123456789", "1234567890"])),
+            ("d", _) => format!("{}{}", self.below(3), self.one_of(&["", ".5", ".25", "e0"])),
+            ("e", 1) => format!("'2024-03-0{} 10:00:00'", 1 + self.below(5)),
+            ("e", _) => format!("DATE'2024-03-0{}'", 1 + self.below(5)),
+            ("v", _) => self.one_of(&["'a'", "X'6100'", "'ab'", "'b'", "'abc'"]).to_owned(),
             (_, 1) => format!("{}.5", self.below(9)),
             (_, 2) => "-1".to_owned(),
             (_, 3) => format!("'{}'", self.below(9)),
@@ -31,7 +35,7 @@ impl Chance {
     }
 
     fn condition(&mut self, depth: u32) -> String {
-        let column = self.one_of(&["a", "b", "c", "id"]);
+        let column = self.one_of(&["a", "b", "c", "d", "e", "v", "id"]);
         match self.below(if depth == 0 { 6 } else { 9 }) {
             0 | 1 => {
                 format!("{column} {} {}", self.one_of(&["=", "<", "<=", ">", ">=", "<>", "<=>"]), self.value(column))
@@ -59,23 +63,27 @@ fn indexes_find_what_reading_everything_finds() {
     let server = Server::new();
     let mut session = server.session();
     let session = &mut session;
-    let columns = "id INT NOT NULL, a INT, b INT UNSIGNED, c VARCHAR(9)";
+    let columns = "id INT NOT NULL, a INT, b INT UNSIGNED, c VARCHAR(9), d DECIMAL(5, 1), e DATE, v BINARY(2)";
+    let keys = "PRIMARY KEY (id), KEY (a, b), KEY (b DESC, c), KEY (c, a), KEY (d, a), KEY (e), KEY (v, d)";
     run(session, &format!("CREATE TABLE plain ({columns})"));
-    run(session, &format!("CREATE TABLE keyed ({columns}, PRIMARY KEY (id), KEY (a, b), KEY (b DESC, c), KEY (c, a))"));
+    run(session, &format!("CREATE TABLE keyed ({columns}, {keys})"));
     let mut chance = Chance(7);
     let rows: Vec<String> = (0..200)
         .map(|id| {
             let of = |chance: &mut Chance, column| match chance.value(column) {
                 value if column == "b" && value == "-1" => "8".to_owned(),
+                value if column == "c" && value.len() > 11 => "'123456789'".to_owned(),
+                value if column == "v" && value == "'abc'" => "X'FFFF'".to_owned(),
                 value => value,
             };
-            format!("({id}, {}, {}, {})", of(&mut chance, "a"), of(&mut chance, "b"), of(&mut chance, "c"))
+            let values: Vec<String> = ["a", "b", "c", "d", "e", "v"].map(|column| of(&mut chance, column)).into();
+            format!("({id}, {})", values.join(", "))
         })
         .collect();
     for table in ["plain", "keyed"] {
         assert_eq!(run(session, &format!("INSERT INTO {table} VALUES {}", rows.join(", "))), ["ok 200"]);
     }
-    for _ in 0..600 {
+    for _ in 0..1200 {
         let condition = chance.condition(3);
         let of =
             |session: &mut _, table| run(session, &format!("SELECT id FROM {table} WHERE {condition} ORDER BY id"));

@@ -8,8 +8,6 @@
 //! 3. Under a shard's mutex one takes: another shard's (in ascending order; `gaps`), a ledger's, a seat's. Nothing waits
 //!    for anything else under it, so all that does not wait may be called while a leaf is latched.
 
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -22,6 +20,7 @@ use super::queue::{Claim, Queue};
 use super::seat::{Ended, Site, Ticket};
 use super::wait::WaitKind;
 use super::{LockError, LockTable, OnConflict, Outcome};
+use crate::known_hash::KnownMap;
 
 /// What is asked for, at which key.
 #[derive(Clone, Copy)]
@@ -75,7 +74,7 @@ impl RowQueue {
 /// The queues of some keys, by the keys' hashes.
 #[derive(Default)]
 pub(super) struct Shard {
-    queues: HashMap<u64, SmallVec<[RowQueue; 1]>, BuildHasherDefault<AsItIs>>,
+    queues: KnownMap<u64, SmallVec<[RowQueue; 1]>>,
 }
 
 impl Shard {
@@ -128,24 +127,6 @@ impl Shard {
 
     pub fn rows(&self) -> impl Iterator<Item = &RowQueue> {
         self.queues.values().flatten()
-    }
-}
-
-/// The keys of a shard are hashes already.
-#[derive(Default)]
-struct AsItIs(u64);
-
-impl Hasher for AsItIs {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-
-    fn write_u64(&mut self, hash: u64) {
-        self.0 = hash;
-    }
-
-    fn write(&mut self, _: &[u8]) {
-        unreachable!("the keys are u64");
     }
 }
 

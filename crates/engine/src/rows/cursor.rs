@@ -167,16 +167,36 @@ impl<'t> RowCursor<'t> {
 
     /// Reads the columns that were asked for; others may be NULL. What has to be put together is kept in the buffers.
     pub fn read<'c>(&'c self, buffers: &'c mut [Vec<u8>; 2], out: &mut Vec<Value<'c>>) -> Result<()> {
-        let (index, key, payload) = match &self.source {
+        let (index, key, payload) = self.entry()?;
+        index.layout.read(key, payload, buffers, out).map_err(|problem| index.index.damaged(problem))
+    }
+
+    /// As [`RowCursor::read`], some of the columns that were asked for.
+    pub fn read_columns<'c>(
+        &'c self,
+        columns: &[u16],
+        buffers: &'c mut [Vec<u8>; 2],
+        out: &mut Vec<Value<'c>>,
+    ) -> Result<()> {
+        let (index, key, payload) = self.entry()?;
+        index.layout.read_columns(columns, key, payload, buffers, out).map_err(|problem| index.index.damaged(problem))
+    }
+
+    /// What it stands on, of the index that tells what was asked for: the key, and what is behind the version header.
+    fn entry(&self) -> Result<(&TableIndex, &[u8], &[u8])> {
+        let rows = self.table.rows();
+        Ok(match &self.source {
             Source::Consistent(consistent) if !self.fetches => {
                 let newest = || &consistent.cursor.value()[VERSION_HEADER_LEN..];
                 (self.index, consistent.cursor.key(), consistent.older.as_deref().unwrap_or_else(newest))
             }
-            Source::Consistent(_) => (self.table.rows(), &*self.row.key, &*self.row.value),
-            Source::Locking(_) => return self.row.read(self.table, buffers, out),
-        };
-        let corrupt = |problem| index.index.damaged(problem);
-        index.layout.read(key, payload, buffers, out).map_err(corrupt)
+            Source::Consistent(_) => (rows, &self.row.key, &self.row.value),
+            Source::Locking(_) => {
+                let split = VersionHeader::split_off(&self.row.value);
+                let (_, payload) = split.map_err(|problem| rows.index.damaged(problem))?;
+                (rows, &self.row.key, payload)
+            }
+        })
     }
 }
 

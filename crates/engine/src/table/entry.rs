@@ -31,6 +31,9 @@ pub const KEY_LEN_MAX: usize = 3072;
 /// The number of the hidden column that rows without a primary key have.
 pub const ROW_NUMBER: u16 = u16::MAX;
 
+/// A column that the stored row does not have.
+const NOT_STORED: u16 = u16::MAX;
+
 /// How the entries of one index are made and read.
 #[derive(Clone, Debug)]
 pub struct EntryLayout {
@@ -46,6 +49,8 @@ pub struct EntryLayout {
     pub is_unique: bool,
     /// Columns of the stored row.
     stored_columns: Box<[u16]>,
+    /// For each column of the table, where it is in the stored row; [`NOT_STORED`] if it is not.
+    stored_at: Box<[u16]>,
     stored: RowLayout,
     /// For each column of the table, whether an entry tells it.
     is_told: Box<[bool]>,
@@ -108,6 +113,10 @@ impl EntryLayout {
         let is_stored = |column: u16| !is_told[usize::from(column)] && (is_clustered || is_whole_part(column));
         let stored_columns: Vec<u16> = (0..table.columns.len() as u16).filter(|&column| is_stored(column)).collect();
         stored_columns.iter().for_each(|&column| is_told[usize::from(column)] = true);
+        let mut stored_at = vec![NOT_STORED; table.columns.len()];
+        for (at, &column) in (0..).zip(&stored_columns) {
+            stored_at[usize::from(column)] = at;
+        }
         let contents: Vec<Column> =
             stored_columns.iter().map(|&column| table.columns[usize::from(column)].content).collect();
         let added: Vec<Value<'_>> = stored_columns
@@ -125,6 +134,7 @@ impl EntryLayout {
             is_unique: index.unique,
             stored: RowLayout::with_added(&contents, &added)?,
             stored_columns: stored_columns.into(),
+            stored_at: stored_at.into(),
             is_told: is_told.into(),
             primary_parts,
         })
@@ -288,19 +298,50 @@ impl EntryLayout {
         &'e self,
         key: &'e [u8],
         payload: &'e [u8],
+        buffers: &'e mut [Vec<u8>; 2],
+        out: &mut Vec<Value<'e>>,
+    ) -> Result<(), Corrupt> {
+        self.read_stored_and_key(&self.stored_columns, true, key, payload, buffers, out)
+    }
+
+    /// As [`EntryLayout::read`], of these columns; others may be NULL.
+    pub fn read_columns<'e>(
+        &'e self,
+        columns: &[u16],
+        key: &'e [u8],
+        payload: &'e [u8],
+        buffers: &'e mut [Vec<u8>; 2],
+        out: &mut Vec<Value<'e>>,
+    ) -> Result<(), Corrupt> {
+        let needs_key = columns.iter().any(|&column| self.stored_at[usize::from(column)] == NOT_STORED);
+        self.read_stored_and_key(columns, needs_key, key, payload, buffers, out)
+    }
+
+    /// Of these columns those that are stored; and what the key has, if it is needed.
+    fn read_stored_and_key<'e>(
+        &'e self,
+        columns: &[u16],
+        needs_key: bool,
+        key: &'e [u8],
+        payload: &'e [u8],
         [own_buffer, primary_buffer]: &'e mut [Vec<u8>; 2],
         out: &mut Vec<Value<'e>>,
     ) -> Result<(), Corrupt> {
+        let split = self.split(key, payload)?;
         out.clear();
         out.resize(self.is_told.len(), Value::Null);
-        let split = self.split(key, payload)?;
-        read_parts(&self.parts, KeyReader::new(split.own, own_buffer), out)?;
-        if !self.is_clustered {
-            read_parts(&self.primary_parts, KeyReader::new(split.primary_key, primary_buffer), out)?;
+        if needs_key {
+            read_parts(&self.parts, KeyReader::new(split.own, own_buffer), out)?;
+            if !self.is_clustered {
+                read_parts(&self.primary_parts, KeyReader::new(split.primary_key, primary_buffer), out)?;
+            }
         }
         let stored = RowRef::new(&self.stored, split.stored)?;
-        for (at, &column) in self.stored_columns.iter().enumerate() {
-            out[usize::from(column)] = stored.value(at)?;
+        for &column in columns {
+            let at = self.stored_at[usize::from(column)];
+            if at != NOT_STORED {
+                out[usize::from(column)] = stored.value(usize::from(at))?;
+            }
         }
         Ok(())
     }

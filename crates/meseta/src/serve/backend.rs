@@ -208,6 +208,11 @@ impl ClientSession {
         self.ended(done, reply)
     }
 
+    /// What is kept of a prepared statement that is not being executed.
+    fn statement(&mut self, id: u32) -> Option<&mut StatementState> {
+        self.statements.get_mut(&id)?.as_deref_mut()
+    }
+
     /// A command has been answered: the connection hears of what has changed, and the reply waits for the log if it must.
     fn ended(&mut self, done: Result<()>, reply: &mut Reply<'_>) -> Outcome {
         self.connection.set_database(self.session.database());
@@ -431,13 +436,14 @@ impl Session for ClientSession {
             return Self::failed(reply, &error);
         }
         let status = self.status();
-        let state = self.statements.get_mut(&statement_id).and_then(Option::as_mut);
-        let Some(open) = state.map(|state| &mut state.cursor).filter(|cursor| cursor.is_some()) else {
+        let Some(mut cursor) = self.statement(statement_id).and_then(|state| state.cursor.take()) else {
             reply.error(meseta_errors::ER_STMT_HAS_NO_OPEN_CURSOR, &[&statement_id]);
             return Outcome::Done;
         };
-        if open.as_mut().is_some_and(|cursor| !cursor.fetch(rows, status, reply)) {
-            *open = None;
+        if cursor.fetch(rows, status, reply)
+            && let Some(state) = self.statement(statement_id)
+        {
+            state.cursor = Some(cursor);
         }
         Outcome::Done
     }
@@ -446,7 +452,7 @@ impl Session for ClientSession {
         self.session.count(Counter::ComStmtSendLongData);
         let limit = self.session.variables().settings().max_allowed_packet as usize;
         // There is no answer, and so no error either.
-        if let Some(state) = self.statements.get_mut(&statement_id).and_then(Option::as_mut) {
+        if let Some(state) = self.statement(statement_id) {
             state.long_data.append(parameter, piece, limit);
         }
     }
@@ -464,7 +470,7 @@ impl Session for ClientSession {
         if let Err(error) = self.session.prepared_text(statement_id, "mysqld_stmt_reset") {
             return Self::failed(reply, &error);
         }
-        if let Some(state) = self.statements.get_mut(&statement_id).and_then(Option::as_mut) {
+        if let Some(state) = self.statement(statement_id) {
             state.long_data.clear();
             state.cursor = None;
         }

@@ -128,7 +128,10 @@ pub fn key_value<'v>(value: Datum<'v>, column: &'v DataType, comparer: &Comparer
             {
                 return Key::Unusable;
             }
-            Key::Exact(Datum::Text(text, *collation))
+            match column {
+                DataType::Char { length, collation: Collation::Binary } => binary_key(text, *length as usize, env),
+                _ => Key::Exact(Datum::Text(text, *collation)),
+            }
         }
         (DataType::Date, Datum::Date(_)) => Key::Exact(value),
         (DataType::Date, Datum::DateTime(found, _)) => {
@@ -172,6 +175,24 @@ pub fn key_value<'v>(value: Datum<'v>, column: &'v DataType, comparer: &Comparer
         }
         (DataType::Year, Datum::Signed(_) | Datum::Unsigned(_) | Datum::Text(..)) => year_key(value, comparer),
         _ => Key::Unusable,
+    }
+}
+
+/// The place of some bytes among those of a BINARY column, all of which are of one length.
+fn binary_key<'v>(bytes: &'v [u8], length: usize, env: &mut Env<'v, '_>) -> Key<'v> {
+    let text = |bytes| Datum::Text(bytes, Collation::Binary);
+    match bytes.get(..length) {
+        // Filled up with zeros, which are more than nothing.
+        None => Key::Between(text(bytes)),
+        Some(front) if front.len() == bytes.len() => Key::Exact(text(bytes)),
+        // More than what it begins with, and less than what comes next.
+        Some(front) => {
+            let Some(last) = front.iter().rposition(|byte| *byte != u8::MAX) else { return Key::Unusable };
+            let next = env.arena.alloc_slice_copy(front);
+            next[last] += 1;
+            next[last + 1..].fill(0);
+            Key::Between(text(next))
+        }
     }
 }
 
@@ -376,6 +397,13 @@ impl Expr {
         let mut known = own && !self.is_query();
         self.operands(&mut |operand| known = known && operand.is_known_without(columns));
         known
+    }
+
+    /// Whether it reads a user variable, which the statement may set while rows are read.
+    pub fn reads_user_variable(&self) -> bool {
+        let mut found = matches!(self.kind, ExprKind::UserVariable(_));
+        self.operands(&mut |operand| found = found || operand.reads_user_variable());
+        found
     }
 
     fn is_query(&self) -> bool {

@@ -8,7 +8,8 @@
 //! ```
 //!
 //! # Invariants
-//! 1. An access yields every row for which the conditions hold; others may come too: conditions are asked again.
+//! 1. An access yields every row for which the conditions hold; others may come too: conditions are asked again, but for
+//!    those that its bounds say already ([`Access::implied`]), if all bounds could be used as they are.
 //! 2. An index is used for a comparison only if its order is that of the comparison (`expression`, inspect). What a value
 //!    is to the column is decided when it is known: a number between two integers, NULL, or nothing that an index finds.
 //!
@@ -18,12 +19,14 @@
 use std::ops::{Bound, Range};
 
 use bumpalo::Bump;
+use meseta_engine::Isolation;
 use meseta_engine::row::{KeyRange, Value};
+use meseta_engine::table::PartDefinition;
 use meseta_types::{Context, DataType, Datum, Stored};
 use smallvec::{SmallVec, smallvec};
 
 use super::inside::Running;
-use super::plan::{Access, Lookup, Stretch, TableSource};
+use super::plan::{Access, ConditionSet, Lookup, Stretch, TableSource};
 use super::statistics::TableStatistics;
 use super::table::KnownTable;
 use crate::error::Result;
@@ -87,6 +90,8 @@ struct Seeker<'s, 'r> {
     outer: &'s [&'s [Datum<'s>]],
     arena: &'s Bump,
     running: &'s mut Running<'r>,
+    /// All bounds so far could be used.
+    is_exact: bool,
 }
 
 impl<'s> Seeker<'s, '_> {
@@ -107,7 +112,10 @@ impl<'s> Seeker<'s, '_> {
             Key::Exact(datum) => Sought::Exactly(stored(datum)),
             Key::Between(datum) => Sought::Below(stored(datum)),
             Key::Null => Sought::Nothing,
-            Key::Unusable => Sought::Anything,
+            Key::Unusable => {
+                self.is_exact = false;
+                Sought::Anything
+            }
         })
     }
 
@@ -201,14 +209,21 @@ impl<'s> Seeker<'s, '_> {
 }
 
 /// Where the rows of an access are, for the row so far: in one stretch, or in those of `any_of`, in the order of their keys.
+/// And which of the source's conditions hold of all of them.
 pub fn bounds(
     source: &TableSource,
     row: &[Datum<'_>],
     outer: &[&[Datum<'_>]],
     running: &mut Running<'_>,
-) -> Result<Stretches> {
+) -> Result<(Stretches, ConditionSet)> {
     let arena = Bump::new();
-    Seeker { source, row, outer, arena: &arena, running }.bounds()
+    let mut seeker = Seeker { source, row, outer, arena: &arena, running, is_exact: true };
+    let stretches = seeker.bounds()?;
+    let is_exact = seeker.is_exact;
+    // Who reads what is not committed may see a row without the entry that led to it.
+    let is_of_one_version = source.access.index == 0 || running.inside.engine.isolation() > Isolation::ReadUncommitted;
+    let implied = if is_exact && is_of_one_version { source.access.implied } else { ConditionSet::default() };
+    Ok((stretches, implied))
 }
 
 /// Stretches in the order of their keys; those that overlap are one.
@@ -247,22 +262,36 @@ enum Said<'e> {
     High(&'e Expr, Comparer, bool),
 }
 
+/// What a condition says of one column, and which condition.
+#[derive(Clone, Copy)]
+struct Fact<'e> {
+    column: u32,
+    said: Said<'e>,
+    /// Its number; [`ASKED_AGAIN`] if it has to be asked again whatever bounds say.
+    condition: usize,
+}
+
+/// For a condition that may hold of a row and no longer of the next.
+const ASKED_AGAIN: usize = usize::MAX;
+
 /// What conditions say of a table's columns.
 #[derive(Default)]
 struct Facts<'e> {
     /// The columns' slots: values that depend on them are no help in finding them.
     slots: Range<u32>,
     /// All of this holds.
-    all: Vec<(u32, Said<'e>)>,
+    all: Vec<Fact<'e>>,
     /// Of each of these, one: what OR and IN say.
-    one_of: Vec<Vec<Vec<(u32, Said<'e>)>>>,
+    one_of: Vec<Vec<Vec<Fact<'e>>>>,
 }
 
 impl<'e> Facts<'e> {
-    fn add(&mut self, condition: &'e Expr) {
+    fn add(&mut self, number: usize, condition: &'e Expr) {
         use ComparisonOperator as Operator;
+        let number = if condition.reads_user_variable() { ASKED_AGAIN } else { number };
+        let fact = |column, said| Fact { column, said, condition: number };
         if let Some(slot) = condition.as_is_null() {
-            self.all.push((slot, Said::IsNull));
+            self.all.push(fact(slot, Said::IsNull));
         }
         for comparison in condition.as_comparisons() {
             if !comparison.orders_like() || !self.are_known([comparison.value]) {
@@ -277,7 +306,7 @@ impl<'e> Facts<'e> {
                 Operator::GreaterOrEqual => Some(Said::Low(value, comparer, true)),
                 _ => None,
             };
-            self.all.extend(said.map(|said| (comparison.column, said)));
+            self.all.extend(said.map(|said| fact(comparison.column, said)));
         }
         if let Some((column, between)) = condition.as_between()
             && [&between.low, &between.high]
@@ -285,8 +314,8 @@ impl<'e> Facts<'e> {
                 .all(|side| orders_like(&between.comparer, &between.operand.data_type, &side.data_type))
             && self.are_known([&between.low, &between.high])
         {
-            self.all.push((column, Said::Low(&between.low, between.comparer, true)));
-            self.all.push((column, Said::High(&between.high, between.comparer, true)));
+            self.all.push(fact(column, Said::Low(&between.low, between.comparer, true)));
+            self.all.push(fact(column, Said::High(&between.high, between.comparer, true)));
         }
         let of_list = condition.as_in().filter(|list| self.are_known(&list.list)).map(of_list);
         let one_of = of_list.or_else(|| condition.as_or().map(|operands| self.of_or(operands)));
@@ -302,11 +331,11 @@ impl<'e> Facts<'e> {
     }
 
     /// What each operand of OR says.
-    fn of_or(&self, operands: &'e [Expr]) -> Vec<Vec<(u32, Said<'e>)>> {
+    fn of_or(&self, operands: &'e [Expr]) -> Vec<Vec<Fact<'e>>> {
         let said = |operand: &'e Expr| {
             let mut facts = Facts { slots: self.slots.clone(), ..Facts::default() };
             let conjuncts = operand.as_and().unwrap_or(std::slice::from_ref(operand));
-            conjuncts.iter().for_each(|conjunct| facts.add(conjunct));
+            conjuncts.iter().for_each(|conjunct| facts.add(0, conjunct));
             facts.all
         };
         operands.iter().map(said).collect()
@@ -314,7 +343,7 @@ impl<'e> Facts<'e> {
 }
 
 /// What each element of an IN list says.
-fn of_list(list: &InList) -> Vec<Vec<(u32, Said<'_>)>> {
+fn of_list(list: &InList) -> Vec<Vec<Fact<'_>>> {
     let operands = list.operand.as_row().unwrap_or(std::slice::from_ref(&list.operand));
     let comparers = list.comparers.chunks(operands.len());
     let mut all = Vec::with_capacity(list.list.len());
@@ -325,7 +354,7 @@ fn of_list(list: &InList) -> Vec<Vec<(u32, Said<'_>)>> {
             if let Some(column) = operand.as_column()
                 && orders_like(comparer, &operand.data_type, &value.data_type)
             {
-                facts.push((column, Said::Equal(value, *comparer)));
+                facts.push(Fact { column, said: Said::Equal(value, *comparer), condition: 0 });
             }
         }
         all.push(facts);
@@ -337,7 +366,7 @@ fn of_list(list: &InList) -> Vec<Vec<(u32, Said<'_>)>> {
 fn facts_of<'e>(table: &KnownTable, first_slot: usize, conditions: &[&'e Expr]) -> Facts<'e> {
     let slots = first_slot as u32..(first_slot + table.columns.len()) as u32;
     let mut facts = Facts { slots, ..Facts::default() };
-    conditions.iter().for_each(|condition| facts.add(condition));
+    conditions.iter().enumerate().for_each(|(number, condition)| facts.add(number, condition));
     facts
 }
 
@@ -369,7 +398,8 @@ fn covering(table: &KnownTable, columns: &[u16]) -> Option<usize> {
 const CLEARLY: f64 = 0.8;
 
 /// Chooses how a table's rows are found by these conditions, which name nothing but it and what comes before. `columns` are
-/// those that are asked for, if an index that has them all will do. Returns about how many rows it reads, too.
+/// those that are asked for, if an index that has them all will do. Returns about how many rows it reads, too. (The
+/// access's implied conditions are numbers of these.)
 pub fn choose(
     table: &KnownTable,
     first_slot: usize,
@@ -426,46 +456,78 @@ fn cost_of(access: &Access, is_direct: bool, unique: bool, parts: usize, statist
     found.max(1.0) * exactness * if is_direct { 1.0 } else { 1.5 }
 }
 
-/// What facts say of an index's columns, from one on.
-fn stretch_of<'e>(facts: &[&'e [(u32, Said<'e>)]], slots: &[u32]) -> Stretch {
+/// What facts say of an index's columns, from one on; and the conditions of which that is, a number for each fact.
+fn stretch_of<'e>(facts: &[&'e [Fact<'e>]], slots: &[u32]) -> (Stretch, Vec<usize>) {
     let lookup = |value: &Expr, comparer| Lookup::Value { value: value.clone(), comparer };
-    let mut stretch = Stretch::default();
+    let (mut stretch, mut used) = (Stretch::default(), Vec::new());
     for slot in slots {
-        let mut equal = None;
-        for (_, said) in facts.iter().copied().flatten().filter(|(column, _)| column == slot) {
-            match *said {
-                Said::IsNull => equal = equal.or(Some(Lookup::Null)),
-                Said::Equal(value, comparer) => equal = equal.or_else(|| Some(lookup(value, comparer))),
+        let (mut equal, mut bounds) = (None, [None, None]);
+        for fact in facts.iter().copied().flatten().filter(|fact| fact.column == *slot) {
+            let number = fact.condition;
+            match fact.said {
+                Said::IsNull => equal = equal.or(Some((Lookup::Null, number))),
+                Said::Equal(value, comparer) => equal = equal.or_else(|| Some((lookup(value, comparer), number))),
                 Said::Low(value, comparer, is_included) => {
-                    stretch.low.get_or_insert_with(|| (lookup(value, comparer), is_included));
+                    bounds[0].get_or_insert_with(|| ((lookup(value, comparer), is_included), number));
                 }
                 Said::High(value, comparer, is_included) => {
-                    stretch.high.get_or_insert_with(|| (lookup(value, comparer), is_included));
+                    bounds[1].get_or_insert_with(|| ((lookup(value, comparer), is_included), number));
                 }
             }
         }
-        let Some(equal) = equal else { break };
-        (stretch.low, stretch.high) = (None, None);
-        stretch.equal.push(equal);
+        match equal {
+            Some((lookup, number)) => {
+                stretch.equal.push(lookup);
+                used.push(number);
+            }
+            None => {
+                used.extend(bounds.iter().flatten().map(|(_, number)| *number));
+                let [low, high] = bounds.map(|bound| bound.map(|(bound, _)| bound));
+                (stretch.low, stretch.high) = (low, high);
+                break;
+            }
+        }
     }
-    stretch
+    (stretch, used)
+}
+
+/// Of the conditions that facts are of, those of which all facts are used.
+fn implied(facts: &[Fact<'_>], used: &[usize]) -> ConditionSet {
+    let mut set = ConditionSet::default();
+    for &number in used {
+        let facts = facts.iter().filter(|fact| fact.condition == number).count();
+        if facts == used.iter().filter(|used| **used == number).count() {
+            set.insert(number);
+        }
+    }
+    set
 }
 
 /// What the conditions say of an index's columns, from the first on.
 fn for_index(table: &KnownTable, number: usize, first_slot: usize, facts: &Facts<'_>) -> Option<Access> {
     let definition = &table.engine().definition.indexes[number];
     let slots: Vec<u32> = definition.parts.iter().map(|part| (first_slot + usize::from(part.column)) as u32).collect();
-    let Stretch { equal, low, high } = stretch_of(&[&facts.all], &slots);
+    let (Stretch { equal, low, high }, used) = stretch_of(&[&facts.all], &slots);
     let mut access = Access { index: number, equal, low, high, ..Access::all() };
+    // Of other types a value may be made to fit: a BINARY is filled up, a TIMESTAMP is put within its bounds.
+    let is_exact = |part: &PartDefinition| {
+        let data_type = &table.columns[usize::from(part.column)].data_type;
+        matches!(
+            data_type,
+            DataType::Integer { .. } | DataType::Decimal { .. } | DataType::Date | DataType::DateTime { .. }
+        )
+    };
+    if definition.parts.iter().take(access.equal.len() + 1).all(is_exact) {
+        access.implied = implied(&facts.all, &used);
+    }
     let behind = &slots[access.equal.len()..];
     for one_of in &facts.one_of {
         let stretches: Vec<Stretch> =
-            one_of.iter().map(|facts_of_one| stretch_of(&[facts_of_one, &facts.all], behind)).collect();
+            one_of.iter().map(|facts_of_one| stretch_of(&[facts_of_one, &facts.all], behind).0).collect();
         // Each must say something that is not said of all anyway.
-        let has_own =
-            |facts_of_one: &[(u32, Said<'_>)]| facts_of_one.iter().any(|(column, _)| behind.first() == Some(column));
+        let has_own = |facts_of_one: &[Fact<'_>]| facts_of_one.iter().any(|fact| behind.first() == Some(&fact.column));
         if one_of.iter().all(|facts_of_one| has_own(facts_of_one)) {
-            (access.low, access.high) = (None, None);
+            (access.low, access.high, access.implied) = (None, None, ConditionSet::default());
             access.any_of = stretches;
             break;
         }

@@ -280,12 +280,13 @@ impl<'a, 't> Binder<'a, 't> {
         match query.body {
             QueryBody::Select(select) => {
                 let (plan, columns) = self.select(select, query, limit.is_some())?;
-                Ok(QueryPlan { body: Body::Select(Box::new(plan)), columns: columns.into(), order: Vec::new(), limit })
+                Ok(QueryPlan { limit, ..QueryPlan::new(Body::Select(Box::new(plan)), columns) })
             }
             QueryBody::Parenthesised(inner) if query.order_by.is_empty() && limit.is_none() => self.query(inner),
             body => {
                 let mut plan = self.body(body)?;
-                plan = QueryPlan { limit: None, order: Vec::new(), columns: plan.columns.clone(), body: wrap(plan) };
+                let columns = plan.columns.clone();
+                plan = QueryPlan::new(wrap(plan), columns);
                 plan.order = self.order_of_columns(query, &plan.columns)?;
                 plan.limit = limit;
                 Ok(plan)
@@ -307,12 +308,7 @@ impl<'a, 't> Binder<'a, 't> {
         match body {
             QueryBody::Select(select) => {
                 let (plan, columns) = self.select_alone(select)?;
-                Ok(QueryPlan {
-                    body: Body::Select(Box::new(plan)),
-                    columns: columns.into(),
-                    order: Vec::new(),
-                    limit: None,
-                })
+                Ok(QueryPlan::new(Body::Select(Box::new(plan)), columns))
             }
             QueryBody::Parenthesised(query) => self.query(query),
             QueryBody::Values(rows) => self.values(rows),
@@ -326,12 +322,7 @@ impl<'a, 't> Binder<'a, 't> {
                 let columns = super::set_operation::columns(&left.columns, &right.columns, set.operator)?;
                 let slots = super::set_operation::slots(&columns);
                 let set = SetPlan { operator: set.operator, all: set.all, sides: [left, right], columns: slots };
-                Ok(QueryPlan {
-                    body: Body::SetOperation(Box::new(set)),
-                    columns: columns.into(),
-                    order: Vec::new(),
-                    limit: None,
-                })
+                Ok(QueryPlan::new(Body::SetOperation(Box::new(set)), columns))
             }
         }
     }
@@ -364,7 +355,7 @@ impl<'a, 't> Binder<'a, 't> {
         for row in &mut bound {
             row.iter_mut().zip(&columns).for_each(|(value, column)| value.conform_to(&column.data_type));
         }
-        Ok(QueryPlan { body: Body::Values(bound), columns: columns.into(), order: Vec::new(), limit: None })
+        Ok(QueryPlan::new(Body::Values(bound), columns))
     }
 
     /// ORDER BY of a set operation: over its columns. Errors: 1250 (a table's name), 1054.
@@ -435,7 +426,7 @@ impl<'a, 't> Binder<'a, 't> {
             items,
             ..SelectPlan::nothing()
         };
-        Ok(QueryPlan { body: Body::Select(Box::new(plan)), columns: columns.into(), order: Vec::new(), limit: None })
+        Ok(QueryPlan::new(Body::Select(Box::new(plan)), columns))
     }
 
     // ---- SELECT -----------------------------------------------------------------------------------------------------

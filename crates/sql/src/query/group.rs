@@ -7,13 +7,13 @@
 //! Groups come out in the order in which they were met.
 
 use std::cmp::Ordering;
-use std::collections::{HashMap, HashSet};
 
 use bumpalo::Bump;
 use meseta_errors::ER_OUT_OF_SORTMEMORY;
 use meseta_types::{Collation, Datum};
 
 use super::inside::Running;
+use super::key_numbers::KeyNumbers;
 use super::plan::{GroupPlan, RollupPlan, SelectPlan};
 use super::run::{ENOUGH, Flow, MORE, Outer, Sink, evaluate_all};
 use super::sort::ordered;
@@ -23,9 +23,10 @@ use crate::expression::group::append_row_key;
 use crate::expression::{Expr, copy_into};
 
 /// Rows that have been shown.
-pub struct Distinct {
+pub struct Distinct<'a> {
     collations: Vec<Collation>,
-    shown: HashSet<Vec<u8>>,
+    shown: KeyNumbers<'a>,
+    key: Vec<u8>,
 }
 
 /// The collations in which values are equal.
@@ -33,17 +34,22 @@ fn collations_of<'e>(expressions: impl Iterator<Item = &'e Expr>) -> Vec<Collati
     expressions.map(|expr| expr.data_type.collation().unwrap_or(expr.collated.collation)).collect()
 }
 
-impl Distinct {
+impl<'a> Distinct<'a> {
     /// Nothing shown yet, of rows of these values.
-    pub fn new(items: &[Expr]) -> Self {
-        Self { collations: collations_of(items.iter()), shown: HashSet::new() }
+    pub fn new(items: &[Expr], arena: &'a Bump) -> Self {
+        Self { collations: collations_of(items.iter()), shown: KeyNumbers::new(arena), key: Vec::new() }
     }
 
     /// Whether this row has not been met yet.
     pub fn is_new(&mut self, row: &[Datum<'_>]) -> bool {
-        let mut key = Vec::new();
-        append_row_key(row, &self.collations, &mut key);
-        self.shown.insert(key)
+        self.key.clear();
+        append_row_key(row, &self.collations, &mut self.key);
+        self.shown.of(&self.key).1
+    }
+
+    /// Memory that is taken beside the arena's.
+    pub fn bytes(&self) -> usize {
+        self.shown.bytes()
     }
 }
 
@@ -80,7 +86,7 @@ pub fn run(
     }
     let arena = Bump::new();
     let collations = collations_of(plan.keys.iter());
-    let mut numbers: HashMap<Vec<u8>, usize> = HashMap::new();
+    let mut numbers = KeyNumbers::new(&arena);
     let mut groups: Vec<Group<'_>> = Vec::new();
     let accumulators = || plan.aggregates.iter().map(|call| call.accumulator()).collect();
     if plan.keys.is_empty() {
@@ -88,21 +94,19 @@ pub fn run(
     }
     let mut spare = Bump::new();
     let mut key = Vec::new();
-    let mut bytes: usize = 0;
     rows(running, &mut |running, row| {
         spare.reset();
-        let values = evaluate_all(plan.keys.iter(), row, outer, running, &spare)?;
-        key.clear();
-        append_row_key(&values, &collations, &mut key);
-        let number = match numbers.get(&key) {
-            Some(&number) => number,
-            None if plan.keys.is_empty() => 0,
-            None => {
-                numbers.insert(key.clone(), groups.len());
+        let number = if plan.keys.is_empty() {
+            0
+        } else {
+            let values = evaluate_all(plan.keys.iter(), row, outer, running, &spare)?;
+            key.clear();
+            append_row_key(&values, &collations, &mut key);
+            let (number, is_new) = numbers.of(&key);
+            if is_new {
                 groups.push(Group { row: Vec::new(), accumulators: accumulators() });
-                bytes += 2 * key.len() + size_of::<Group<'_>>();
-                groups.len() - 1
             }
+            number
         };
         let group = &mut groups[number];
         if group.row.is_empty() {
@@ -117,6 +121,7 @@ pub fn run(
                 return Ok(ENOUGH);
             }
         }
+        let bytes = numbers.bytes() + groups.len() * size_of::<Group<'_>>();
         if bytes + arena.allocated_bytes() > running.inside.memory_limit {
             return Err(Error::new(ER_OUT_OF_SORTMEMORY, &[]));
         }
@@ -135,6 +140,9 @@ pub fn run(
     }
     Ok(())
 }
+
+/// The key of the group of all rows: no level, and nothing behind it.
+const ALL_ROWS: [u8; 4] = 0_u32.to_le_bytes();
 
 /// A group of the first keys alone, or of all.
 struct Level<'a> {
@@ -156,12 +164,12 @@ fn run_rollup(
     let arena = Bump::new();
     let collations = collations_of(plan.keys.iter());
     let accumulators = || plan.aggregates.iter().map(|call| call.accumulator()).collect();
-    let mut numbers: HashMap<Vec<u8>, usize> = HashMap::new();
     // The group of all rows is there even if there are none.
     let mut groups = vec![Level { keys: Vec::new(), row: Vec::new(), accumulators: accumulators() }];
-    numbers.insert(vec![0], 0);
+    let mut numbers = KeyNumbers::new(&arena);
+    numbers.of(&ALL_ROWS);
     let mut spare = Bump::new();
-    let (mut key, mut bytes) = (Vec::new(), 0_usize);
+    let mut key = Vec::new();
     rows(running, &mut |running, row| {
         spare.reset();
         let values = evaluate_all(plan.keys.iter(), row, outer, running, &spare)?;
@@ -169,16 +177,11 @@ fn run_rollup(
             key.clear();
             key.extend_from_slice(&(level as u32).to_le_bytes());
             append_row_key(&values[..level], &collations[..level], &mut key);
-            let number = match numbers.get(if level == 0 { &[0][..] } else { &key }) {
-                Some(&number) => number,
-                None => {
-                    numbers.insert(key.clone(), groups.len());
-                    let keys = values[..level].iter().map(|&value| copy_into(value, None, &arena)).collect();
-                    groups.push(Level { keys, row: Vec::new(), accumulators: accumulators() });
-                    bytes += 2 * key.len() + size_of::<Level<'_>>();
-                    groups.len() - 1
-                }
-            };
+            let (number, is_new) = numbers.of(&key);
+            if is_new {
+                let keys = values[..level].iter().map(|&value| copy_into(value, None, &arena)).collect();
+                groups.push(Level { keys, row: Vec::new(), accumulators: accumulators() });
+            }
             let group = &mut groups[number];
             if group.row.is_empty() {
                 group.row = row.iter().map(|&value| copy_into(value, None, &arena)).collect();
@@ -187,6 +190,7 @@ fn run_rollup(
                 call.add_row(accumulator, row, &mut running.env(&spare, outer))?;
             }
         }
+        let bytes = numbers.bytes() + groups.len() * size_of::<Level<'_>>();
         if bytes + arena.allocated_bytes() > running.inside.memory_limit {
             return Err(Error::new(ER_OUT_OF_SORTMEMORY, &[]));
         }

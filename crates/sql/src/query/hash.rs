@@ -19,7 +19,7 @@ use meseta_types::comparison::ComparisonType;
 use meseta_types::{Context, DataType, Datum};
 
 use super::inside::Running;
-use super::plan::{Lookup, Source, SourceKind};
+use super::plan::{ConditionSet, Lookup, Source, SourceKind};
 use super::run::{MORE, Outer, Sink, holds};
 use crate::error::Result;
 use crate::expression::group::append_group_key;
@@ -125,6 +125,10 @@ pub fn plan(source: &mut Source) -> Option<HashPlan> {
         return None;
     }
     let conditions = std::mem::replace(&mut source.conditions, local);
+    if let SourceKind::Table(table) = &mut source.kind {
+        // (Numbers of the conditions that were.)
+        table.access.implied = ConditionSet::default();
+    }
     Some(HashPlan { keys, conditions })
 }
 

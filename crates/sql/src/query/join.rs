@@ -250,16 +250,21 @@ impl Planner<'_> {
             SourceKind::Table(table) => {
                 let mut with_it = there.clone();
                 with_it.insert(number);
-                let usable: Vec<&Expr> = conditions
+                // These are what the source will have; what a subquery says is asked of the row only.
+                let placed = conditions
                     .iter()
                     .filter(|condition| !condition.is_placed && condition.sources.is_subset(&with_it))
-                    .filter(|condition| !condition.expr.has_subquery())
-                    .map(|condition| &condition.expr)
-                    .collect();
+                    .map(|condition| &condition.expr);
+                let numbered = (source.conditions.len()..).zip(placed);
+                let (numbers, usable): (Vec<usize>, Vec<&Expr>) =
+                    numbered.filter(|(_, condition)| !condition.has_subquery()).unzip();
                 let statistics = self.tables.statistics(&table.table);
                 // What locks rows locks them where they are.
                 let columns = if table.locking.is_some() { None } else { Some(&*table.columns) };
-                let (access, cost) = access::choose(&table.table, source.first_slot, &usable, &statistics, columns);
+                let (mut access, cost) = access::choose(&table.table, source.first_slot, &usable, &statistics, columns);
+                let implied = std::mem::take(&mut access.implied);
+                let placed = numbers.into_iter().enumerate().filter(|(at, _)| implied.has(*at));
+                placed.for_each(|(_, number)| access.implied.insert(number));
                 (cost, Some(access))
             }
             SourceKind::Derived { is_lateral: true, .. } => (LAST, None),

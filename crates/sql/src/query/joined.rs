@@ -135,12 +135,6 @@ impl<'a> Binder<'a, '_> {
             items,
             ..SelectPlan::nothing()
         };
-        let plan = QueryPlan {
-            body: Body::Select(Box::new(plan)),
-            columns: Default::default(),
-            order: Vec::new(),
-            limit: None,
-        };
-        Ok(JoinPlan { plan })
+        Ok(JoinPlan { plan: QueryPlan::new(Body::Select(Box::new(plan)), Vec::new()) })
     }
 }

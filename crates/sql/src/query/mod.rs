@@ -21,6 +21,7 @@ mod hash;
 mod inside;
 mod join;
 mod joined;
+mod key_numbers;
 mod materialized;
 mod measure;
 mod plan;

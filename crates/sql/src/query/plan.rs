@@ -39,16 +39,10 @@ impl OutputColumns {
     pub fn told(
         &self,
         results: Option<Charset>,
-        encode: impl FnOnce(&[OutputColumn], Option<Charset>) -> Vec<u8>,
+        encode: impl Fn(&[OutputColumn], Option<Charset>) -> Vec<u8>,
     ) -> Cow<'_, [u8]> {
-        match self.told.get() {
-            Some((known, told)) if *known == results => Cow::Borrowed(told),
-            Some(_) => Cow::Owned(encode(&self.columns, results)),
-            None => {
-                let (_, told) = self.told.get_or_init(|| (results, encode(&self.columns, results).into()));
-                Cow::Borrowed(told)
-            }
-        }
+        let (known, told) = self.told.get_or_init(|| (results, encode(&self.columns, results).into()));
+        if *known == results { Cow::Borrowed(told) } else { Cow::Owned(encode(&self.columns, results)) }
     }
 }
 
@@ -118,6 +112,11 @@ pub struct QueryPlan {
 }
 
 impl QueryPlan {
+    /// One with these columns, all of its rows as they come.
+    pub fn new(body: Body, columns: impl Into<OutputColumns>) -> Self {
+        Self { body, columns: columns.into(), order: Vec::new(), limit: None }
+    }
+
     /// Has a SELECT show all slots of its sources behind its columns. False if it is another query.
     pub fn show_slots(&mut self, block: &Block) -> bool {
         let Body::Select(select) = &mut self.body else { return false };
@@ -390,8 +389,7 @@ pub struct Source {
 impl Source {
     /// One without rows.
     pub fn nothing() -> Self {
-        let plan =
-            QueryPlan { body: Body::Values(Vec::new()), columns: Default::default(), order: Vec::new(), limit: None };
+        let plan = QueryPlan::new(Body::Values(Vec::new()), Vec::new());
         let kind = SourceKind::Derived { plan: Box::new(plan), is_lateral: false };
         Self { kind, first_slot: 0, width: 0, conditions: Vec::new(), keeps_row: None }
     }
@@ -482,6 +480,22 @@ pub struct Stretch {
     pub high: Option<(Lookup, bool)>,
 }
 
+/// Some of a source's conditions, by their numbers. Those behind the first 64 are in no set.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ConditionSet(u64);
+
+impl ConditionSet {
+    /// With one more.
+    pub fn insert(&mut self, number: usize) {
+        self.0 |= u32::try_from(number).ok().and_then(|number| 1_u64.checked_shl(number)).unwrap_or(0);
+    }
+
+    /// Whether it is in the set.
+    pub fn has(self, number: usize) -> bool {
+        number < 64 && self.0 >> number & 1 == 1
+    }
+}
+
 /// How a table's rows are found.
 #[derive(Clone, Debug)]
 pub struct Access {
@@ -499,6 +513,8 @@ pub struct Access {
     pub direction: Direction,
     /// `equal`, with each of `any_of`, names every column of a unique index: at most one row each.
     pub is_point: bool,
+    /// Of the source's conditions, those that say no more than `equal`, `low` and `high`.
+    pub implied: ConditionSet,
 }
 
 impl Access {
@@ -520,6 +536,7 @@ impl Access {
             high: None,
             direction: Direction::Ascending,
             is_point: false,
+            implied: ConditionSet::default(),
         }
     }
 }

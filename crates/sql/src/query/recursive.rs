@@ -143,7 +143,7 @@ impl<'a> Binder<'a, '_> {
         let limit = self.limit_of(query)?;
         let slots = set_operation::slots(&columns);
         let plan = RecursivePlan { name: name.into(), seeds, steps, working, all, columns: slots, limit };
-        Ok(QueryPlan { body: Body::Recursive(Box::new(plan)), columns: columns.into(), order: Vec::new(), limit: None })
+        Ok(QueryPlan::new(Body::Recursive(Box::new(plan)), columns))
     }
 }
 

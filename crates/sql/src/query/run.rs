@@ -30,7 +30,9 @@ use meseta_types::Datum;
 use super::access::{Bounds, bounds, loaded};
 use super::hash::Built;
 use super::inside::Running;
-use super::plan::{Access, Body, Join, LimitPlan, LockingPlan, QueryPlan, SelectPlan, Source, SourceKind, TableSource};
+use super::plan::{
+    Access, Body, ConditionSet, Join, LimitPlan, LockingPlan, QueryPlan, SelectPlan, Source, SourceKind, TableSource,
+};
 use super::sort::Kept;
 use super::spare::{Memory, Spare, recycle, recycle_values};
 use super::table::KnownTable;
@@ -104,7 +106,7 @@ fn run_limited(
         return run_body(plan, outer, running, &mut limited);
     }
     let arena = Bump::new();
-    let mut kept = Kept::new(&arena, plan.order.len(), running.inside.memory_limit);
+    let mut kept = Kept::new(&arena, &plan.order, running.inside.memory_limit);
     let mut of_row = Spare::take();
     run_body(plan, outer, running, &mut |running, row| {
         of_row.arena.reset();
@@ -214,7 +216,22 @@ pub fn holds(
     running: &mut Running<'_>,
     arena: &Bump,
 ) -> Result<bool> {
-    for condition in conditions {
+    holds_but(ConditionSet::default(), conditions, row, outer, running, arena)
+}
+
+/// Whether all conditions are true of a row, but those that are known to be.
+fn holds_but(
+    known: ConditionSet,
+    conditions: &[Expr],
+    row: &[Datum<'_>],
+    outer: Outer<'_>,
+    running: &mut Running<'_>,
+    arena: &Bump,
+) -> Result<bool> {
+    for (number, condition) in conditions.iter().enumerate() {
+        if known.has(number) {
+            continue;
+        }
         if !condition.is_true(row, &mut running.env(arena, outer))? {
             return Ok(false);
         }
@@ -232,7 +249,7 @@ fn run_select(plan: &SelectPlan, outer: Outer<'_>, running: &mut Running<'_>, si
     let built = RefCell::new(Vec::new());
     let execution = Execution { plan, arena: &arena, built: &built };
     let mut memory = Spare::take();
-    let Memory { row, items: spare_items, arena: spare, .. } = &mut *memory;
+    let Memory { row, items: spare_items, keys: spare_keys, arena: spare, .. } = &mut *memory;
     row.clear();
     row.resize(plan.width, Datum::Null);
     let row: &[Datum<'_>] = row;
@@ -248,8 +265,8 @@ fn run_select(plan: &SelectPlan, outer: Outer<'_>, running: &mut Running<'_>, si
         Ok(())
     };
     // What is shown of a row, and what it is ordered by.
-    let mut distinct = plan.distinct.then(|| group::Distinct::new(&plan.items));
-    let mut kept = (!plan.order.is_empty()).then(|| Kept::new(&arena, plan.order.len(), running.inside.memory_limit));
+    let mut distinct = plan.distinct.then(|| group::Distinct::new(&plan.items, &arena));
+    let mut kept = (!plan.order.is_empty()).then(|| Kept::new(&arena, &plan.order, running.inside.memory_limit));
     let mut show = |running: &mut Running<'_>, row: &[Datum<'_>]| -> Result<Flow> {
         spare.reset();
         if !holds(&plan.having, row, outer, running, spare)? {
@@ -264,18 +281,24 @@ fn run_select(plan: &SelectPlan, outer: Outer<'_>, running: &mut Running<'_>, si
         }
         let mut items = recycle(std::mem::take(spare_items));
         evaluate_into(&mut items, plan.items.iter(), row, outer, running, spare)?;
-        if let Some(distinct) = &mut distinct
-            && !distinct.is_new(&items)
-        {
-            return Ok(MORE);
+        if let Some(distinct) = &mut distinct {
+            if !distinct.is_new(&items) {
+                *spare_items = recycle(items);
+                return Ok(MORE);
+            }
+            if distinct.bytes() + arena.allocated_bytes() > running.inside.memory_limit {
+                return Err(out_of_memory());
+            }
         }
         let Some(kept) = &mut kept else {
             let flow = sink(running, &items)?;
             *spare_items = recycle(items);
             return Ok(flow);
         };
-        let keys = evaluate_all(plan.order.iter().map(|key| &key.value), row, outer, running, spare)?;
+        let mut keys = recycle(std::mem::take(spare_keys));
+        evaluate_into(&mut keys, plan.order.iter().map(|key| &key.value), row, outer, running, spare)?;
         kept.add(&keys, &items).ok_or_else(out_of_memory)?;
+        *spare_keys = recycle(keys);
         *spare_items = recycle(items);
         Ok(MORE)
     };
@@ -595,14 +618,15 @@ fn bounds_rows(
     spare: &mut Memory,
     sink: &mut Sink<'_>,
 ) -> Result<Flow> {
-    for bounds in bounds(table, row, outer, running)? {
+    let (stretches, implied) = bounds(table, row, outer, running)?;
+    for bounds in stretches {
         let flow = match bounds {
             Bounds::Point(key) if locking.is_none() && table.access.index == 0 => {
-                one_row(source, table, handle, &key, outer, row, running, spare, sink)?
+                one_row(source, table, handle, &key, implied, outer, row, running, spare, sink)?
             }
             bounds => {
                 let Some(cursor) = cursor_of(table, handle, bounds, locking) else { continue };
-                cursor_rows(source, table, cursor, outer, row, running, spare, |running, found, row| {
+                cursor_rows(source, table, cursor, implied, outer, row, running, spare, |running, found, row| {
                     // What is to be changed is kept while it is shown.
                     if let Some(kept) = source.keeps_row {
                         running.inside.found[kept] = Some(found.clone());
@@ -646,6 +670,7 @@ fn one_row(
     table: &TableSource,
     handle: &TableHandle,
     key: &[u8],
+    implied: ConditionSet,
     outer: Outer<'_>,
     row: &[Datum<'_>],
     running: &mut Running<'_>,
@@ -661,10 +686,10 @@ fn one_row(
     running.inside.facts.count(Counter::InnodbRowsRead, 1);
     let mut values = recycle_values(std::mem::take(&mut spare.values));
     let damaged = |problem| Error::from_engine(EngineError::Corrupt { index: rows.index.id(), problem });
-    rows.layout.read(key, &spare.payload, &mut spare.buffers, &mut values).map_err(damaged)?;
+    rows.layout.read_columns(&table.columns, key, &spare.payload, &mut spare.buffers, &mut values).map_err(damaged)?;
     let mut full = recycle(std::mem::take(&mut spare.row));
     fill(source, table, row, &values, running, &mut full);
-    let flow = match holds(&source.conditions, &full, outer, running, &spare.arena)? {
+    let flow = match holds_but(implied, &source.conditions, &full, outer, running, &spare.arena)? {
         true => sink(running, &full)?,
         false => MORE,
     };
@@ -742,6 +767,7 @@ fn cursor_rows(
     source: &Source,
     table: &TableSource,
     mut cursor: RowCursor<'_>,
+    implied: ConditionSet,
     outer: Outer<'_>,
     row: &[Datum<'_>],
     running: &mut Running<'_>,
@@ -756,10 +782,11 @@ fn cursor_rows(
         spare.arena.reset();
         let (is_match, flow) = {
             let mut values = recycle_values(std::mem::take(&mut spare.values));
-            cursor.read(&mut spare.buffers, &mut values).map_err(Error::from_engine)?;
+            let read = cursor.read_columns(&table.columns, &mut spare.buffers, &mut values);
+            read.map_err(Error::from_engine)?;
             let mut full = recycle(std::mem::take(&mut spare.row));
             fill(source, table, row, &values, running, &mut full);
-            let is_match = holds(&source.conditions, &full, outer, running, &spare.arena)?;
+            let is_match = holds_but(implied, &source.conditions, &full, outer, running, &spare.arena)?;
             let flow = if is_match { show(running, cursor.row(), &full)? } else { MORE };
             spare.values = recycle_values(values);
             spare.row = recycle(full);
@@ -792,9 +819,10 @@ pub fn rows_of_table(
     debug_assert!(table.locking.is_some(), "rows that are to be changed are locked");
     let locking = table.locking.map(|plan| locking_of(plan, running));
     let mut spare = Spare::take();
-    for bounds in bounds(table, empty, &[], running)? {
+    let (stretches, implied) = bounds(table, empty, &[], running)?;
+    for bounds in stretches {
         let Some(cursor) = cursor_of(table, handle, bounds, locking) else { continue };
-        if cursor_rows(source, table, cursor, &[], empty, running, &mut spare, &mut *show)?.is_break() {
+        if cursor_rows(source, table, cursor, implied, &[], empty, running, &mut spare, &mut *show)?.is_break() {
             break;
         }
     }

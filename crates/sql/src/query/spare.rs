@@ -33,6 +33,8 @@ pub struct Memory {
     pub row: Vec<Datum<'static>>,
     /// What is shown of a row.
     pub items: Vec<Datum<'static>>,
+    /// What it is ordered by.
+    pub keys: Vec<Datum<'static>>,
     /// A row's columns as the engine has them.
     pub values: Vec<Value<'static>>,
     /// What had to be put together of an entry's keys.
@@ -45,7 +47,7 @@ pub struct Memory {
 
 impl Memory {
     fn bytes(&self) -> usize {
-        let values = self.row.capacity() + self.items.capacity();
+        let values = self.row.capacity() + self.items.capacity() + self.keys.capacity();
         let buffers: usize = self.buffers.iter().map(Vec::capacity).sum();
         values * size_of::<Datum<'_>>()
             + self.values.capacity() * size_of::<Value<'_>>()

@@ -147,8 +147,7 @@ mod tests {
     use crate::session::plan::PlanBody;
 
     fn plan(schema_version: u64, now: i64) -> CachedPlan {
-        let query =
-            QueryPlan { body: Body::Values(Vec::new()), columns: Default::default(), order: Vec::new(), limit: None };
+        let query = QueryPlan::new(Body::Values(Vec::new()), Vec::new());
         let plan = StatementPlan {
             body: PlanBody::Query(query),
             subqueries: Vec::new(),

@@ -39,13 +39,10 @@ impl Session {
         let rows = match &show.what {
             ShowWhat::Variables { scope } => named(show_variables(&self.facts.variables, *scope, pattern)),
             ShowWhat::Status { scope } => named(show_status(&ServerStatus::new(&self.facts), *scope, pattern)),
-            ShowWhat::Warnings { limit } => {
+            ShowWhat::Warnings { limit } | ShowWhat::Errors { limit } => {
+                let least = if matches!(show.what, ShowWhat::Errors { .. }) { Level::Error } else { Level::Note };
                 let shown = self.shown_conditions(limit.as_ref(), text)?;
-                return self.show_conditions(Level::Note, shown, more, answer).map(|()| true);
-            }
-            ShowWhat::Errors { limit } => {
-                let shown = self.shown_conditions(limit.as_ref(), text)?;
-                return self.show_conditions(Level::Error, shown, more, answer).map(|()| true);
+                return self.show_conditions(least, shown, more, answer).map(|()| true);
             }
             ShowWhat::CountWarnings => {
                 let count = self.context.warnings.count();

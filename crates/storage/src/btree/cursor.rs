@@ -93,6 +93,7 @@ pub struct Cursor {
     at: usize,
     behind: Behind,
     batch: usize,
+    first_batch: usize,
     crossings: u32,
     long: Vec<u8>,
     /// The last entry before a step that failed: the next step tries again from there.
@@ -125,10 +126,17 @@ impl Cursor {
             at: 0,
             behind: Behind::End,
             batch: FIRST_BATCH,
+            first_batch: FIRST_BATCH,
             crossings: 0,
             long: Vec::new(),
             failed_behind: None,
         }
+    }
+
+    /// For who looks at one entry only: no more than that is copied at first.
+    pub fn for_one(mut self) -> Self {
+        self.first_batch = 1;
+        self
     }
 
     /// Goes to the first entry whose key is not below `key` (the lower bound). False if there is none.
@@ -250,7 +258,7 @@ impl Cursor {
             From::At(_) | From::Above(_) => Direction::Forward,
             From::Below(_) | From::Last => Direction::Backward,
         };
-        self.batch = FIRST_BATCH;
+        self.batch = self.first_batch;
         self.crossings = 0;
         self.failed_behind = None;
         self.fill(from)
@@ -300,8 +308,8 @@ impl Cursor {
         let mut siblings = Vec::new();
         tree.core.retry(|| {
             let path = match from {
-                From::At(key) | From::Above(key) => tree.descend_to(key, 0, Side::At)?,
-                From::Below(key) => tree.descend_to(key, 0, Side::Below)?,
+                From::At(key) | From::Above(key) => tree.descend_beside(key, Side::At)?,
+                From::Below(key) => tree.descend_beside(key, Side::Below)?,
                 From::Last => tree.rightmost()?,
             };
             if let Some((parent, index)) = path.parent.as_ref().filter(|_| read_ahead) {

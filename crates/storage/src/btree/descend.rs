@@ -1,7 +1,7 @@
 //! The way down: from the root to the node that covers a key, without writing to shared memory.
 
 use super::Tree;
-use crate::buffer::{DATA_FILE, Optimistic, Restart};
+use crate::buffer::{DATA_FILE, Optimistic};
 use crate::core::Stop;
 use crate::error::ErrorKind;
 use crate::page::PageKind;
@@ -29,15 +29,21 @@ impl Tree {
     /// The leaf that covers `key`.
     #[inline]
     pub(super) fn descend(&self, key: &[u8]) -> Result<Optimistic<'_>, Stop> {
-        Ok(self.descend_to(key, 0, Side::At)?.node)
+        Ok(self.descend_beside(key, Side::At)?.node)
     }
 
-    /// The node of `level` on the way to `key`.
-    ///
-    /// A restart if the tree is not that high (any more). It may never be again: who asks for a level above the leaves
-    /// looks at the height in each attempt.
+    /// The leaf on this side of `key`, with the way to it.
     #[inline]
-    pub(super) fn descend_to(&self, key: &[u8], level: u8, side: Side) -> Result<Path<'_>, Stop> {
+    pub(super) fn descend_beside(&self, key: &[u8], side: Side) -> Result<Path<'_>, Stop> {
+        match self.descend_to(key, 0, side)? {
+            Some(path) => Ok(path),
+            None => unreachable!("every tree has leaves"),
+        }
+    }
+
+    /// The node of `level` on the way to `key`. `None` if the tree is not that high (any more).
+    #[inline]
+    pub(super) fn descend_to(&self, key: &[u8], level: u8, side: Side) -> Result<Option<Path<'_>>, Stop> {
         let pool = &*self.core.pool;
         let mut parent = None;
         let mut node = pool.optimistic(self.id.root(), Rank::TreePage)?;
@@ -45,7 +51,7 @@ impl Tree {
         loop {
             let step = node.read(|page| self.look(page, expected, level, key, side))?;
             match step {
-                Step::Here => return Ok(Path { parent, node }),
+                Step::Here => return Ok(Some(Path { parent, node })),
                 Step::Down { index, child, level } => {
                     let next = pool.optimistic(child, Rank::TreePage)?;
                     // The link held at the moment when the child's version was taken.
@@ -54,7 +60,7 @@ impl Tree {
                     node = next;
                     expected = Some(level);
                 }
-                Step::TooLow => return Err(Restart::Changed.into()),
+                Step::TooLow => return Ok(None),
                 Step::Strange => return Err(self.strange(node.page_no(), expected)),
             }
         }

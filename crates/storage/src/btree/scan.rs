@@ -5,7 +5,6 @@
 //! take a [`super::Cursor`], which copies.
 
 use super::Tree;
-use super::descend::Side;
 use super::long_value::reference_at;
 use crate::buffer::Restart;
 use crate::error::Result;
@@ -59,7 +58,7 @@ impl Tree {
         key: &mut Vec<u8>,
         visit: &mut impl FnMut(&[u8], &[u8]) -> bool,
     ) -> Result<Left, crate::core::Stop> {
-        let leaf = self.descend_to(from, 0, Side::At)?.node;
+        let leaf = self.descend(from)?;
         let version = leaf.version();
         let latched = self.core.pool.shared(leaf.page_no(), Rank::TreePage)?;
         // Nobody changes the page from here on; that nobody did since the descent makes it the right one.

@@ -73,10 +73,7 @@ impl Tree {
         let new_page = reserved.page_no();
         let permit = core.pool.take_permit()?;
         // Merged away since its child asked for room: that child is to look for its new parent.
-        if self.height()? < level {
-            return Ok(Done::Yes);
-        }
-        let Path { parent, node } = self.descend_to(key, level, Side::At)?;
+        let Some(Path { parent, node }) = self.descend_to(key, level, Side::At)? else { return Ok(Done::Yes) };
         let Some((parent, index)) = parent else {
             let fits = node.read(|page| Node(page).free_len() >= needed)?;
             return Ok(if fits { Done::Yes } else { Done::IsRoot });
@@ -177,10 +174,7 @@ impl Tree {
 
     fn try_merge(&self, key: &[u8], level: u8) -> Result<Merged, Stop> {
         let core = &*self.core;
-        if self.height()? < level {
-            return Ok(Merged::No);
-        }
-        let Path { parent, node } = self.descend_to(key, level, Side::At)?;
+        let Some(Path { parent, node }) = self.descend_to(key, level, Side::At)? else { return Ok(Merged::No) };
         let Some((parent, index)) = parent else { return self.try_shrink(node) };
         let sparse = node.read(|page| Node(page).used_len() < Node(page).capacity() / 4)?;
         if !sparse {

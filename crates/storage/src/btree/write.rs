@@ -12,7 +12,6 @@ use std::borrow::Cow;
 use smallvec::SmallVec;
 
 use super::Tree;
-use super::descend::Side;
 use super::long_value::{Prepared, reference_at};
 use crate::buffer::{Exclusive, Optimistic, Restart, Shared};
 use crate::core::Stop;
@@ -200,7 +199,7 @@ impl Tree {
     /// Latches the leaf that covers `key`. Waits for its holder, with no latch held, and goes on if the leaf still
     /// covers the key afterwards.
     fn latch_leaf(&self, key: &[u8]) -> Result<Exclusive<'_>, Stop> {
-        let leaf = self.descend_to(key, 0, Side::At)?.node;
+        let leaf = self.descend(key)?;
         let page = leaf.page_no();
         if let Ok(latched) = leaf.try_upgrade(Rank::TreePage) {
             return Ok(latched);

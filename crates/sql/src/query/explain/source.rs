@@ -265,7 +265,7 @@ fn estimate(table: &TableSource, kind: Kind, running: &mut Running<'_>) -> Resul
         .any(|value| names_columns(value) || !value.is_constant() || has_outer(value));
     if is_known {
         let mut rows = 0.0;
-        for stretch in bounds(table, &vec![Datum::Null; table.table.columns.len()], &[], running)? {
+        for stretch in bounds(table, &vec![Datum::Null; table.table.columns.len()], &[], running)?.0 {
             rows += match stretch {
                 Bounds::Empty => 0.0,
                 Bounds::Point(_) => 1.0,
