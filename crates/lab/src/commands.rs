@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! meseta lab WORKLOAD [options] prepare | prewarm | run | cleanup | check
-//! meseta lab sweep [options]      meseta lab report RUN...      meseta lab help
+//! meseta lab sweep [options]      meseta lab report RUN...      meseta lab guard RUN
+//! meseta lab demo [options]       meseta lab floor [options]    meseta lab help
 //! ```
 //!
 //! When it fails: one line on standard error, and exit status 2 (1 when a run was cut off by a failure, or a check of
@@ -25,7 +26,7 @@ use crate::record::{self, FORMAT, Key, Point, Run, Single};
 use crate::subject::{Subject, Watch};
 use crate::text::{nearest, thousands};
 use crate::workload::AnyWorkload;
-use crate::{build, demo, grid, launch, load, report, summary, sweep};
+use crate::{build, demo, floor, grid, guard, launch, load, report, summary, sweep};
 
 const HELP: &str = "\
 meseta lab: drives any server that speaks MySQL's protocol, and measures it.
@@ -40,6 +41,8 @@ meseta lab: drives any server that speaks MySQL's protocol, and measures it.
   meseta lab sweep --workload=W --cores=1,2,4..N --start=meseta --dir=DIR [options]
   meseta lab demo                           a Meseta of its own, a small data set, a sweep of two minutes, a report
   meseta lab report DIR|FILE... [--out=FILE] [--format=html|markdown|json|csv]
+  meseta lab guard DIR --against=SERVER --baseline=FILE [--tolerance=10] [--record]
+  meseta lab floor [--mysql-port=P]         a server that answers at once and does nothing: the limit of all
 
 Workloads: oltp_point_select oltp_read_only oltp_read_write oltp_write_only oltp_update_index
   oltp_update_non_index oltp_insert oltp_delete select_random_points select_random_ranges bulk_insert
@@ -94,6 +97,8 @@ pub fn execute(words: &[String], interrupted: &Interrupt) -> Result<u8, String> 
         Some("sweep") => return sweep::run(&options, words, interrupted),
         Some("report") => return report_of(&options),
         Some("demo") => return demo::run(&options, words, interrupted),
+        Some("floor") => return floor::run(&options, interrupted),
+        Some("guard") => return guard::run(&options),
         _ => (),
     }
     let (name, command) = split(&options)?;

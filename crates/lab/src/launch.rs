@@ -48,38 +48,41 @@ pub struct Recipe {
     pub name: String,
     /// A command of the shell's.
     pub command: String,
+    /// Whether it keeps what is loaded. (The floor does not.)
+    pub has_data: bool,
 }
 
 impl Recipe {
-    /// Reads `NAME=COMMAND`, or `meseta`: this program itself.
+    /// Reads `NAME=COMMAND`, or `meseta` or `floor`: this program itself.
     ///
     /// # Errors
     /// One line.
     pub fn parse(text: &str) -> Result<Recipe, String> {
+        let own = |command: &str, has_data| {
+            let program = std::env::current_exe().map_err(|error| format!("--start={text}: {error}"))?;
+            let command = format!("exec {} {command}", quote(&program.to_string_lossy()));
+            Ok(Recipe { name: text.to_owned(), command, has_data })
+        };
         match text.split_once('=') {
             Some((name, command)) if !name.is_empty() && !command.trim().is_empty() => {
-                Ok(Recipe { name: name.to_owned(), command: command.to_owned() })
+                Ok(Recipe { name: name.to_owned(), command: command.to_owned(), has_data: true })
             }
-            None if text == "meseta" => {
-                let program = std::env::current_exe().map_err(|error| format!("--start=meseta: {error}"))?;
-                Ok(Recipe {
-                    name: text.to_owned(),
-                    command: format!(
-                        "exec {} serve --no-defaults --datadir={{dir}}/data --port={{port}} --socket={{socket}} \
-                         --max-connections={{connections}}",
-                        quote(&program.to_string_lossy())
-                    ),
-                })
-            }
+            None if text == "meseta" => own(
+                "serve --no-defaults --datadir={dir}/data --port={port} --socket={socket} \
+                 --max-connections={connections}",
+                true,
+            ),
+            None if text == "floor" => own("lab floor --mysql-host=127.0.0.1 --mysql-port={port}", false),
             _ => Err(format!(
-                "--start={text}: meseta, or NAME=COMMAND with {{dir}}, {{port}}, {{socket}} and {{connections}} in it"
+                "--start={text}: meseta, floor, or NAME=COMMAND with {{dir}}, {{port}}, {{socket}} and {{connections}} \
+                 in it"
             )),
         }
     }
 
     /// The same with more options at its end.
     pub fn with(&self, options: &str) -> Recipe {
-        Recipe { name: self.name.clone(), command: format!("{} {options}", self.command).trim_end().to_owned() }
+        Recipe { command: format!("{} {options}", self.command).trim_end().to_owned(), ..self.clone() }
     }
 }
 
@@ -288,7 +291,11 @@ mod tests {
     #[test]
     fn a_server_that_ends_is_told_with_its_last_words() {
         let directory = tempfile::tempdir().unwrap();
-        let recipe = Recipe { name: "poor".to_owned(), command: "echo first; echo no memory >&2; exit 3".to_owned() };
+        let recipe = Recipe {
+            name: "poor".to_owned(),
+            command: "echo first; echo no memory >&2; exit 3".to_owned(),
+            has_data: true,
+        };
         let error = Launched::start(&recipe, directory.path(), &[], 1, &Target::default(), &AtomicBool::new(false));
         let error = error.unwrap_err();
         assert!(error.contains("poor ended before it answered") && error.contains("no memory"), "{error}");

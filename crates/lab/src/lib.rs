@@ -13,9 +13,10 @@
 //! | [`commands`], [`options`], [`build`], [`sweep`], [`grid`], [`demo`] | What was asked for? |
 //! | [`workload`], [`random`] | Which statements, with which values? |
 //! | [`generator`] | How are thousands of clients driven by a few threads, and what is counted? |
-//! | [`load`], [`admin`], [`launch`] | How do tables, and servers of the lab's own, come to be? |
+//! | [`load`], [`admin`], [`launch`], [`floor`] | How do tables, and servers of the lab's own, come to be? |
 //! | [`measure`], [`subject`], [`record`] | What is known beside the counts, and how is it kept? |
 //! | [`report`], [`summary`], [`view`] | What does a reader see? |
+//! | [`guard`] | Has a change made it slower? |
 //!
 //! The manual is `docs/lab.md`.
 
@@ -23,8 +24,10 @@ pub mod admin;
 pub mod build;
 pub mod commands;
 pub mod demo;
+pub mod floor;
 pub mod generator;
 pub mod grid;
+pub mod guard;
 pub mod launch;
 pub mod load;
 pub mod measure;

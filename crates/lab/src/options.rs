@@ -203,7 +203,13 @@ pub const OPTIONS: &[OptionInfo] = &[
     option(TPCC, "keying", Switch, "off", "the standard's keying and think times"),
     option(SWEEP, "clients", Text, "1..64", "numbers of clients: 1,2,4..64 or 8,16"),
     option(SWEEP, "server", Text, "", "a server: NAME=HOST:PORT or NAME=/SOCKET; may be given again"),
-    option(SWEEP, "start", Text, "", "a server that the lab starts: meseta, or NAME=COMMAND; may be given again"),
+    option(
+        SWEEP,
+        "start",
+        Text,
+        "",
+        "a server that the lab starts: meseta, floor, or NAME=COMMAND; may be given again",
+    ),
     option(SWEEP, "config", Text, "", "options of one configuration of it: NAME=OPTIONS; may be given again"),
     option(SWEEP, "cores", Text, "", "numbers of processors that it has, as in 1,2,4..N"),
     option(SWEEP, "server-cpus", Text, "", "which processors those are, in order; all that there are if not said"),
@@ -219,6 +225,10 @@ pub const OPTIONS: &[OptionInfo] = &[
     option(SWEEP, "out", Text, "", "where the report goes"),
     option(SWEEP, "format", Text, "html", "html, markdown, json or csv"),
     option(SWEEP, "title", Text, "", "the report's title"),
+    option(SWEEP, "against", Text, "floor", "guard: the server whose throughput and CPU are the measure"),
+    option(SWEEP, "baseline", Text, "", "guard: the file of what was before"),
+    option(SWEEP, "tolerance", Real, "10", "guard: by how many per cent a figure may be worse"),
+    option(SWEEP, "record", Switch, "off", "guard: write the baseline"),
 ];
 
 /// The names of 0.4 that 1.0 has under another name.

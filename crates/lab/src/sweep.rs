@@ -180,7 +180,9 @@ impl Sweep<'_> {
         let connections = self.grid.most_clients() + 20;
         let pinned = if setting.cores.is_some() || self.options.is_given("server-cpus") { processors } else { &[] };
         let launched = Launched::start(&setting.recipe, &directory, pinned, connections, &base, self.interrupted)?;
-        self.load(&launched.target, &directory, &setting)?;
+        if setting.recipe.has_data {
+            self.load(&launched.target, &directory, &setting)?;
+        }
         let subject = Subject::open(launched.target.clone(), self.options)?;
         Ok(Up { number, subjects: vec![subject], _launched: Some(launched) })
     }

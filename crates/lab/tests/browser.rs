@@ -44,7 +44,8 @@ fn command(browser: &Path, profile: &Path) -> Command {
 #[test]
 fn a_report_works_in_a_browser() {
     let Some(browser) = browser() else { return };
-    let recorded = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/run");
+    let recorded = std::env::var_os("MESETA_RUN")
+        .map_or_else(|| Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/run"), PathBuf::from);
     let data = report::read(&[recorded], "").unwrap();
     let page = report::render(&data, "html").unwrap();
     let directory = tempfile::tempdir().unwrap();

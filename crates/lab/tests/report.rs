@@ -111,7 +111,8 @@ fn scaling_with_cores_is_drawn_with_the_ideal_and_the_law() {
     assert_eq!(chart.series[0].y, [1, 2, 4, 8].map(|cores| Some(best(cores))));
     assert_eq!(chart.series[1].y[3], Some(8.0 * best(1)));
     assert!((chart.series[2].y[2].unwrap() - best(4)).abs() < best(4) / 50.0);
-    assert!(chart.series[1].dashed && !chart.series[0].dashed);
+    assert!(chart.series[1].dash > 0 && chart.series[0].dash == 0);
+    assert_eq!(chart.series[1].colour, chart.series[0].colour);
     let page = report::render(&data, "html").unwrap();
     assert!(page.contains("<td>s a</td><td>cores</td>"));
     let csv = report::render(&data, "csv").unwrap();

@@ -193,6 +193,8 @@ impl<W: Workload> Worker<W> {
             return Turn::Until(now + Duration::from_millis(2));
         };
         if !shared.is_open.replace(true) {
+            // Without a warm-up the first event counts, however short: one without a statement ends in the first round.
+            shared.recorder.borrow_mut().is_open = self.plan.warm_up.is_zero();
             for task in 0..self.clients.len() + 1 {
                 shared.reactor.wake(task as TaskId);
             }

@@ -2,7 +2,8 @@
 //!
 //! For each workload: throughput against clients, with the range of the rounds; percentiles against clients; throughput
 //! second by second, of each server at its best number of clients; CPU a query, and what else a transaction costs;
-//! waits, stacked, for each server that tells of any; and, of servers on several numbers of processors, how they scale. A chart is data; the page's script draws it.
+//! waits, stacked, for each server that tells of any; and, of servers on several numbers of processors, how they scale.
+//! A server has one colour in all of them. A chart is data; the page's script draws it.
 
 use serde::Serialize;
 
@@ -31,8 +32,10 @@ pub struct Series {
     pub low: Vec<Option<f64>>,
     /// The greatest.
     pub high: Vec<Option<f64>>,
-    /// Whether it is dashed: a fit, not a measurement.
-    pub dashed: bool,
+    /// Which of the page's colours it has: lines of one server have one.
+    pub colour: usize,
+    /// How it is drawn: 0 whole; from 1 on in pieces, of which there are a few kinds.
+    pub dash: usize,
 }
 
 /// A chart.
@@ -67,9 +70,14 @@ impl Chart {
         }
     }
 
+    /// Appends a line in a colour of its own.
     fn push(&mut self, name: String, y: Vec<Option<f64>>) {
+        self.push_drawn(name, y, self.series.len(), 0);
+    }
+
+    fn push_drawn(&mut self, name: String, y: Vec<Option<f64>>, colour: usize, dash: usize) {
         if y.iter().any(Option::is_some) {
-            self.series.push(Series { name, y, low: Vec::new(), high: Vec::new(), dashed: false });
+            self.series.push(Series { name, y, low: Vec::new(), high: Vec::new(), colour, dash });
         }
     }
 }
@@ -86,13 +94,13 @@ pub fn of_workload(data: &Data, workload: &str) -> Vec<Chart> {
     charts.push(percentiles(data, workload, &clients, &x));
     charts.push(over_time(data, workload, &clients));
     let mut cpu = Chart::new("CPU a query".to_owned(), "clients", "µs", x.clone());
-    for server in &data.servers() {
-        let of = |value: fn(&Point) -> Option<f64>| averages(data, server, workload, &clients, value);
-        cpu.push(format!("{server}: server"), of(|point| point.change.server.map(|usage| point.cpu_us(usage.cpu()))));
-        cpu.push(
-            format!("{server}: lab"),
-            of(|point| (point.change.client.cpu() > 0.0).then(|| point.cpu_us(point.change.client.cpu()))),
-        );
+    for (colour, server) in data.servers().iter().enumerate() {
+        let mut push = |whose: &str, dash, value: fn(&Point) -> Option<f64>| {
+            let y = averages(data, server, workload, &clients, value);
+            cpu.push_drawn(format!("{server}: {whose}"), y, colour, dash);
+        };
+        push("server", 0, |point| point.change.server.map(|usage| point.cpu_us(usage.cpu())));
+        push("lab", 1, |point| (point.change.client.cpu() > 0.0).then(|| point.cpu_us(point.change.client.cpu())));
     }
     charts.push(cpu);
     charts.extend(costs(data, workload, &clients, &x));
@@ -108,7 +116,8 @@ fn counted(point: &Point, value: Option<f64>) -> Option<f64> {
     value.or((!point.change.status.is_empty()).then_some(0.0))
 }
 
-/// What a transaction costs, in each currency that was counted.
+/// What a transaction costs, in each currency that was counted. One that next to none costs anything in (a byte, a call in a
+/// thousand) is left out: what a server does besides, divided by the transactions, says nothing of them.
 fn costs(data: &Data, workload: &str, clients: &[usize], x: &[f64]) -> Vec<Chart> {
     type Cost = fn(&Point) -> Option<f64>;
     let kinds: [(&str, &str, Cost); 5] = [
@@ -125,11 +134,12 @@ fn costs(data: &Data, workload: &str, clients: &[usize], x: &[f64]) -> Vec<Chart
     let mut charts = Vec::new();
     for (title, label, of) in kinds {
         let mut chart = Chart::new(title.to_owned(), "clients", label, x.to_vec());
-        for server in &data.servers() {
+        for (colour, server) in data.servers().iter().enumerate() {
             let each = |point: &Point| of(point).map(|value| value / point.events.count.max(1) as f64);
-            chart.push(server.clone(), averages(data, server, workload, clients, each));
+            chart.push_drawn(server.clone(), averages(data, server, workload, clients, each), colour, 0);
         }
-        if chart.series.iter().any(|series| series.y.iter().flatten().any(|value| *value > 0.0)) {
+        let least = if label == "bytes" { 1.0 } else { 0.001 };
+        if chart.series.iter().any(|series| series.y.iter().flatten().any(|value| *value >= least)) {
             charts.push(chart);
         }
     }
@@ -152,10 +162,10 @@ fn averages(
 
 fn throughput(data: &Data, workload: &str, clients: &[usize], x: &[f64]) -> Chart {
     let mut chart = Chart::new("Throughput".to_owned(), "clients", "transactions/s", x.to_vec());
-    for server in &data.servers() {
+    for (colour, server) in data.servers().into_iter().enumerate() {
         let rounds: Vec<Vec<f64>> = clients
             .iter()
-            .map(|clients| data.rounds(server, workload, *clients).iter().map(|point| point.throughput()).collect())
+            .map(|clients| data.rounds(&server, workload, *clients).iter().map(|point| point.throughput()).collect())
             .collect();
         let y: Vec<Option<f64>> = rounds.iter().map(|rounds| mean(rounds).map(|mean| mean.mean)).collect();
         if y.iter().all(Option::is_none) {
@@ -166,7 +176,7 @@ fn throughput(data: &Data, workload: &str, clients: &[usize], x: &[f64]) -> Char
             let of = |rounds: &Vec<f64>| rounds.iter().copied().reduce(pick);
             if many { rounds.iter().map(of).collect() } else { Vec::new() }
         };
-        chart.series.push(Series { name: server.clone(), low: edge(f64::min), high: edge(f64::max), y, dashed: false });
+        chart.series.push(Series { name: server, low: edge(f64::min), high: edge(f64::max), y, colour, dash: 0 });
     }
     chart
 }
@@ -188,21 +198,17 @@ fn scaling(data: &Data, workload: &str) -> Option<Chart> {
     let x: Vec<f64> = all.iter().map(|cores| *cores as f64).collect();
     let title = "Scaling with cores, each at its best number of clients".to_owned();
     let mut chart = Chart::new(title, "cores", "transactions/s", x.clone());
-    for (setting, _) in &settings {
+    for (colour, (setting, _)) in settings.iter().enumerate() {
         let y: Vec<Option<f64>> = all.iter().map(|cores| best_on(data, workload, setting, *cores)).collect();
         let first = x.iter().zip(&y).find_map(|(x, y)| Some((*x, (*y)?)));
-        chart.push(setting.clone(), y);
-        let mut dashed = |name: String, y: Vec<Option<f64>>| {
-            chart.push(name, y);
-            if let Some(series) = chart.series.last_mut() {
-                series.dashed = true;
-            }
-        };
+        chart.push_drawn(setting.clone(), y, colour, 0);
         if let Some((cores, rate)) = first {
-            dashed(format!("{setting}: ideal"), x.iter().map(|x| Some(rate * x / cores)).collect());
+            let y = x.iter().map(|x| Some(rate * x / cores)).collect();
+            chart.push_drawn(format!("{setting}: ideal"), y, colour, 1);
         }
         if let Some((law, _)) = core_scalability(data, setting, workload) {
-            dashed(format!("{setting}: fitted law"), x.iter().map(|x| Some(law.at(*x))).collect());
+            let y = x.iter().map(|x| Some(law.at(*x))).collect();
+            chart.push_drawn(format!("{setting}: fitted law"), y, colour, 2);
         }
     }
     (!chart.series.is_empty()).then_some(chart)
@@ -231,18 +237,19 @@ fn percentiles(data: &Data, workload: &str, clients: &[usize], x: &[f64]) -> Cha
     let mut chart = Chart::new("Response time".to_owned(), "clients", "ms", x.to_vec());
     let servers = data.servers();
     let wanted: &[f64] = if servers.len() > 1 { &[50.0, 99.0] } else { &[50.0, 95.0, 99.0, 99.9] };
-    for server in &servers {
-        for &percentile in wanted {
+    for (number, server) in servers.iter().enumerate() {
+        for (nth, &percentile) in wanted.iter().enumerate() {
             let y = averages(data, server, workload, clients, |point| Some(point.events.percentile(percentile)));
-            chart.push(format!("{server} p{percentile}"), y);
+            let (colour, dash) = if servers.len() > 1 { (number, nth) } else { (nth, 0) };
+            chart.push_drawn(format!("{server} p{percentile}"), y, colour, dash);
         }
     }
     chart
 }
 
 fn over_time(data: &Data, workload: &str, clients: &[usize]) -> Chart {
-    let mut lines: Vec<(String, Vec<Option<f64>>)> = Vec::new();
-    for server in &data.servers() {
+    let mut lines: Vec<(usize, String, Vec<Option<f64>>)> = Vec::new();
+    for (colour, server) in data.servers().iter().enumerate() {
         let best = clients
             .iter()
             .filter_map(|clients| data.rounds(server, workload, *clients).into_iter().next())
@@ -253,15 +260,15 @@ fn over_time(data: &Data, workload: &str, clients: &[usize]) -> Chart {
             // (The last second may be shorter than one.)
             let whole = point.per_second.len().min(point.seconds as usize);
             let y = point.per_second[..whole].iter().map(|second| Some(second.events as f64)).collect();
-            lines.push((format!("{server}, {} clients", point.key.clients), y));
+            lines.push((colour, format!("{server}, {} clients", point.key.clients), y));
         }
     }
-    let length = lines.iter().map(|(_, y)| y.len()).max().unwrap_or(0);
+    let length = lines.iter().map(|(_, _, y)| y.len()).max().unwrap_or(0);
     let x = (1..=length).map(|second| second as f64).collect();
     let mut chart = Chart::new("Throughput, second by second".to_owned(), "second", "transactions/s", x);
-    for (name, mut y) in lines {
+    for (colour, name, mut y) in lines {
         y.resize(length, None);
-        chart.push(name, y);
+        chart.push_drawn(name, y, colour, 0);
     }
     chart
 }

@@ -2,6 +2,7 @@
 (() => {
   'use strict';
   const COLOURS = ['#2f6fde', '#e0662b', '#2a9d63', '#b0418f', '#8a6d1f', '#1a9bb5', '#c43c4c', '#6b5bd2', '#7a8a2a', '#5f6b76'];
+  const DASHES = ['', '6 4', '2 3', '9 3 2 3'];
   const W = 620, H = 300, LEFT = 62, RIGHT = 12, TOP = 12, BOTTOM = 40;
   const charts = JSON.parse(document.getElementById('data').textContent);
   let logarithmic = true;
@@ -71,11 +72,11 @@
       return `M${go(there, high)}L${go([...there].reverse(), low)}Z`;
     };
     for (const area of areas) {
-      const colour = COLOURS[area.index % COLOURS.length];
+      const colour = COLOURS[area.colour % COLOURS.length];
       if (stacked) make('path', { d: between(area.lower, area.upper), fill: colour, 'fill-opacity': 0.75 }, svg);
       else {
         if (area.high.length) make('path', { d: between(area.low, area.high), fill: colour, 'fill-opacity': 0.15 }, svg);
-        make('path', { d: path(area.y), fill: 'none', stroke: colour, 'stroke-width': 2, 'stroke-dasharray': area.dashed ? '5 4' : '' }, svg);
+        make('path', { d: path(area.y), fill: 'none', stroke: colour, 'stroke-width': 2, 'stroke-dasharray': DASHES[area.dash % DASHES.length] }, svg);
         if (xs.length < 40) area.y.forEach((y, i) => y !== null && make('circle', { cx: px(xs[i]), cy: py(y), r: 2.6, fill: colour }, svg));
       }
     }
@@ -116,9 +117,11 @@
     const legend = document.createElement('div');
     legend.className = 'legend';
     chart.series.forEach((series, index) => {
-      const item = document.createElement('span'), box = document.createElement('i');
-      box.style.background = COLOURS[index % COLOURS.length];
-      item.append(box, series.name);
+      const item = document.createElement('span'), colour = COLOURS[series.colour % COLOURS.length];
+      const key = make('svg', { viewBox: '0 0 24 12' }, item);
+      if (stacked) make('rect', { width: 24, height: 12, rx: 2, fill: colour }, key);
+      else make('path', { d: 'M0 6H24', stroke: colour, 'stroke-width': 3, 'stroke-dasharray': DASHES[series.dash % DASHES.length] }, key);
+      item.append(series.name);
       item.classList.toggle('off', hidden.has(index));
       item.onclick = () => { hidden.has(index) ? hidden.delete(index) : hidden.add(index); draw(figure, chart, hidden); };
       legend.appendChild(item);

@@ -1,6 +1,7 @@
 //! How sure a mean is, whether two differ, and how a throughput scales.
 //!
-//! Intervals are Student's, at 95 %; the difference of two means is Welch's. The Universal Scalability Law is fitted by
+//! Intervals are Student's, at 95 %; the difference of two means is Welch's; a median's comes from the deviations' median
+//! (P. J. Huber, "Robust Statistics", 1981). The Universal Scalability Law is fitted by
 //! weighted least squares on N / X(N), which is linear in its three parameters.
 //!
 //! Source: B. L. Welch, "The generalization of Student's problem" (1947); N. J. Gunther, "Guerrilla Capacity Planning"
@@ -31,6 +32,30 @@ pub fn mean(values: &[f64]) -> Option<Mean> {
     let variance = values.iter().map(|value| (value - mean).powi(2)).sum::<f64>() / (count - 1) as f64;
     let error = (variance / count as f64).sqrt();
     Some(Mean { mean, half: Some(error * quantile((count - 1) as f64)), error, count })
+}
+
+/// The middle of some values, which one of them that was disturbed does not move, and how far the true one may be from it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Median {
+    /// The median.
+    pub median: f64,
+    /// Half of the 95 % interval, from the median of the deviations; `None` for fewer than two values.
+    pub half: Option<f64>,
+}
+
+/// The median of values; `None` for none.
+pub fn median(values: &[f64]) -> Option<Median> {
+    let middle = |mut values: Vec<f64>| {
+        values.sort_by(f64::total_cmp);
+        let (low, high) = (values.get((values.len().max(1) - 1) / 2)?, values.get(values.len() / 2)?);
+        Some((low + high) / 2.0)
+    };
+    let count = values.len() as f64;
+    let median = middle(values.to_vec())?;
+    let deviation = middle(values.iter().map(|value| (value - median).abs()).collect())?;
+    // For a normal distribution: what the deviation is of the standard one, and a median's error of a mean's.
+    let error = 1.4826 * deviation * 1.2533 / count.sqrt();
+    Some(Median { median, half: (values.len() > 1).then(|| error * quantile(count - 1.0)) })
 }
 
 /// The 97.5 % quantile of Student's distribution.
@@ -185,6 +210,17 @@ fn solve(mut m: [[f64; 4]; 3]) -> Option<[f64; 3]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_disturbed_value_does_not_move_a_median() {
+        assert_eq!(median(&[]), None);
+        assert_eq!(median(&[3.0]), Some(Median { median: 3.0, half: None }));
+        assert_eq!(median(&[1.0, 2.0]).unwrap().median, 1.5);
+        let quiet = median(&[1.0, 1.01, 0.99, 1.02, 0.98]).unwrap();
+        let disturbed = median(&[1.0, 1.01, 0.99, 1.02, 7.0]).unwrap();
+        assert!((disturbed.median - quiet.median).abs() < 0.011);
+        assert!(disturbed.half.unwrap() < 0.05, "{disturbed:?}");
+    }
 
     #[test]
     fn a_law_is_found_again() {

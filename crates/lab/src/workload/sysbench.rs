@@ -492,17 +492,29 @@ impl SysbenchSession {
     }
 
     async fn bulk_insert(&mut self, connection: &mut Connection) -> Result<()> {
-        use std::io::Write;
         self.inserted += 1;
         let id = self.inserted;
-        let table = self.client + 1;
-        // Writing to a vector does not fail.
-        let _ = if self.bulk.is_empty() {
-            write!(self.bulk, "INSERT INTO sbtest{table} VALUES({id},{id})")
+        if self.bulk.is_empty() {
+            self.begin_bulk();
         } else {
-            write!(self.bulk, ",({id},{id})")
-        };
-        if self.bulk.len() >= BULK_BYTES { self.send_bulk(connection).await } else { Ok(()) }
+            self.bulk.push(b',');
+        }
+        let row_at = self.bulk.len();
+        // Writing to a vector does not fail.
+        let _ = std::io::Write::write_fmt(&mut self.bulk, format_args!("({id},{id})"));
+        if self.bulk.len() > BULK_BYTES {
+            let row = self.bulk.split_off(row_at);
+            // (The comma.)
+            self.bulk.pop();
+            self.send_bulk(connection).await?;
+            self.begin_bulk();
+            self.bulk.extend(row);
+        }
+        Ok(())
+    }
+
+    fn begin_bulk(&mut self) {
+        self.bulk.extend_from_slice(format!("INSERT INTO sbtest{} VALUES", self.client + 1).as_bytes());
     }
 
     async fn send_bulk(&mut self, connection: &mut Connection) -> Result<()> {
