@@ -14,7 +14,7 @@ Serves MySQL's clients, in the foreground, until Ctrl-C or SIGTERM; logs to stan
   --bind-address=ADDRESS[,..]          on which addresses; * for all (127.0.0.1)
   --socket=PATH                        a Unix socket besides (none)
   --innodb-buffer-pool-size=BYTES      memory for pages, as 4G (128M)
-  --innodb-redo-log-capacity=BYTES     size of the log (100M)
+  --innodb-redo-log-capacity=BYTES     size of the log (1G)
   --innodb-flush-log-at-trx-commit=N   commits: 1 survive a loss of power, 2 a crash of the process, 0 neither,
                                        within a second (1)
   --max-connections=N                  how many clients at a time (151)

@@ -37,8 +37,10 @@ impl Drop for Serving {
 /// `meseta serve` on a free port, with its messages to be read.
 pub fn command(directory: &Path, options: &[&str], environment: &[(&str, &str)]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_meseta"));
-    command.args(["serve", "--no-defaults", "--port=0", "--innodb-buffer-pool-size=64M", "--datadir"]);
-    command.arg(directory).args(options).envs(environment.iter().copied()).stderr(Stdio::piped());
+    command.args(["serve", "--no-defaults", "--port=0", "--innodb-buffer-pool-size=64M"]);
+    // A log of a GiB each, for as many servers as tests run at a time, is more than a small disk has.
+    command.arg("--innodb-redo-log-capacity=64M");
+    command.arg("--datadir").arg(directory).args(options).envs(environment.iter().copied()).stderr(Stdio::piped());
     command
 }
 
