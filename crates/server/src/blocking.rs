@@ -14,6 +14,10 @@
 //! others wait for, and the sooner its statement ends the better. So for the rest of that statement one thread more
 //! than there are workers may run; the kernel shares the cores out among them.
 //!
+//! **A task alone.** A wait that is known to be short (one sync of the log) costs less than two threads that wake each
+//! other for it. Where a worker has run nothing but one task for some turns ([`is_alone`]), that task may wait with the
+//! worker in hand ([`keep`]): it keeps nobody waiting but one who comes just then, and him for no longer than that.
+//!
 //! Invariants:
 //! 1. Calls nest; only the outermost gives the worker away, and only if the thread still has it.
 //! 2. Nothing here fails or panics.
@@ -27,6 +31,7 @@ thread_local! {
     /// The worker that this thread has, if it has one.
     static HOLDING: RefCell<Option<Arc<Holding>>> = const { RefCell::new(None) };
     static DEPTH: Cell<u32> = const { Cell::new(0) };
+    static ALONE: Cell<bool> = const { Cell::new(false) };
 }
 
 /// What a lower layer is handed, to call around whatever waits.
@@ -74,14 +79,26 @@ pub fn after_wait() {
     DEPTH.set(DEPTH.get().saturating_sub(1));
 }
 
+/// Whether the worker that this thread has has run nothing for a while but the task whose turn this is.
+pub fn is_alone() -> bool {
+    ALONE.get()
+}
+
+/// Between this and its drop the thread waits without giving its worker away. For short waits of one that is alone.
+pub fn keep() -> Blocking {
+    DEPTH.set(DEPTH.get() + 1);
+    Blocking(std::marker::PhantomData)
+}
+
 /// Whether this thread has said that it waits.
 pub fn is_waiting() -> bool {
     DEPTH.get() > 0
 }
 
-/// Remembers which worker this thread has.
-pub(crate) fn hold(holding: Arc<Holding>) {
+/// Remembers which worker this thread has, and whether for a task that is alone.
+pub(crate) fn hold(holding: Arc<Holding>, alone: bool) {
     HOLDING.set(Some(holding));
+    ALONE.set(alone);
 }
 
 /// Forgets it; whether there was one that the thread had not given away.
@@ -89,5 +106,6 @@ pub(crate) fn release() -> bool {
     // A statement that panicked within a wait has left nothing behind: guards are dropped as it unwinds. A lower
     // layer without guards may not have been so careful.
     DEPTH.set(0);
+    ALONE.set(false);
     HOLDING.take().is_some()
 }

@@ -147,3 +147,25 @@ fn connections_come_and_go_while_others_work() {
     assert_eq!(totals.commands[3], 800);
     let _unused: Option<Client> = None;
 }
+
+#[test]
+fn who_has_a_worker_to_itself_is_told_so() {
+    let running = start(|options| options.worker_threads = 1);
+    let mut first = running.connect();
+    let said: Vec<String> = (0..20).map(|_| first.query("alone").value).collect();
+    assert_eq!(said[0], "no", "the handshake was a few turns");
+    assert_eq!(said[19], "yes");
+    let mut second = running.connect();
+    for _ in 0..20 {
+        assert_eq!(second.query("alone").value, "no");
+        assert_eq!(first.query("alone").value, "no");
+    }
+    // One who waits gives the worker away, alone or not: others are served meanwhile.
+    (0..20).for_each(|_| drop(first.query("alone")));
+    first.client.query(b"block");
+    first.send();
+    running.backend.gate.wait_for(1);
+    assert_eq!(second.query("literal 5").value, "5");
+    running.backend.gate.open();
+    assert_eq!(first.run().error, None);
+}

@@ -140,6 +140,12 @@ impl Store {
         self.core().log.on_durable(lsn, Box::new(callback));
     }
 
+    /// If nobody else is about to, makes everything before `lsn` durable on this thread; whether it is. (If not, somebody
+    /// must still wait for it.)
+    pub fn try_durable(&self, lsn: Lsn) -> Result<bool> {
+        self.core().log.try_durable(lsn)
+    }
+
     /// Everything before this position survives power loss.
     pub fn durable_lsn(&self) -> Lsn {
         self.core().log.durable()

@@ -16,7 +16,7 @@ use meseta_sql::account::SessionAccount;
 use meseta_sql::query::OutputColumn;
 use meseta_sql::session::{Bell, Counter, Identity, Instance, Interrupts, KnownMap, Parameters, Session as SqlSession};
 use meseta_sql::{Error, Result};
-use meseta_storage::{StorageError, Store};
+use meseta_storage::{Lsn, StorageError, Store};
 use meseta_types::{Collation, DataType, Date, DateTime, Datum, Decimal, Time};
 use smallvec::SmallVec;
 
@@ -221,13 +221,23 @@ impl ClientSession {
         match pending.filter(|&end| self.store.durable_lsn() < end) {
             _ if done.is_err() || self.session.is_released() => Outcome::Close,
             None => Outcome::Done,
-            Some(end) => {
-                // The connection waits for the log, and no thread does.
-                let parked = reply.park();
-                self.store.on_durable(end, |outcome| parked.complete(outcome.map_err(lost)));
-                Outcome::Parked
+            Some(end) => self.wait_for_log(end, reply),
+        }
+    }
+
+    /// The reply may leave once the log is durable up to there.
+    fn wait_for_log(&mut self, end: Lsn, reply: &mut Reply<'_>) -> Outcome {
+        if blocking::is_alone() {
+            let _kept = blocking::keep();
+            // What failed has stopped the engine, and is told to whoever waits: below.
+            if self.store.try_durable(end).is_ok_and(|is_durable| is_durable) {
+                return Outcome::Done;
             }
         }
+        // The connection waits for the log, and no thread does.
+        let parked = reply.park();
+        self.store.on_durable(end, |outcome| parked.complete(outcome.map_err(lost)));
+        Outcome::Parked
     }
 
     /// Tells the connection of time-outs that have been set.

@@ -40,6 +40,8 @@ use crate::blocking;
 
 /// How many events a poll takes.
 const EVENTS: usize = 128;
+/// Turns of one task, with none of another between them, after which it counts as alone.
+pub(crate) const ALONE_AFTER: u32 = 16;
 /// The claim of a worker that was taken from a thread's turn.
 pub(crate) const TAKEN: u64 = u64::MAX;
 /// The token of the eventfd.
@@ -178,6 +180,9 @@ impl<S: 'static> Worker<S> {
             };
             (Arc::new(Holding { give: Box::new(give) }), claim)
         };
+        // Whose turn was the last, and how many were his in a row. (An address that is used again makes one that is new
+        // look alone: he is.)
+        let (mut last, mut in_a_row) = (std::ptr::null(), 0_u32);
         while !core.stopping.load(Ordering::Relaxed) {
             let round = self.queued();
             for _ in 0..round {
@@ -186,7 +191,10 @@ impl<S: 'static> Worker<S> {
                 self.turns.store(number, Ordering::Relaxed);
                 holding.1.store(number, Ordering::Relaxed);
                 self.claim.store(number, Ordering::Release);
-                blocking::hold(holding.0.clone());
+                let own = Arc::as_ptr(&task).cast::<()>();
+                in_a_row = if own == last { in_a_row.saturating_add(1) } else { 0 };
+                last = own;
+                blocking::hold(holding.0.clone(), in_a_row >= ALONE_AFTER);
                 let turn = task.turn(task.state().begin(), scratch);
                 let held = blocking::release();
                 let kept = self.claim.compare_exchange(number, 0, Ordering::AcqRel, Ordering::Relaxed).is_ok();

@@ -226,6 +226,11 @@ impl Session for TestSession {
                 self.shared.park_changed.notify_all();
                 Outcome::Parked
             }
+            ["alone"] => {
+                // What keeps its worker does not wait for a thread to be given another.
+                let _kept = blocking::is_alone().then(blocking::keep);
+                self.row(&[if blocking::is_alone() { b"yes" } else { b"no" }], reply)
+            }
             ["park-done"] => {
                 self.ok(reply);
                 reply.park().complete(Ok(()));

@@ -304,24 +304,28 @@ impl Log {
     }
 
     /// Waits until the log is durable up to `lsn`.
+    pub fn wait_durable(&self, lsn: Lsn) -> Result<()> {
+        if self.try_durable(lsn)? { Ok(()) } else { self.wait_for(&self.durable, lsn, WaitEvent::LogDurable) }
+    }
+
+    /// If nobody is syncing the log, and nobody else waits, makes it durable up to `lsn`: the caller does that itself
+    /// instead of waking a thread for it. Whether it is durable up to there.
     ///
-    /// If nobody is syncing the log, and nobody else waits, the caller does it itself instead of waking a thread for it.
     /// Those who come meanwhile gather, and the writer's thread syncs for them: it goes first when there are more threads
     /// than cores, and is the sooner back at the device.
-    pub fn wait_durable(&self, lsn: Lsn) -> Result<()> {
+    pub fn try_durable(&self, lsn: Lsn) -> Result<bool> {
         if self.durable.reached() >= lsn {
-            return Ok(());
+            return Ok(true);
         }
         self.flush_wanted.fetch_max(lsn.0, Ordering::SeqCst);
-        if let Some(flushing) = self.durable.is_empty().then(|| self.flusher.try_lock()).flatten() {
-            self.stopping_on_error(self.write_published(&mut self.writer.lock()))?;
-            self.stopping_on_error(self.flush_written(flushing))?;
-            if self.durable.reached() >= lsn {
-                self.figures.commits.fetch_add(1, Ordering::Relaxed);
-                return Ok(());
-            }
-        }
-        self.wait_for(&self.durable, lsn, WaitEvent::LogDurable)
+        let Some(flushing) = self.durable.is_empty().then(|| self.flusher.try_lock()).flatten() else {
+            return Ok(false);
+        };
+        self.stopping_on_error(self.write_published(&mut self.writer.lock()))?;
+        self.stopping_on_error(self.flush_written(flushing))?;
+        let is_durable = self.durable.reached() >= lsn;
+        self.figures.commits.fetch_add(is_durable.into(), Ordering::Relaxed);
+        Ok(is_durable)
     }
 
     fn wait_for(&self, waiters: &Waiters, lsn: Lsn, event: WaitEvent) -> Result<()> {
