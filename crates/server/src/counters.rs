@@ -78,6 +78,7 @@ pub struct Counters {
     pub(crate) aborted_clients: AtomicU64,
     pub(crate) refused_for_number: AtomicU64,
     pub(crate) defects: AtomicU64,
+    pub(crate) moved: AtomicU64,
     clock: Clock,
     started: u64,
 }
@@ -117,6 +118,8 @@ pub struct Totals {
     pub commands: [u64; COMMANDS],
     /// Panics that were contained.
     pub defects: u64,
+    /// How often a connection moved to another worker.
+    pub moved: u64,
     /// `Uptime`, in seconds.
     pub uptime_seconds: u64,
 }
@@ -133,6 +136,7 @@ impl Counters {
             aborted_clients: AtomicU64::new(0),
             refused_for_number: AtomicU64::new(0),
             defects: AtomicU64::new(0),
+            moved: AtomicU64::new(0),
             started: clock.now(),
             clock,
         })
@@ -171,6 +175,7 @@ impl Counters {
             aborted_clients: self.aborted_clients.load(Ordering::Relaxed),
             connection_errors_max_connections: self.refused_for_number.load(Ordering::Relaxed),
             defects: self.defects.load(Ordering::Relaxed),
+            moved: self.moved.load(Ordering::Relaxed),
             uptime_seconds: self.clock.now().saturating_sub(self.started) / 1000,
             ..Totals::default()
         };

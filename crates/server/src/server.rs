@@ -39,6 +39,7 @@ use crate::connection::{CONNECT, Connection, SLEEP, Scratch};
 use crate::counters::{Counters, Totals};
 use crate::listener::{Listener, Listening};
 use crate::options::ServerOptions;
+use crate::scheduler::placement::Placement;
 use crate::scheduler::{Events, Scheduler};
 use crate::tls::{self, PasswordKey};
 
@@ -238,7 +239,9 @@ impl Server {
             stop: Mutex::new(false),
             stop_told: Condvar::new(),
         });
-        let scheduler = Scheduler::start(workers, MOST_CONNECTIONS as usize + 1, clock, counters, Scratch::new)?;
+        let placement = if options.worker_affinity { Placement::new(workers) } else { Placement::default() };
+        let tasks = MOST_CONNECTIONS as usize + 1;
+        let scheduler = Scheduler::start(workers, placement, tasks, clock, counters, Scratch::new)?;
         let _ = shared.scheduler.set(scheduler);
         let mut server = Server { shared: shared.clone(), listener: None, grace: options.shutdown_grace(), started };
         server.listener = Some(listening.start(shared)?);

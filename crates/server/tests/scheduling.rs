@@ -8,6 +8,8 @@ use std::sync::atomic::Ordering;
 use common::*;
 use meseta_protocol::client::Client;
 use meseta_protocol::flags::Capabilities;
+use meseta_server::clock::Clock;
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
 
 #[test]
 fn a_thousand_connections_at_once() {
@@ -168,4 +170,38 @@ fn who_has_a_worker_to_itself_is_told_so() {
     assert_eq!(second.query("literal 5").value, "5");
     running.backend.gate.open();
     assert_eq!(first.run().error, None);
+}
+
+#[test]
+fn connections_move_to_where_they_come_in() {
+    let allowed = sched_getaffinity(None).unwrap();
+    let processors: Vec<usize> = (0..CpuSet::MAX_CPU).filter(|&processor| allowed.is_set(processor)).collect();
+    if processors.len() < 2 {
+        return; // Nowhere to move.
+    }
+    let (clock, time) = Clock::manual();
+    let running = start_with(clock, |options| {
+        options.worker_threads = processors.len() as u32;
+        options.wait_timeout = 100;
+    });
+    let mut connections: Vec<Connection> = (0..4).map(|_| running.connect()).collect();
+    let moved = || running.server.handle().totals().moved;
+    let come_from = |processor: usize, connections: &mut Vec<Connection>| {
+        let mut set = CpuSet::new();
+        set.set(processor);
+        sched_setaffinity(None, &set).unwrap();
+        let before = moved();
+        eventually("one has moved", || {
+            for (number, connection) in connections.iter_mut().enumerate() {
+                assert_eq!(connection.query(&format!("literal {number}")).value, number.to_string());
+            }
+            moved() > before
+        });
+    };
+    for processor in [0, 1, 0, 1].map(|number| processors[number]) {
+        come_from(processor, &mut connections);
+    }
+    // Whoever moved is still told of its deadline.
+    time.advance(101_000);
+    eventually("all are idle for too long", || running.server.handle().totals().threads_connected == 0);
 }

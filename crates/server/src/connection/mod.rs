@@ -549,6 +549,13 @@ impl Task<Scratch> for Connection {
         self.socket.as_fd()
     }
 
+    fn comes_in_on(&self) -> Option<u32> {
+        match self.peer {
+            Peer::Unix { .. } => None,
+            _ => rustix::net::sockopt::socket_incoming_cpu(&self.socket).ok(),
+        }
+    }
+
     fn hung_up(&self) {
         if !matches!(self.facts.command.load(Ordering::Relaxed), SLEEP | CONNECT) {
             self.interrupt.raise(Reason::ClientGone);

@@ -94,7 +94,7 @@ macro_rules! variable {
 const DAYS_365: u64 = 31_536_000;
 
 /// The options of connections, start and storage.
-const USED: [Known; 43] = [
+const USED: [Known; 44] = [
     text!("bind_address", bind_address),
     number!("port", port: u16, 0, 65_535),
     path_or_none!("socket", socket),
@@ -125,6 +125,7 @@ const USED: [Known; 43] = [
     path_or_none!("pid_file", pid_file),
     number!("log_error_verbosity", log_error_verbosity: u32, 1, 3),
     number!("meseta_worker_threads", worker_threads: u32, 0, 1024),
+    on_off!("meseta_worker_affinity", worker_affinity),
     number!("meseta_shutdown_timeout", shutdown_timeout: u32, 0, 3600),
     text!("datadir", datadir),
     number!("innodb_buffer_pool_size", innodb_buffer_pool_size: u64, 5 << 20, 1 << 46),

@@ -112,6 +112,8 @@ pub struct ServerOptions {
     pub log_error_verbosity: u32,
     /// `meseta_worker_threads` (of our own): how many statements run at a time; 0 for as many as cores.
     pub worker_threads: u32,
+    /// `meseta_worker_affinity` (of our own): whether each of them stays on a processor, where there are as many of both.
+    pub worker_affinity: bool,
     /// `meseta_shutdown_timeout` (of our own): how long statements may go on when the server stops.
     pub shutdown_timeout: u32,
     /// `datadir`.
@@ -171,6 +173,7 @@ impl Default for ServerOptions {
             pid_file: None,
             log_error_verbosity: 3,
             worker_threads: 0,
+            worker_affinity: true,
             shutdown_timeout: 10,
             datadir: "data".into(),
             innodb_buffer_pool_size: 128 << 20,

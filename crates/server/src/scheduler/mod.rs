@@ -10,11 +10,12 @@
 //!   thread D  spare: waits for a worker
 //! ```
 //!
-//! A *task* is something that has turns, in practice a connection: it is on the epoll set of one worker for all its
-//! life. A *turn* runs on one thread from its beginning to its end, one command as a rule.
+//! A *task* is something that has turns, in practice a connection: it is on the epoll set of one worker, until it moves to
+//! that of another. A *turn* runs on one thread from its beginning to its end, one command as a rule.
 //!
 //! - [`task`]: what is to happen to a task, in one word; who may run it.
 //! - [`worker`]: the loop: run what is ready, poll, take from others, sleep.
+//! - [`placement`]: on which processors workers run, and at which worker a task is.
 //! - [`threads`]: the spare threads, and how a worker passes from one to another.
 //! - [`monitor`]: takes the worker from a turn that runs long, and keeps the deadlines.
 //!
@@ -33,6 +34,7 @@
 //! in place of one for all.
 
 pub mod monitor;
+pub mod placement;
 pub mod slab;
 pub mod task;
 pub mod threads;
@@ -47,6 +49,7 @@ use crossbeam_utils::CachePadded;
 use crate::clock::Clock;
 use crate::counters::{Counters, ThreadCounters};
 use monitor::Monitor;
+use placement::Placement;
 pub use task::{Events, Task, TaskState, Turn};
 use threads::Threads;
 pub(crate) use worker::Holding;
@@ -65,6 +68,7 @@ pub(crate) struct Core<S: 'static> {
     pub(crate) workers: Vec<CachePadded<Arc<Worker<S>>>>,
     pub(crate) threads: Threads,
     pub(crate) monitor: Monitor,
+    pub(crate) placement: Placement,
     pub(crate) clock: Clock,
     pub(crate) counters: Arc<Counters>,
     pub(crate) make_scratch: ScratchMaker<S>,
@@ -92,6 +96,7 @@ impl<S: 'static> Scheduler<S> {
     /// The system gives no epoll set or no thread.
     pub fn start(
         workers: usize,
+        placement: Placement,
         tasks: usize,
         clock: Clock,
         counters: Arc<Counters>,
@@ -104,6 +109,7 @@ impl<S: 'static> Scheduler<S> {
             workers: made?,
             threads: Threads::new(workers, workers + tasks + 1),
             monitor: Monitor::new(),
+            placement,
             clock,
             counters,
             make_scratch,
@@ -128,10 +134,11 @@ impl<S: 'static> Scheduler<S> {
     /// The system does not take the descriptor into the epoll set.
     pub fn add(&self, events: Events, make: impl FnOnce(TaskState<S>) -> Arc<dyn Task<S>>) -> std::io::Result<()> {
         let worker = self.core.workers.iter().min_by_key(|worker| worker.task_count()).expect("there is a worker");
-        let worker: &Arc<Worker<S>> = worker;
-        let task = worker.add(make(TaskState::new(Arc::downgrade(&self.core), worker.clone())));
-        if let Err(error) = worker.register(task.descriptor(), task.state().token()) {
-            worker.remove(&*task);
+        let task = make(TaskState::new(Arc::downgrade(&self.core), worker.index));
+        let token = worker.add(task.clone());
+        task.state().set_token(token);
+        if let Err(error) = worker.register(task.descriptor(), token) {
+            worker.remove(token);
             return Err(error);
         }
         task::notify(&task, events);

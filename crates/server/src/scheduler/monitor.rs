@@ -96,7 +96,7 @@ impl Monitor {
         let mut deadlines = self.deadlines.lock();
         state.set_watched(at);
         let first = deadlines.peek().is_none_or(|Reverse(entry)| at < entry.at);
-        deadlines.push(Reverse(Entry { at, worker: state.worker().index, token: state.token() }));
+        deadlines.push(Reverse(Entry { at, worker: state.worker(), token: state.token() }));
         drop(deadlines);
         if first {
             self.wake();
@@ -144,7 +144,9 @@ fn watch<S: 'static>(core: &Arc<Core<S>>) {
         let mut awake = false;
         for (worker, seen) in core.workers.iter().zip(&mut seen) {
             let claim = worker.claim();
+            let holder = worker.holder();
             if claim == *seen && claim != TAKEN && worker.take(claim) {
+                core.placement.release(holder);
                 hand_over(core, (**worker).clone());
             }
             if worker.queued() > 0 {

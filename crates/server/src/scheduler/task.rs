@@ -14,14 +14,14 @@
 //! 1. A task that is BUSY is in one run queue, or has a turn on one thread, or is finished. One that is not is in none.
 //! 2. No event is lost: one that comes during a turn leads to another.
 
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 
 use rustix::fd::BorrowedFd;
 
 use super::Core;
 use super::monitor::AHEAD;
-use super::worker::Worker;
+use super::placement::LOOK_EVERY;
 use crate::clock::NEVER;
 
 /// What has happened to a task: a set.
@@ -78,6 +78,11 @@ pub trait Task<S: 'static>: Send + Sync {
     /// What it is waiting at, for as long as it lives.
     fn descriptor(&self) -> BorrowedFd<'_>;
 
+    /// The processor that handles what comes in, if that is known.
+    fn comes_in_on(&self) -> Option<u32> {
+        None
+    }
+
     /// The other end has gone, and this may be in the middle of a turn: told at once, from another thread, besides the
     /// event. Must not wait.
     fn hung_up(&self) {}
@@ -90,21 +95,30 @@ pub trait Task<S: 'static>: Send + Sync {
 pub struct TaskState<S: 'static> {
     word: AtomicU32,
     core: Weak<Core<S>>,
-    worker: Arc<Worker<S>>,
-    /// Where in the worker's slab it is: set once, before the task is known to anybody.
+    /// The number of its worker.
+    worker: AtomicUsize,
+    /// Where in the worker's slab it is: set before the task is known to anybody, and when it moves.
     token: AtomicU64,
+    /// Turns since it was looked at where it comes in, and the processor that was seen then.
+    turns: AtomicU32,
+    came_in_on: AtomicU32,
+    /// The epoll set tells of room to write.
+    watches_writable: AtomicBool,
     deadline: AtomicU64,
     /// The time of its earliest entry among the deadlines.
     watched: AtomicU64,
 }
 
 impl<S: 'static> TaskState<S> {
-    pub(crate) fn new(core: Weak<Core<S>>, worker: Arc<Worker<S>>) -> TaskState<S> {
+    pub(crate) fn new(core: Weak<Core<S>>, worker: usize) -> TaskState<S> {
         TaskState {
             word: AtomicU32::new(0),
             core,
-            worker,
+            worker: AtomicUsize::new(worker),
             token: AtomicU64::new(0),
+            turns: AtomicU32::new(0),
+            came_in_on: AtomicU32::new(u32::MAX),
+            watches_writable: AtomicBool::new(false),
             deadline: AtomicU64::new(NEVER),
             watched: AtomicU64::new(NEVER),
         }
@@ -118,8 +132,29 @@ impl<S: 'static> TaskState<S> {
         self.token.store(token, Ordering::Relaxed);
     }
 
-    pub(crate) fn worker(&self) -> &Arc<Worker<S>> {
-        &self.worker
+    /// The number of its worker.
+    pub(crate) fn worker(&self) -> usize {
+        self.worker.load(Ordering::Acquire)
+    }
+
+    /// It has another worker, and a place there. For who has its turn.
+    pub(crate) fn move_to(&self, worker: usize, token: u64) {
+        self.token.store(token, Ordering::Relaxed);
+        self.worker.store(worker, Ordering::Release);
+    }
+
+    /// A turn of it is over; whether it is to be looked at where it comes in.
+    pub(crate) fn is_look_due(&self) -> bool {
+        let turns = self.turns.load(Ordering::Relaxed) + 1;
+        let is_due = turns >= LOOK_EVERY;
+        self.turns.store(if is_due { 0 } else { turns }, Ordering::Relaxed);
+        // One that waits to write is in the middle of something.
+        is_due && !self.watches_writable.load(Ordering::Relaxed)
+    }
+
+    /// It comes in on this processor; whether it did so before.
+    pub(crate) fn comes_in_on(&self, processor: u32) -> bool {
+        self.came_in_on.swap(processor, Ordering::Relaxed) == processor
     }
 
     /// What has happened since the last turn began.
@@ -162,7 +197,11 @@ impl<S: 'static> TaskState<S> {
     /// # Errors
     /// The system refuses.
     pub fn watch_writable(&self, descriptor: BorrowedFd<'_>, on: bool) -> std::io::Result<()> {
-        self.worker.watch_writable(descriptor, self.token(), on)
+        self.watches_writable.store(on, Ordering::Relaxed);
+        match self.core.upgrade() {
+            Some(core) => core.workers[self.worker()].watch_writable(descriptor, self.token(), on),
+            None => Ok(()),
+        }
     }
 }
 
@@ -172,7 +211,7 @@ pub fn notify<S: 'static>(task: &Arc<dyn Task<S>>, events: Events) {
     if state.word.fetch_or(events.0 | BUSY, Ordering::AcqRel) & BUSY == 0
         && let Some(core) = state.core.upgrade()
     {
-        state.worker.push(&core, task.clone());
+        core.workers[state.worker()].push(&core, task.clone());
     }
 }
 

@@ -10,8 +10,8 @@
 //!  gone
 //! ```
 //!
-//! The spare that came last is taken first: its memory is warm, and those at the bottom of the pile go away. Threads
-//! are made when a worker is to be handed over and there is no spare.
+//! The spare that came last is taken first, of those that had the same worker if there is one: its memory is warm, it is on
+//! the right processor, and those at the bottom of the pile go away. Threads are made when a worker is to be handed over and there is no spare.
 //!
 //! When it fails: the system gives no more threads. The worker is put aside, and whoever becomes free first takes it; the
 //! monitor tries again as well. It is logged.
@@ -41,7 +41,8 @@ pub(crate) struct Threads {
 
 #[derive(Default)]
 struct State {
-    spares: Vec<Arc<Seat>>,
+    /// Each with the worker that it had last: its processor is where the thread still is.
+    spares: Vec<(usize, Arc<Seat>)>,
     /// Numbers of workers that no thread holds.
     unheld: VecDeque<usize>,
     count: usize,
@@ -72,7 +73,7 @@ impl Threads {
     pub(crate) fn stop(&self, deadline: Instant) -> bool {
         let mut state = self.state.lock();
         state.stopping = true;
-        for seat in state.spares.drain(..) {
+        for (_, seat) in state.spares.drain(..) {
             let _given = seat.given.lock();
             seat.told.notify_one();
         }
@@ -92,7 +93,9 @@ pub(crate) fn hand_over<S: 'static>(core: &Arc<Core<S>>, worker: Arc<Worker<S>>)
     if state.stopping {
         return;
     }
-    if let Some(seat) = state.spares.pop() {
+    let suited = state.spares.iter().rposition(|&(last, _)| last == worker.index);
+    let taken = suited.map(|place| state.spares.remove(place)).or_else(|| state.spares.pop());
+    if let Some((_, seat)) = taken {
         drop(state);
         *seat.given.lock() = Some(worker.index);
         seat.told.notify_one();
@@ -140,8 +143,9 @@ fn live<S: 'static>(core: &Arc<Core<S>>, first: usize) {
     let mut scratch = (core.make_scratch)(counters.clone());
     let mut worker = Some(first);
     while let Some(index) = worker {
+        core.placement.settle(index);
         core.workers[index].run(core, &mut scratch);
-        worker = next(core);
+        worker = next(core, index);
     }
     drop(scratch);
     core.counters.leave(counters);
@@ -150,8 +154,8 @@ fn live<S: 'static>(core: &Arc<Core<S>>, first: usize) {
     core.threads.ended.notify_all();
 }
 
-/// The next worker that this thread gets; none if it is to end.
-fn next<S: 'static>(core: &Core<S>) -> Option<usize> {
+/// The next worker that this thread gets, which had `last`; none if it is to end.
+fn next<S: 'static>(core: &Core<S>, last: usize) -> Option<usize> {
     let threads = &core.threads;
     let seat = Arc::new(Seat::default());
     let mut deadline = Instant::now() + IDLE;
@@ -163,7 +167,7 @@ fn next<S: 'static>(core: &Core<S>) -> Option<usize> {
         if let Some(worker) = state.unheld.pop_front() {
             return Some(worker);
         }
-        state.spares.push(seat.clone());
+        state.spares.push((last, seat.clone()));
     }
     let mut given = seat.given.lock();
     loop {
@@ -177,7 +181,7 @@ fn next<S: 'static>(core: &Core<S>) -> Option<usize> {
         // The order is state, then seat: let go of the seat first.
         drop(given);
         let mut state = threads.state.lock();
-        let place = state.spares.iter().position(|other| Arc::ptr_eq(other, &seat));
+        let place = state.spares.iter().position(|(_, other)| Arc::ptr_eq(other, &seat));
         match place {
             Some(place) if late && state.spares.len() > threads.workers => {
                 state.spares.remove(place);

@@ -24,15 +24,18 @@ use std::collections::VecDeque;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, AtomicUsize, Ordering};
 
 use parking_lot::Mutex;
 use rustix::event::epoll;
 use rustix::event::{EventfdFlags, Timespec, eventfd};
 use rustix::fd::BorrowedFd;
 use rustix::io::Errno;
+use rustix::process::Pid;
+use rustix::thread::gettid;
 
 use super::Core;
+use super::placement::Placement;
 use super::slab::Slab;
 use super::task::{Events, Task, Turn, mark};
 use super::threads::hand_over;
@@ -47,7 +50,7 @@ pub(crate) const TAKEN: u64 = u64::MAX;
 /// The token of the eventfd.
 const WAKE: u64 = 0;
 
-type TaskRef<S> = Arc<dyn Task<S>>;
+pub(crate) type TaskRef<S> = Arc<dyn Task<S>>;
 
 /// An epoll set and a run queue.
 pub struct Worker<S: 'static> {
@@ -59,6 +62,8 @@ pub struct Worker<S: 'static> {
     tasks: Mutex<Slab<TaskRef<S>>>,
     task_count: AtomicUsize,
     claim: AtomicU64,
+    /// The thread that holds it.
+    holder: AtomicI32,
     /// The number of the last turn; changed by the thread that holds the worker. Never used twice, so that a thread that
     /// lost the worker cannot take another's turn for its own.
     turns: AtomicU64,
@@ -91,6 +96,7 @@ impl<S: 'static> Worker<S> {
             tasks: Mutex::new(Slab::default()),
             task_count: AtomicUsize::new(0),
             claim: AtomicU64::new(0),
+            holder: AtomicI32::new(0),
             turns: AtomicU64::new(0),
         })
     }
@@ -99,16 +105,14 @@ impl<S: 'static> Worker<S> {
         self.task_count.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn add(&self, task: TaskRef<S>) -> TaskRef<S> {
+    /// Gives a task a place; it must be told.
+    pub(crate) fn add(&self, task: TaskRef<S>) -> u64 {
         self.task_count.fetch_add(1, Ordering::Relaxed);
-        let mut tasks = self.tasks.lock();
-        let token = tasks.insert(task.clone());
-        task.state().set_token(token);
-        task
+        self.tasks.lock().insert(task)
     }
 
-    pub(crate) fn remove(&self, task: &dyn Task<S>) {
-        let removed = self.tasks.lock().remove(task.state().token());
+    pub(crate) fn remove(&self, token: u64) {
+        let removed = self.tasks.lock().remove(token);
         if removed.is_some() {
             self.task_count.fetch_sub(1, Ordering::Relaxed);
         }
@@ -116,6 +120,12 @@ impl<S: 'static> Worker<S> {
 
     pub(crate) fn register(&self, descriptor: BorrowedFd<'_>, token: u64) -> io::Result<()> {
         Ok(epoll::add(&self.epoll, descriptor, epoll::EventData::new_u64(token), flags(false))?)
+    }
+
+    /// Has the epoll set tell nothing more of a descriptor.
+    pub(crate) fn forget(&self, descriptor: BorrowedFd<'_>) {
+        // It fails if it is not there; then there is nothing to forget.
+        let _ = epoll::delete(&self.epoll, descriptor);
     }
 
     pub(crate) fn watch_writable(&self, descriptor: BorrowedFd<'_>, token: u64, on: bool) -> io::Result<()> {
@@ -134,6 +144,11 @@ impl<S: 'static> Worker<S> {
     /// Takes the worker from the thread that runs turn `claim`; whether that was still so.
     pub(crate) fn take(&self, claim: u64) -> bool {
         claim != 0 && self.claim.compare_exchange(claim, TAKEN, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+    }
+
+    /// The thread that holds it, or did when it was taken.
+    pub(crate) fn holder(&self) -> Option<Pid> {
+        Pid::from_raw(self.holder.load(Ordering::Relaxed))
     }
 
     pub(crate) fn is_asleep(&self) -> bool {
@@ -167,6 +182,7 @@ impl<S: 'static> Worker<S> {
     /// The loop. Returns when the thread does not have the worker any more, or all is to stop.
     pub(crate) fn run(self: &Arc<Self>, core: &Arc<Core<S>>, scratch: &mut S) {
         self.claim.store(0, Ordering::Release);
+        self.holder.store(gettid().as_raw_nonzero().get(), Ordering::Relaxed);
         let mut events = Vec::with_capacity(EVENTS);
         let holding = {
             let (worker, core, claim) = (self.clone(), Arc::downgrade(core), Arc::new(AtomicU64::new(0)));
@@ -175,6 +191,7 @@ impl<S: 'static> Worker<S> {
                 if worker.take(read.load(Ordering::Relaxed))
                     && let Some(core) = core.upgrade()
                 {
+                    core.placement.release(None);
                     hand_over(&core, worker.clone());
                 }
             };
@@ -199,16 +216,19 @@ impl<S: 'static> Worker<S> {
                 let held = blocking::release();
                 let kept = self.claim.compare_exchange(number, 0, Ordering::AcqRel, Ordering::Relaxed).is_ok();
                 debug_assert!(held || !kept, "a worker that was given away is not here");
+                if turn != Turn::Finished {
+                    core.move_near(&task);
+                }
                 match turn {
                     Turn::Wait if task.state().rest() => {}
                     Turn::Wait | Turn::Again if kept => self.queue.lock().push_back(task),
                     Turn::Wait | Turn::Again => {
-                        let worker = task.state().worker().clone();
-                        worker.push(core, task);
+                        core.workers[task.state().worker()].push(core, task);
                     }
-                    Turn::Finished => task.state().worker().remove(&*task),
+                    Turn::Finished => core.workers[task.state().worker()].remove(task.state().token()),
                 }
                 if !kept {
+                    Placement::was_released();
                     return;
                 }
             }

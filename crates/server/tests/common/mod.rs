@@ -597,7 +597,7 @@ impl rustls::client::danger::ServerCertVerifier for AnyCertificate {
 }
 
 /// Waits until something is so: bounded, and woken by nothing, for what has no event.
-pub fn eventually(what: &str, is_so: impl Fn() -> bool) {
+pub fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
     let end = std::time::Instant::now() + PATIENCE;
     while !is_so() {
         assert!(std::time::Instant::now() < end, "never: {what}");

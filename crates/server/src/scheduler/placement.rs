@@ -1,0 +1,167 @@
+//! Where workers run, and which connections are theirs: each worker on a processor of its own, with the connections that
+//! come in there.
+//!
+//! ```text
+//!   processor 0                               processor 1
+//!   the network's interrupts for some,        for the others,
+//!   or clients of this machine                or clients of this machine
+//!        |                                         |
+//!   worker 0: connections that come in here   worker 1
+//! ```
+//!
+//! What a connection sends is handled by one processor: where its packets' interrupts go, or, of a client on this machine,
+//! where that runs. If its worker runs there too, then the bytes are in the cache, and an answer wakes nobody on another
+//! processor: that takes an interrupt between processors, and on a virtual machine an exit from it. So connections are
+//! looked at now and then, and move.
+//!
+//! Only where there are as many workers as processors: fewer threads are the system's to place. So is a thread in the middle
+//! of a turn whose worker has gone to another: two would share that processor, whatever the others do.
+//!
+//! # Invariants
+//! 1. A thread that has no worker may be on any processor. (One that has is on its worker's, but for a race that costs no
+//!    more than that: `Placement::release`.)
+//! 2. Moving keeps the workers balanced: none gets a task from one that has fewer, nor more than [`Placement::most`].
+//!
+//! When it fails: a thread that cannot be put somewhere runs anywhere; a task that cannot be moved stays.
+//!
+//! Source: SO_INCOMING_CPU, socket(7); a thread and its connections on each processor is the way of Seastar.
+
+use std::cell::Cell;
+use std::sync::atomic::Ordering;
+
+use rustix::process::Pid;
+use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
+use super::Core;
+use super::monitor::AHEAD;
+use super::worker::TaskRef;
+
+/// Turns of a task after which it is looked at.
+pub(crate) const LOOK_EVERY: u32 = 4;
+
+thread_local! {
+    /// The processor that this thread was put on.
+    static PUT_ON: Cell<Option<usize>> = const { Cell::new(None) };
+}
+
+/// The processors of the workers.
+#[derive(Debug, Default)]
+pub struct Placement {
+    /// By worker; empty if the system decides.
+    processors: Vec<usize>,
+}
+
+fn set_of(processors: &[usize]) -> CpuSet {
+    let mut set = CpuSet::new();
+    processors.iter().for_each(|&processor| set.set(processor));
+    set
+}
+
+impl Placement {
+    /// A processor for each of so many workers, if that is how many this process may use.
+    pub fn new(workers: usize) -> Placement {
+        let Ok(allowed) = sched_getaffinity(None) else { return Placement::default() };
+        let processors: Vec<usize> = (0..CpuSet::MAX_CPU).filter(|&processor| allowed.is_set(processor)).collect();
+        if workers < 2 || processors.len() != workers { Placement::default() } else { Placement { processors } }
+    }
+
+    /// This thread has a worker now: puts it on that one's processor.
+    pub(crate) fn settle(&self, worker: usize) {
+        let Some(&processor) = self.processors.get(worker) else { return };
+        if PUT_ON.get() == Some(processor) {
+            return;
+        }
+        match sched_setaffinity(None, &set_of(&[processor])) {
+            Ok(()) => PUT_ON.set(Some(processor)),
+            Err(error) => tracing::debug!(%error, processor, "a worker is not put on its processor"),
+        }
+    }
+
+    /// A thread has no worker any more, and is still in a turn: it may run anywhere. None for this thread. (Another may have
+    /// ended its turn and got a worker meanwhile: then it is on no processor of its own, until it has another worker.)
+    pub(crate) fn release(&self, thread: Option<Pid>) {
+        if !self.processors.is_empty() {
+            // It fails if the thread has ended.
+            let _ = sched_setaffinity(thread, &set_of(&self.processors));
+        }
+    }
+
+    /// This thread was released.
+    pub(crate) fn was_released() {
+        PUT_ON.set(None);
+    }
+
+    /// The worker of a processor.
+    fn worker_on(&self, processor: u32) -> Option<usize> {
+        self.processors.iter().position(|&other| other == processor as usize)
+    }
+
+    /// How many of so many tasks a worker gets at most by moving: a quarter more than its share, and at least one more.
+    fn most(&self, tasks: usize) -> usize {
+        let share = tasks.div_ceil(self.processors.len().max(1));
+        share + (share / 4).max(1)
+    }
+}
+
+impl<S: 'static> Core<S> {
+    /// After a turn of a task, by who had it: moves the task to the worker of the processor where it comes in, if that is
+    /// another, was the same the last time, and has room.
+    pub(crate) fn move_near(&self, task: &TaskRef<S>) {
+        let state = task.state();
+        if self.placement.processors.is_empty() || !state.is_look_due() {
+            return;
+        }
+        let Some(processor) = task.comes_in_on() else { return };
+        let is_steady = state.comes_in_on(processor);
+        let (own, Some(near)) = (state.worker(), self.placement.worker_on(processor)) else { return };
+        if own == near || !is_steady || !self.has_room(own, near) {
+            return;
+        }
+        let (from, to) = (&self.workers[own], &self.workers[near]);
+        // On both epoll sets for a moment: what happens is told twice, and not missed.
+        let (old, new) = (state.token(), to.add(task.clone()));
+        if let Err(error) = to.register(task.descriptor(), new) {
+            tracing::debug!(%error, "a connection stays at its worker");
+            return to.remove(new);
+        }
+        state.move_to(near, new);
+        from.forget(task.descriptor());
+        from.remove(old);
+        // What the monitor has of it names the old place.
+        self.monitor.watch(state, state.deadline().min(self.clock.now().saturating_add(AHEAD)));
+        self.counters.moved.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn has_room(&self, own: usize, near: usize) -> bool {
+        let count = |worker: usize| self.workers[worker].task_count();
+        let all = (0..self.workers.len()).map(count).sum();
+        count(near) <= count(own) && count(near) < self.placement.most(all)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn workers_have_processors_if_there_are_as_many() {
+        let count = std::thread::available_parallelism().unwrap().get();
+        let allowed = sched_getaffinity(None).unwrap().count() as usize;
+        assert_eq!(Placement::new(allowed).processors.len(), if allowed > 1 { allowed } else { 0 });
+        assert!(count <= allowed);
+        assert!(Placement::new(allowed + 1).processors.is_empty());
+        assert!(Placement::new(1).processors.is_empty());
+    }
+
+    #[test]
+    fn none_gets_more_than_a_quarter_above_its_share() {
+        let placement = Placement { processors: vec![0, 1] };
+        assert_eq!([0, 1, 2, 8, 64, 65].map(|tasks| placement.most(tasks)), [1, 2, 2, 5, 40, 41]);
+    }
+
+    #[test]
+    fn a_processor_has_its_worker() {
+        let placement = Placement { processors: vec![2, 5] };
+        assert_eq!([0, 2, 5, 1000].map(|processor| placement.worker_on(processor)), [None, Some(0), Some(1), None]);
+    }
+}
