@@ -15,7 +15,7 @@ use std::sync::{Arc, Barrier, mpsc};
 
 use common::*;
 use meseta_sim::{SeededRandom, SimDisk};
-use meseta_storage::{Background, Change, Durability, ErrorKind, Lsn, Result, Store, StoreOptions, Tree, TreeId};
+use meseta_storage::{Background, Change, Durability, ErrorKind, Leaf, Lsn, Result, Store, StoreOptions, Tree, TreeId};
 
 /// As `tiny`, with the store's own threads.
 fn busy(memory_pages: usize) -> StoreOptions {
@@ -411,6 +411,62 @@ fn the_right_edge_takes_all_inserts() {
     let store = Store::open(directory.path(), busy(64)).unwrap();
     assert_same(&content(&store.open_tree(id).unwrap()), &Model::new(), "recovered");
     assert_sound(&store);
+}
+
+#[test]
+fn whole_leaves_are_appended_beside_inserts() {
+    const ENTRIES: usize = 20_000;
+    let directory = tempfile::tempdir().unwrap();
+    let store = Store::open(directory.path(), busy(64)).unwrap();
+    let mut in_the_way = 0;
+    for round in 0..4 {
+        let tree = store.create_tree().unwrap();
+        let loaded = AtomicUsize::new(0);
+        let insert_leaf = |leaf: &Leaf| leaf.for_each(|key, value| tree.insert(key, value).map(drop));
+        std::thread::scope(|scope| {
+            // Odd keys: close before and behind what is being loaded.
+            scope.spawn(|| {
+                let mut random = SeededRandom::new(round);
+                loop {
+                    let at = loaded.load(Ordering::Relaxed);
+                    if at >= ENTRIES {
+                        break;
+                    }
+                    let n = (2 * (at + random.below(400) as usize)).saturating_sub(300) | 1;
+                    tree.put(&key(n), &value(n, 9)).unwrap();
+                }
+            });
+            let mut loader = tree.loader().unwrap();
+            for n in 0..ENTRIES {
+                let (key, value) = (key(2 * n), value(2 * n, 7));
+                if loader.is_above_all(&key) && loader.takes(&key, &value).unwrap() {
+                    if let Some(leaf) = loader.push(&key, &value).unwrap() {
+                        in_the_way += 1;
+                        insert_leaf(&leaf).unwrap();
+                    }
+                } else {
+                    let is_above_all = loader.is_above_all(&key);
+                    loader.finish(insert_leaf).unwrap();
+                    tree.insert(&key, &value).unwrap();
+                    if is_above_all {
+                        loader.pass(&key);
+                    }
+                }
+                loaded.store(n + 1, Ordering::Relaxed);
+            }
+            loader.finish(insert_leaf).unwrap();
+        });
+        let all = content(&tree);
+        let even = all.iter().filter(|(key, _)| number(key).is_multiple_of(2)).count();
+        assert_eq!(even, ENTRIES);
+        for (key, found) in &all {
+            let n = number(key);
+            assert_eq!(version(n, found), if n.is_multiple_of(2) { 7 } else { 9 });
+        }
+        assert_sound(&store);
+        store.drop_tree(tree.id()).unwrap();
+    }
+    assert!(in_the_way > 0, "nobody was ever in the way");
 }
 
 /// Some threads create, fill and drop trees, others work on one that stays.

@@ -2,8 +2,8 @@
 //!
 //! ```text
 //!   alone in the table:   a new definition, in which the index is "being built"      from here on writers keep it
-//!   beside writers:       a snapshot; its rows, sorted in runs; each entry is put
-//!                         where there is none                                         newer ones are there already
+//!   beside writers:       a snapshot; its rows, sorted; each entry is put where
+//!                         there is none, at the end in whole leaves                   newer ones are there already
 //!   alone in the table:   did it work? then the system's rows say so, and readers may use it
 //! ```
 //!
@@ -24,17 +24,18 @@ use std::sync::Arc;
 use meseta_storage::Change as TreeChange;
 
 use super::open_table;
+use super::sorted_runs::SortedRuns;
 use crate::catalog::CatalogError;
 use crate::error::{EngineError, Result};
 use crate::ids::{IndexId, TableId};
 use crate::lock::TableMode;
 use crate::locking::Direction;
-use crate::row::{KeyRange, VersionHeader};
+use crate::row::{KeyRange, VERSION_HEADER_LEN, VersionHeader};
 use crate::rows::{FoundRow, RowCursor};
 use crate::session::{Isolation, Session};
 use crate::table::{Build, Entry, IndexDefinition, Table};
 
-/// Entries of a run take so much memory before they are sorted and put.
+/// Entries take so much memory before a run of them becomes a tree.
 const RUN_BYTES: usize = 64 << 20;
 
 impl Session {
@@ -105,63 +106,75 @@ impl Session {
     fn fill(&mut self, table: &Table, at: usize, build: &Build) -> Result<()> {
         let mut reader = Session::new(&self.core)?;
         reader.set_isolation(Isolation::RepeatableRead);
-        let index = &table.indexes[at];
-        let columns = 0..table.definition.columns.len() as u16;
-        let mut rows = RowCursor::consistent(table, 0, KeyRange::ALL, Direction::Ascending, columns);
-        let (mut run, mut bytes) = (Vec::new(), 0);
-        let mut buffers = Default::default();
+        let layout = &table.indexes[at].layout;
+        let columns = layout.columns();
+        let mut rows = RowCursor::consistent(table, 0, KeyRange::ALL, Direction::Ascending, columns.iter().copied());
+        let mut sorted = SortedRuns::new(&self.core.store, RUN_BYTES);
+        let (mut buffers, mut entry) = (Default::default(), Entry::default());
         while rows.next(&mut reader)? {
             let mut values = Vec::new();
-            rows.read(&mut buffers, &mut values)?;
-            let mut entry = Entry::default();
-            index.layout.entry(&values, rows.key(), &*self.core.collations, &mut entry)?;
-            bytes += entry.key.len() + entry.payload.len() + std::mem::size_of::<Entry>();
-            run.push(entry);
-            if bytes >= RUN_BYTES {
-                self.put_run(table, at, build, &mut run)?;
-                bytes = 0;
+            rows.read_columns(&columns, &mut buffers, &mut values)?;
+            layout.entry(&values, rows.key(), &*self.core.collations, &mut entry)?;
+            sorted.push(&entry.key, &entry.payload)?;
+            if build.has_failed() || sorted.has_too_many_twice() {
+                return Err(CatalogError::Duplicate(String::new()).into());
             }
         }
-        self.put_run(table, at, build, &mut run)?;
+        drop(rows);
+        self.put_sorted(table, at, build, sorted)?;
         reader.commit()
     }
 
-    /// Puts a run's entries, in their order: neighbours share a leaf.
-    fn put_run(&mut self, table: &Table, at: usize, build: &Build, run: &mut Vec<Entry>) -> Result<()> {
-        run.sort_unstable_by(|one, other| one.key.cmp(&other.key));
-        let index = &table.indexes[at];
+    /// Puts entries in their order: behind all that are there leaf by leaf, the others one by one.
+    fn put_sorted(&mut self, table: &Table, at: usize, build: &Build, sorted: SortedRuns) -> Result<()> {
+        let mut loader = table.indexes[at].index.tree.loader()?;
         let mut value = Vec::new();
-        for entry in run.drain(..) {
+        sorted.for_each(|key, payload| {
             if build.has_failed() {
                 return Err(CatalogError::Duplicate(String::new()).into());
             }
             value.clear();
             value.extend_from_slice(&VersionHeader::BUILT.to_bytes());
-            value.extend_from_slice(&entry.payload);
-            let mut found = None;
-            index.index.tree.modify(&entry.key, &[], |current| {
-                Ok(match current {
-                    None => TreeChange::Put(value.as_slice().into()),
-                    Some(current) => {
-                        found = Some(current.to_vec());
-                        TreeChange::Keep
-                    }
-                })
-            })?;
-            if let Some(found) = found {
-                self.check_found(table, at, &entry, &found)?;
+            value.extend_from_slice(payload);
+            let is_above_all = loader.is_above_all(key);
+            if is_above_all && loader.takes(key, &value)? {
+                return match loader.push(key, &value)? {
+                    Some(leaf) => leaf.for_each(|key, value| self.put_absent(table, at, key, value)),
+                    None => Ok(()),
+                };
             }
-        }
-        Ok(())
+            loader.finish(|leaf| leaf.for_each(|key, value| self.put_absent(table, at, key, value)))?;
+            self.put_absent(table, at, key, &value)?;
+            if is_above_all {
+                loader.pass(key);
+            }
+            Ok(())
+        })?;
+        loader.finish(|leaf| leaf.for_each(|key, value| self.put_absent(table, at, key, value)))
+    }
+
+    /// Puts an entry, if there is none of its key.
+    fn put_absent(&mut self, table: &Table, at: usize, key: &[u8], value: &[u8]) -> Result<()> {
+        let mut found = None;
+        table.indexes[at].index.tree.modify(key, &[], |current| {
+            Ok(match current {
+                None => TreeChange::Put(value.into()),
+                Some(current) => {
+                    found = Some(current.to_vec());
+                    TreeChange::Keep
+                }
+            })
+        })?;
+        found.map_or(Ok(()), |found| self.check_found(table, at, key, &value[VERSION_HEADER_LEN..], &found))
     }
 
     /// There is an entry already: it is this row's, or of one that has these values now, or a duplicate.
-    fn check_found(&mut self, table: &Table, at: usize, entry: &Entry, found: &[u8]) -> Result<()> {
+    fn check_found(&mut self, table: &Table, at: usize, key: &[u8], payload: &[u8], found: &[u8]) -> Result<()> {
         let index = &table.indexes[at];
         let corrupt = |problem| index.index.damaged(problem);
-        let (header, payload) = VersionHeader::split_off(found).map_err(corrupt)?;
-        let own = index.layout.primary_key_of(&entry.key, &entry.payload).map_err(corrupt)?;
-        let other = index.layout.primary_key_of(&entry.key, payload).map_err(corrupt)?;
+        let (header, found) = VersionHeader::split_off(found).map_err(corrupt)?;
+        let own = index.layout.primary_key_of(key, payload).map_err(corrupt)?;
+        let other = index.layout.primary_key_of(key, found).map_err(corrupt)?;
         if header.deleted || own == other {
             return Ok(());
         }
@@ -172,7 +185,7 @@ impl Session {
             let (mut buffers, mut values, mut newest) = (Default::default(), Vec::new(), Entry::default());
             row.read(table, &mut buffers, &mut values)?;
             index.layout.entry(&values, own, &*self.core.collations, &mut newest)?;
-            if newest.key == entry.key {
+            if newest.key == key {
                 return Err(CatalogError::Duplicate(String::new()).into());
             }
         }

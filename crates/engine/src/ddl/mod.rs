@@ -17,6 +17,7 @@
 
 mod build;
 mod rebuild;
+mod sorted_runs;
 mod system;
 
 use std::sync::Arc;

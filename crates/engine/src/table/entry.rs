@@ -140,6 +140,15 @@ impl EntryLayout {
         })
     }
 
+    /// The columns of which an entry is made, besides the primary key.
+    pub fn columns(&self) -> Vec<u16> {
+        let parts = self.parts.iter().map(KeyPart::column).filter(|&column| column != ROW_NUMBER);
+        let mut columns: Vec<u16> = parts.chain(self.stored_columns.iter().copied()).collect();
+        columns.sort_unstable();
+        columns.dedup();
+        columns
+    }
+
     /// Whether an entry tells all these columns.
     pub fn covers(&self, mut columns: impl Iterator<Item = u16>) -> bool {
         columns.all(|column| self.is_told[usize::from(column)])

@@ -20,7 +20,7 @@
 //! # Invariants
 //! 1. A thread that has no worker may be on any processor. (One that has is on its worker's, but for a race that costs no
 //!    more than that: `Placement::release`.)
-//! 2. Moving keeps the workers balanced: none gets a task from one that has fewer, nor more than [`Placement::most`].
+//! 2. Moving keeps the workers balanced: none gets a task from one that has fewer, nor more than `Placement::most`.
 //!
 //! When it fails: a thread that cannot be put somewhere runs anywhere; a task that cannot be moved stays.
 //!

@@ -1,13 +1,14 @@
 //! Loading sorted entries: leaf by leaf at the right edge, each a whole page in one step.
 //!
 //! Each leaf is built in private memory, filled, and linked by one mini-transaction, so that a crash leaves a sound
-//! tree with the leaves loaded so far.
+//! tree with the leaves loaded so far. That a leaf belongs at the end is seen under the latches of the last one and of its
+//! parent, so others may insert meanwhile: then the leaf's entries go the common way.
 
 use super::Tree;
 use super::descend::Path;
 use crate::buffer::Restart;
 use crate::core::Stop;
-use crate::error::{ErrorKind, Result};
+use crate::error::{ErrorKind, Result, StorageError};
 use crate::ids::Lsn;
 use crate::mtr::Mtr;
 use crate::page::PageKind;
@@ -28,80 +29,52 @@ impl Tree {
         &self,
         entries: impl IntoIterator<Item = (K, V)>,
     ) -> Result<(u64, Lsn)> {
-        let capacity = self.core.node_capacity;
-        let mut last = {
-            let mut cursor = self.cursor();
-            cursor.seek_last()?.then(|| cursor.key().to_vec())
-        };
-        let mut end = self.core.log.reserved();
+        let mut loader = self.loader()?;
         let mut count = 0;
-        let mut leaf: Option<(NodeBuilder, Vec<u8>)> = None;
         for (key, value) in entries {
             let (key, value) = (key.as_ref(), value.as_ref());
-            self.check_key(key)?;
-            if last.as_deref().is_some_and(|last| last >= key) {
-                if let Some((builder, lower)) = leaf.take() {
-                    self.append_leaf(builder, &lower)?;
-                }
+            if !loader.is_above_all(key) {
+                self.check_key(key)?;
+                loader.finish(|leaf| self.insert_leaf(leaf))?;
                 return Err(ErrorKind::NotSorted { entry: count }.into());
             }
-            if key.len() + value.len() > inline_len_max(capacity) {
+            if !loader.takes(key, value)? {
                 // Long values go the common way, behind the leaf so far.
-                if let Some((builder, lower)) = leaf.take() {
-                    self.append_leaf(builder, &lower)?;
-                }
-                end = self.insert(key, value)?;
-            } else {
-                // Room for the upper fence that the leaf gets when the next one follows it, and for what will be
-                // inserted later.
-                let room = key.len() + capacity / LEFT_FREE;
-                if leaf.as_ref().is_some_and(|(builder, _)| !builder.fits(key.len(), value.len() + room)) {
-                    let (builder, lower) = leaf.take().expect("just looked");
-                    end = self.append_leaf(builder, &lower)?;
-                }
-                let (builder, _) = leaf.get_or_insert_with(|| {
-                    // The shortest key above everything before: what tells this leaf from its left neighbour.
-                    let shared = last.as_deref().map_or(0, |last| node::common_prefix_len(last, key));
-                    let lower = if last.is_some() { key[..shared + 1].to_vec() } else { Vec::new() };
-                    (NodeBuilder::new(0, capacity, &lower, None), lower)
-                });
-                builder.push(key, value, false);
+                loader.finish(|leaf| self.insert_leaf(leaf))?;
+                self.insert(key, value)?;
+                loader.pass(key);
+            } else if let Some(leaf) = loader.push(key, value)? {
+                self.insert_leaf(&leaf)?;
             }
-            last.get_or_insert_default().clear();
-            last.as_mut().expect("just set").extend_from_slice(key);
             count += 1;
         }
-        if let Some((builder, lower)) = leaf {
-            end = self.append_leaf(builder, &lower)?;
-        }
-        Ok((count, end))
+        loader.finish(|leaf| self.insert_leaf(leaf))?;
+        Ok((count, self.core.log.reserved()))
     }
 
-    /// Links a finished leaf behind the last one. Called with no latch held.
-    fn append_leaf(&self, builder: NodeBuilder, lower: &[u8]) -> Result<Lsn> {
-        let mut image = builder.finish();
+    /// Loads entries at the tree's end beside others who insert.
+    pub fn loader(&self) -> Result<Loader> {
+        let mut cursor = self.cursor();
+        let last = cursor.seek_last()?.then(|| cursor.key().to_vec());
+        Ok(Loader { tree: self.clone(), last, leaf: None })
+    }
+
+    /// Links a finished leaf behind the last one; whether that could be: others may have been there. Called with no latch
+    /// held.
+    fn append_leaf(&self, image: &mut PageBuffer, lower: &[u8]) -> Result<bool> {
         loop {
             self.core.admit()?;
-            match self.core.retry(|| self.try_append_leaf(&mut image, lower))? {
-                Appended::Yes(end) => return Ok(end),
+            match self.core.retry(|| self.try_append_leaf(image, lower))? {
+                Appended::Yes => return Ok(true),
                 Appended::RootIsLeaf => self.grow(0)?,
                 Appended::ParentNeedsRoom(len) => self.split(lower, 1, len)?,
-                Appended::LeftIsInTheWay => return self.insert_leaf(&image),
+                Appended::LeftIsInTheWay => return Ok(false),
             }
         }
     }
 
-    /// Inserts the entries of a leaf one by one. Returns the position behind the last change.
-    fn insert_leaf(&self, image: &PageBuffer) -> Result<Lsn> {
-        let leaf = Node(PageRef::of(image));
-        let mut end = self.core.log.reserved();
-        let mut value = Vec::new();
-        for index in 0..leaf.count() {
-            value.clear();
-            leaf.append_value(index, &mut value);
-            end = self.insert(&leaf.key(index), &value)?;
-        }
-        Ok(end)
+    fn insert_leaf(&self, leaf: &Leaf) -> Result<()> {
+        leaf.for_each(|key, value| self.insert(key, value).map(drop))
     }
 
     fn try_append_leaf(&self, image: &mut PageBuffer, lower: &[u8]) -> Result<Appended, Stop> {
@@ -121,7 +94,8 @@ impl Tree {
                 let mut mtr = Mtr::begin(&core.log);
                 let slot = mtr.add(root);
                 mtr.apply_image(slot, image);
-                return Ok(Appended::Yes(mtr.commit()));
+                mtr.commit();
+                return Ok(Appended::Yes);
             }
             return Ok(Appended::RootIsLeaf);
         };
@@ -133,11 +107,15 @@ impl Tree {
             return Ok(Appended::ParentNeedsRoom(needs));
         }
         let left_node = Node(left.view());
-        if left_node.lower_fence().as_slice() >= lower || !node::left_fits(left_node, left_node.count(), lower) {
+        let count = left_node.count();
+        if count > 0 && left_node.key(count - 1).as_slice() >= lower {
+            return Ok(Appended::LeftIsInTheWay);
+        }
+        if left_node.lower_fence().as_slice() >= lower || !node::left_fits(left_node, count, lower) {
             return Ok(Appended::LeftIsInTheWay);
         }
         let suffix = lower[parent_node.prefix_len()..].to_vec();
-        let keep = Node(left.view()).count() as u16;
+        let keep = count as u16;
         PageMut::of(image).set_header(new_page, self.id, PageKind::Node, 0);
         let fresh = core.pool.fresh(new_page, permit, Rank::TreePage);
         let mut maps = core.space.latch_maps(&core.pool, [new_page])?;
@@ -148,15 +126,101 @@ impl Tree {
         let value = new_page.0.to_le_bytes();
         mtr.apply(parent, Op::Insert { index: index as u16 + 1, overflow: false, suffix: &suffix, value: &value });
         core.space.publish(&mut mtr, &mut maps, vec![reserved]);
-        Ok(Appended::Yes(mtr.commit()))
+        mtr.commit();
+        Ok(Appended::Yes)
+    }
+}
+
+/// Gathers ascending entries into leaves, and links these behind the tree's last. Others may use the tree meanwhile: where
+/// they have inserted something behind the entries of a leaf, that leaf is given back, for its entries to be put one by one.
+///
+/// What has been pushed is in the tree when [`Loader::finish`] has returned.
+pub struct Loader {
+    tree: Tree,
+    /// The key above which entries may be appended: none if there is nothing in the tree.
+    last: Option<Vec<u8>>,
+    /// The leaf that is being filled, and its lower fence.
+    leaf: Option<(NodeBuilder, Vec<u8>)>,
+}
+
+/// A leaf that could not be linked.
+pub struct Leaf(Box<PageBuffer>);
+
+impl Leaf {
+    /// Shows its entries, in order: key and value.
+    pub fn for_each<E>(&self, mut show: impl FnMut(&[u8], &[u8]) -> Result<(), E>) -> Result<(), E> {
+        let leaf = Node(PageRef::of(&self.0));
+        let (mut key, mut value) = (Vec::new(), Vec::new());
+        for index in 0..leaf.count() {
+            key.clear();
+            value.clear();
+            leaf.append_key(index, &mut key);
+            leaf.append_value(index, &mut value);
+            show(&key, &value)?;
+        }
+        Ok(())
+    }
+}
+
+impl Loader {
+    /// Whether a key is above all that were pushed, and all that the tree had in the beginning.
+    pub fn is_above_all(&self, key: &[u8]) -> bool {
+        self.last.as_deref().is_none_or(|last| last < key)
+    }
+
+    /// Whether an entry goes into a leaf, and not elsewhere for its length. Errors: those of a key.
+    pub fn takes(&self, key: &[u8], value: &[u8]) -> Result<bool> {
+        self.tree.check_key(key)?;
+        Ok(key.len() + value.len() <= inline_len_max(self.tree.core.node_capacity))
+    }
+
+    /// Appends an entry. On entry: [`Loader::is_above_all`], [`Loader::takes`]. Returns a leaf that could not be linked.
+    pub fn push(&mut self, key: &[u8], value: &[u8]) -> Result<Option<Leaf>> {
+        let capacity = self.tree.core.node_capacity;
+        // Room for the upper fence that the leaf gets when the next one follows it, and for what will be inserted later.
+        let room = key.len() + capacity / LEFT_FREE;
+        let is_full = self.leaf.as_ref().is_some_and(|(builder, _)| !builder.fits(key.len(), value.len() + room));
+        let in_the_way = if is_full { self.link()? } else { None };
+        let last = &self.last;
+        let (builder, _) = self.leaf.get_or_insert_with(|| {
+            // The shortest key above everything before: what tells this leaf from its left neighbour.
+            let shared = last.as_deref().map_or(0, |last| node::common_prefix_len(last, key));
+            let lower = if last.is_some() { key[..shared + 1].to_vec() } else { Vec::new() };
+            (NodeBuilder::new(0, capacity, &lower, None), lower)
+        });
+        builder.push(key, value, false);
+        self.pass(key);
+        Ok(in_the_way)
+    }
+
+    /// What follows is above this key, which was put otherwise. On entry: it is above all, and [`Loader::finish`] came
+    /// before it.
+    pub fn pass(&mut self, key: &[u8]) {
+        let last = self.last.get_or_insert_default();
+        last.clear();
+        last.extend_from_slice(key);
+    }
+
+    /// Links what has been pushed, or shows it. More may be pushed.
+    pub fn finish<E: From<StorageError>>(&mut self, put: impl FnOnce(&Leaf) -> Result<(), E>) -> Result<(), E> {
+        match self.link()? {
+            Some(leaf) => put(&leaf),
+            None => Ok(()),
+        }
+    }
+
+    fn link(&mut self) -> Result<Option<Leaf>> {
+        let Some((builder, lower)) = self.leaf.take() else { return Ok(None) };
+        let mut image = builder.finish();
+        Ok(if self.tree.append_leaf(&mut image, &lower)? { None } else { Some(Leaf(image)) })
     }
 }
 
 enum Appended {
-    Yes(Lsn),
+    Yes,
     /// The root is the only leaf, and has entries.
     RootIsLeaf,
     ParentNeedsRoom(usize),
-    /// The last leaf has no room for an upper fence, or is empty and begins behind the new entries.
+    /// The last leaf has no room for an upper fence, or begins behind the new entries, or has keys that are not below them.
     LeftIsInTheWay,
 }
