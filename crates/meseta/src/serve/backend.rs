@@ -230,7 +230,7 @@ impl ClientSession {
         if blocking::is_alone() {
             let _kept = blocking::keep();
             // What failed has stopped the engine, and is told to whoever waits: below.
-            if self.store.try_durable(end).is_ok_and(|is_durable| is_durable) {
+            if matches!(self.store.try_durable(end), Ok(true)) {
                 return Outcome::Done;
             }
         }

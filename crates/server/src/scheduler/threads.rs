@@ -11,7 +11,8 @@
 //! ```
 //!
 //! The spare that came last is taken first, of those that had the same worker if there is one: its memory is warm, it is on
-//! the right processor, and those at the bottom of the pile go away. Threads are made when a worker is to be handed over and there is no spare.
+//! the right processor, and those at the bottom of the pile go away. Threads are made when a worker is to be handed over and
+//! there is no spare.
 //!
 //! When it fails: the system gives no more threads. The worker is put aside, and whoever becomes free first takes it; the
 //! monitor tries again as well. It is logged.
