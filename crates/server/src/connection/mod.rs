@@ -155,8 +155,6 @@ struct Inner {
     readable: bool,
     /// The other end writes no more: after its last bytes comes the end, which no event will tell.
     hung_up: bool,
-    /// The epoll set tells of room to write.
-    watches_writable: bool,
     /// It is to end, once what is pending has left.
     ending: Option<End>,
     parked: Option<Box<ParkedReply>>,
@@ -237,7 +235,6 @@ impl Connection {
                 phase: Phase::Opening(Box::new(Handshake::new(&server, matches!(peer, Peer::Unix { .. })))),
                 readable: false,
                 hung_up: false,
-                watches_writable: false,
                 ending: None,
                 parked: None,
             }),
@@ -385,15 +382,15 @@ impl Connection {
                     Ok(()) if inner.transport.has_pending() => {
                         // One that is to end anyway, and was waited for once, is not waited for again.
                         let lost = matches!(inner.ending, Some(End::Lost | End::TimedOut));
-                        if !lost && self.watch_writable(inner, true) {
+                        if !lost && self.watch_writable(true) {
                             self.deadline_in(self.limits.net_write_timeout());
                             return Turn::Wait;
                         }
                         inner.ending = Some(End::Lost);
                     }
                     Ok(()) => {
-                        if inner.watches_writable {
-                            self.watch_writable(inner, false);
+                        if self.state.watches_writable() {
+                            self.watch_writable(false);
                             self.deadline_in(self.limits.wait_timeout());
                         }
                     }
@@ -445,12 +442,8 @@ impl Connection {
     }
 
     /// Whether the epoll set does as asked.
-    fn watch_writable(&self, inner: &mut Inner, on: bool) -> bool {
-        if inner.watches_writable == on {
-            return true;
-        }
-        inner.watches_writable = on;
-        self.state.watch_writable(self.socket.as_fd(), on).is_ok()
+    fn watch_writable(&self, on: bool) -> bool {
+        self.state.watches_writable() == on || self.state.watch_writable(self.socket.as_fd(), on).is_ok()
     }
 
     /// Takes the next packet, reading if need be, and serves it. Nothing: none is whole.

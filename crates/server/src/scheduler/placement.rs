@@ -112,7 +112,7 @@ impl<S: 'static> Core<S> {
             return;
         }
         let Some(processor) = task.comes_in_on() else { return };
-        let is_steady = state.comes_in_on(processor);
+        let is_steady = state.is_seen_again_on(processor);
         let (own, Some(near)) = (state.worker(), self.placement.worker_on(processor)) else { return };
         if own == near || !is_steady || !self.has_room(own, near) {
             return;

@@ -149,11 +149,11 @@ impl<S: 'static> TaskState<S> {
         let is_due = turns >= LOOK_EVERY;
         self.turns.store(if is_due { 0 } else { turns }, Ordering::Relaxed);
         // One that waits to write is in the middle of something.
-        is_due && !self.watches_writable.load(Ordering::Relaxed)
+        is_due && !self.watches_writable()
     }
 
-    /// It comes in on this processor; whether it did so before.
-    pub(crate) fn comes_in_on(&self, processor: u32) -> bool {
+    /// It was seen to come in on this processor; whether that was so the last time.
+    pub(crate) fn is_seen_again_on(&self, processor: u32) -> bool {
         self.came_in_on.swap(processor, Ordering::Relaxed) == processor
     }
 
@@ -191,7 +191,12 @@ impl<S: 'static> TaskState<S> {
         self.watched.store(milliseconds, Ordering::Release);
     }
 
-    /// Whether the epoll set tells of room to write. It does not by default: on a Unix socket each read of the other
+    /// Whether the epoll set was asked to tell of room to write.
+    pub fn watches_writable(&self) -> bool {
+        self.watches_writable.load(Ordering::Relaxed)
+    }
+
+    /// Whether the epoll set is to tell of room to write. It does not by default: on a Unix socket each read of the other
     /// end would be told.
     ///
     /// # Errors
