@@ -15,7 +15,7 @@ use std::sync::{Arc, Barrier, mpsc};
 
 use common::*;
 use meseta_sim::{SeededRandom, SimDisk};
-use meseta_storage::{Background, Change, Durability, ErrorKind, Leaf, Lsn, Result, Store, StoreOptions, Tree, TreeId};
+use meseta_storage::{Background, Change, Durability, ErrorKind, Lsn, Result, Store, StoreOptions, Tree, TreeId};
 
 /// As `tiny`, with the store's own threads.
 fn busy(memory_pages: usize) -> StoreOptions {
@@ -422,7 +422,6 @@ fn whole_leaves_are_appended_beside_inserts() {
     for round in 0..4 {
         let tree = store.create_tree().unwrap();
         let loaded = AtomicUsize::new(0);
-        let insert_leaf = |leaf: &Leaf| leaf.for_each(|key, value| tree.insert(key, value).map(drop));
         std::thread::scope(|scope| {
             // Odd keys: close before and behind what is being loaded.
             scope.spawn(|| {
@@ -439,22 +438,17 @@ fn whole_leaves_are_appended_beside_inserts() {
             let mut loader = tree.loader().unwrap();
             for n in 0..ENTRIES {
                 let (key, value) = (key(2 * n), value(2 * n, 7));
-                if loader.is_above_all(&key) && loader.takes(&key, &value).unwrap() {
-                    if let Some(leaf) = loader.push(&key, &value).unwrap() {
-                        in_the_way += 1;
-                        insert_leaf(&leaf).unwrap();
-                    }
-                } else {
-                    let is_above_all = loader.is_above_all(&key);
-                    loader.finish(insert_leaf).unwrap();
-                    tree.insert(&key, &value).unwrap();
-                    if is_above_all {
-                        loader.pass(&key);
-                    }
+                let mut put = |key: &[u8], value: &[u8]| {
+                    // (A long value is put anyway.)
+                    in_the_way += usize::from(key.len() + value.len() <= tree.inline_len_max());
+                    tree.insert(key, value).map(drop)
+                };
+                loader.add(&key, &value, &mut put).unwrap();
+                if n + 1 == ENTRIES {
+                    loader.finish(put).unwrap();
                 }
                 loaded.store(n + 1, Ordering::Relaxed);
             }
-            loader.finish(insert_leaf).unwrap();
         });
         let all = content(&tree);
         let even = all.iter().filter(|(key, _)| number(key).is_multiple_of(2)).count();

@@ -136,21 +136,9 @@ impl Session {
             value.clear();
             value.extend_from_slice(&VersionHeader::BUILT.to_bytes());
             value.extend_from_slice(payload);
-            let is_above_all = loader.is_above_all(key);
-            if is_above_all && loader.takes(key, &value)? {
-                return match loader.push(key, &value)? {
-                    Some(leaf) => leaf.for_each(|key, value| self.put_absent(table, at, key, value)),
-                    None => Ok(()),
-                };
-            }
-            loader.finish(|leaf| leaf.for_each(|key, value| self.put_absent(table, at, key, value)))?;
-            self.put_absent(table, at, key, &value)?;
-            if is_above_all {
-                loader.pass(key);
-            }
-            Ok(())
+            loader.add(key, &value, |key, value| self.put_absent(table, at, key, value))
         })?;
-        loader.finish(|leaf| leaf.for_each(|key, value| self.put_absent(table, at, key, value)))
+        loader.finish(|key, value| self.put_absent(table, at, key, value))
     }
 
     /// Puts an entry, if there is none of its key.

@@ -179,7 +179,7 @@ impl Drop for SortedRuns {
 mod tests {
     use std::sync::Arc;
 
-    use meseta_sim::SimDisk;
+    use meseta_sim::{SeededRandom, SimDisk};
     use meseta_storage::{Background, StoreOptions};
 
     use super::*;
@@ -209,12 +209,11 @@ mod tests {
 
     #[test]
     fn they_come_in_order_however_little_memory_there_is() {
-        let mut state = 1_u64;
+        let mut random = SeededRandom::new(1);
         let entries: Vec<(Vec<u8>, Vec<u8>)> = (0..5000_u32)
             .map(|number| {
-                state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
                 // Keys that are beginnings of others, and such as differ behind the sixteenth byte.
-                let mut key = vec![(state >> 33) as u8 % 3; (state >> 40) as usize % 20];
+                let mut key = vec![random.below(3) as u8; random.below(20) as usize];
                 key.extend_from_slice(&number.to_be_bytes());
                 (key, number.to_le_bytes().to_vec())
             })

@@ -30,25 +30,19 @@ impl Tree {
         entries: impl IntoIterator<Item = (K, V)>,
     ) -> Result<(u64, Lsn)> {
         let mut loader = self.loader()?;
+        let put = |key: &[u8], value: &[u8]| self.insert(key, value).map(drop);
         let mut count = 0;
         for (key, value) in entries {
             let (key, value) = (key.as_ref(), value.as_ref());
             if !loader.is_above_all(key) {
                 self.check_key(key)?;
-                loader.finish(|leaf| self.insert_leaf(leaf))?;
+                loader.finish(put)?;
                 return Err(ErrorKind::NotSorted { entry: count }.into());
             }
-            if !loader.takes(key, value)? {
-                // Long values go the common way, behind the leaf so far.
-                loader.finish(|leaf| self.insert_leaf(leaf))?;
-                self.insert(key, value)?;
-                loader.pass(key);
-            } else if let Some(leaf) = loader.push(key, value)? {
-                self.insert_leaf(&leaf)?;
-            }
+            loader.add(key, value, put)?;
             count += 1;
         }
-        loader.finish(|leaf| self.insert_leaf(leaf))?;
+        loader.finish(put)?;
         Ok((count, self.core.log.reserved()))
     }
 
@@ -71,10 +65,6 @@ impl Tree {
                 Appended::LeftIsInTheWay => return Ok(false),
             }
         }
-    }
-
-    fn insert_leaf(&self, leaf: &Leaf) -> Result<()> {
-        leaf.for_each(|key, value| self.insert(key, value).map(drop))
     }
 
     fn try_append_leaf(&self, image: &mut PageBuffer, lower: &[u8]) -> Result<Appended, Stop> {
@@ -132,9 +122,10 @@ impl Tree {
 }
 
 /// Gathers ascending entries into leaves, and links these behind the tree's last. Others may use the tree meanwhile: where
-/// they have inserted something behind the entries of a leaf, that leaf is given back, for its entries to be put one by one.
+/// they have inserted something behind the entries of a leaf, these are put one by one. So are entries that do not belong
+/// behind all others, and long ones.
 ///
-/// What has been pushed is in the tree when [`Loader::finish`] has returned.
+/// What has been added is in the tree when [`Loader::finish`] has returned.
 pub struct Loader {
     tree: Tree,
     /// The key above which entries may be appended: none if there is nothing in the tree.
@@ -143,76 +134,70 @@ pub struct Loader {
     leaf: Option<(NodeBuilder, Vec<u8>)>,
 }
 
-/// A leaf that could not be linked.
-pub struct Leaf(Box<PageBuffer>);
+impl Loader {
+    /// Whether a key is above all that were added, and all that the tree had in the beginning.
+    pub fn is_above_all(&self, key: &[u8]) -> bool {
+        self.last.as_deref().is_none_or(|last| last < key)
+    }
 
-impl Leaf {
-    /// Shows its entries, in order: key and value.
-    pub fn for_each<E>(&self, mut show: impl FnMut(&[u8], &[u8]) -> Result<(), E>) -> Result<(), E> {
-        let leaf = Node(PageRef::of(&self.0));
+    /// Adds an entry. What cannot be appended is put by `put`, a key and a value: what is before it in the order has been by
+    /// then. Errors: those of a key, and of `put`.
+    pub fn add<E: From<StorageError>>(
+        &mut self,
+        key: &[u8],
+        value: &[u8],
+        mut put: impl FnMut(&[u8], &[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        self.tree.check_key(key)?;
+        let capacity = self.tree.core.node_capacity;
+        let is_above_all = self.is_above_all(key);
+        if is_above_all && key.len() + value.len() <= inline_len_max(capacity) {
+            // Room for the upper fence that the leaf gets when the next one follows it, and for what will be inserted later.
+            let room = key.len() + capacity / LEFT_FREE;
+            if self.leaf.as_ref().is_some_and(|(builder, _)| !builder.fits(key.len(), value.len() + room)) {
+                self.finish(put)?;
+            }
+            let last = &self.last;
+            let (builder, _) = self.leaf.get_or_insert_with(|| {
+                // The shortest key above everything before: what tells this leaf from its left neighbour.
+                let shared = last.as_deref().map_or(0, |last| node::common_prefix_len(last, key));
+                let lower = if last.is_some() { key[..shared + 1].to_vec() } else { Vec::new() };
+                (NodeBuilder::new(0, capacity, &lower, None), lower)
+            });
+            builder.push(key, value, false);
+        } else {
+            // The common way, behind the leaf so far.
+            self.finish(&mut put)?;
+            put(key, value)?;
+        }
+        if is_above_all {
+            let last = self.last.get_or_insert_default();
+            last.clear();
+            last.extend_from_slice(key);
+        }
+        Ok(())
+    }
+
+    /// What has been added is in the tree. More may be added.
+    pub fn finish<E: From<StorageError>>(
+        &mut self,
+        mut put: impl FnMut(&[u8], &[u8]) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let Some((builder, lower)) = self.leaf.take() else { return Ok(()) };
+        let mut image = builder.finish();
+        if self.tree.append_leaf(&mut image, &lower)? {
+            return Ok(());
+        }
+        let leaf = Node(PageRef::of(&image));
         let (mut key, mut value) = (Vec::new(), Vec::new());
         for index in 0..leaf.count() {
             key.clear();
             value.clear();
             leaf.append_key(index, &mut key);
             leaf.append_value(index, &mut value);
-            show(&key, &value)?;
+            put(&key, &value)?;
         }
         Ok(())
-    }
-}
-
-impl Loader {
-    /// Whether a key is above all that were pushed, and all that the tree had in the beginning.
-    pub fn is_above_all(&self, key: &[u8]) -> bool {
-        self.last.as_deref().is_none_or(|last| last < key)
-    }
-
-    /// Whether an entry goes into a leaf, and not elsewhere for its length. Errors: those of a key.
-    pub fn takes(&self, key: &[u8], value: &[u8]) -> Result<bool> {
-        self.tree.check_key(key)?;
-        Ok(key.len() + value.len() <= inline_len_max(self.tree.core.node_capacity))
-    }
-
-    /// Appends an entry. On entry: [`Loader::is_above_all`], [`Loader::takes`]. Returns a leaf that could not be linked.
-    pub fn push(&mut self, key: &[u8], value: &[u8]) -> Result<Option<Leaf>> {
-        let capacity = self.tree.core.node_capacity;
-        // Room for the upper fence that the leaf gets when the next one follows it, and for what will be inserted later.
-        let room = key.len() + capacity / LEFT_FREE;
-        let is_full = self.leaf.as_ref().is_some_and(|(builder, _)| !builder.fits(key.len(), value.len() + room));
-        let in_the_way = if is_full { self.link()? } else { None };
-        let last = &self.last;
-        let (builder, _) = self.leaf.get_or_insert_with(|| {
-            // The shortest key above everything before: what tells this leaf from its left neighbour.
-            let shared = last.as_deref().map_or(0, |last| node::common_prefix_len(last, key));
-            let lower = if last.is_some() { key[..shared + 1].to_vec() } else { Vec::new() };
-            (NodeBuilder::new(0, capacity, &lower, None), lower)
-        });
-        builder.push(key, value, false);
-        self.pass(key);
-        Ok(in_the_way)
-    }
-
-    /// What follows is above this key, which was put otherwise. On entry: it is above all, and [`Loader::finish`] came
-    /// before it.
-    pub fn pass(&mut self, key: &[u8]) {
-        let last = self.last.get_or_insert_default();
-        last.clear();
-        last.extend_from_slice(key);
-    }
-
-    /// Links what has been pushed, or shows it. More may be pushed.
-    pub fn finish<E: From<StorageError>>(&mut self, put: impl FnOnce(&Leaf) -> Result<(), E>) -> Result<(), E> {
-        match self.link()? {
-            Some(leaf) => put(&leaf),
-            None => Ok(()),
-        }
-    }
-
-    fn link(&mut self) -> Result<Option<Leaf>> {
-        let Some((builder, lower)) = self.leaf.take() else { return Ok(None) };
-        let mut image = builder.finish();
-        Ok(if self.tree.append_leaf(&mut image, &lower)? { None } else { Some(Leaf(image)) })
     }
 }
 

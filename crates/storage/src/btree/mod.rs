@@ -34,7 +34,7 @@ mod write;
 
 use std::sync::Arc;
 
-pub use bulk_load::{Leaf, Loader};
+pub use bulk_load::Loader;
 pub use cursor::Cursor;
 pub use write::Change;
 use write::Sight;
