@@ -5,10 +5,13 @@ mod scripted;
 use std::sync::Arc;
 use std::time::Duration;
 
+use meseta_lab::admin::Admin;
 use meseta_lab::generator::reactor::Waiting;
 use meseta_lab::generator::run::{Ended, Ignore, Measured, Plan, run};
 use meseta_lab::generator::target::Target;
 use meseta_lab::generator::{Kind, Workload};
+use meseta_lab::measure::process::own_usage;
+use meseta_lab::measure::server::{change, look};
 use meseta_lab::random::Random;
 use meseta_lab::workload::classic::{Classic, Mode};
 use meseta_lab::workload::dbstress::DbStress;
@@ -203,6 +206,20 @@ fn a_lost_server_ends_the_run_with_what_there_is() {
     let Some(Ended::Failed(why)) = measured.ended else { panic!("{:?}", measured.ended) };
     assert!(why.contains("cannot be reached"), "{why}");
     assert!(measured.time < Duration::from_secs(30));
+}
+
+#[test]
+fn what_a_server_takes_to_tell_its_waits_is_not_left_out() {
+    // The first answer takes this process 100 ms of CPU. What is used from the look on has them in it.
+    let server = Server::start(|number, _| {
+        let began = own_usage();
+        while number == 0 && own_usage().since(&began).cpu() < 0.1 {}
+        Answer::Usual
+    });
+    let mut admin = Admin::connect(&target(&server)).unwrap();
+    let before = look(&mut admin, None);
+    assert!(!server.runs().is_empty());
+    assert!(change(&before, &look(&mut admin, None)).client.cpu() >= 0.09);
 }
 
 #[test]

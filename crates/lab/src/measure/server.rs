@@ -94,11 +94,12 @@ pub fn facts(admin: &mut Admin, target: &Target, pid: Option<u32>) -> Result<Ser
     })
 }
 
-/// Looks.
+/// Looks. At what the kernel says first: a server under load may take seconds to answer.
 pub fn look(admin: &mut Admin, pid: Option<u32>) -> Look {
+    let (server, client, machine) = (pid.and_then(usage), own_usage(), busy());
     let rows = admin.query("SHOW GLOBAL STATUS").unwrap_or_default();
     let status = rows.iter().filter_map(|row| Some((row.text(0)?.to_owned(), row.number(1)?))).collect();
-    Look { status, waits: waits(admin), server: pid.and_then(usage), client: own_usage(), machine: busy() }
+    Look { status, waits: waits(admin), server, client, machine }
 }
 
 /// Reads the waits.
