@@ -1,8 +1,9 @@
 //! What a statement costs inside of the server, without wire and kernel: nanoseconds and allocations, prepared, by text with
-//! its plan in the cache, and by text read anew.
+//! its plan in the cache, and by text read anew. With many sessions, that have their turns one after the other, a statement
+//! finds little of its session in the caches.
 //!
 //! ```text
-//! cargo run --release -p meseta-sql --example statement_cost [STATEMENTS [PART OF A NAME]]
+//! cargo run --release -p meseta-sql --example statement_cost [STATEMENTS [PART OF A NAME [SESSIONS [ROWS]]]]
 //! ```
 
 use std::alloc::{GlobalAlloc, Layout, System};
@@ -66,8 +67,6 @@ impl Answer for Rows {
     }
 }
 
-const ROWS: u64 = 100_000;
-
 fn run(session: &mut Session, text: &str) -> u64 {
     let mut rows = Rows::default();
     session.execute(text.as_bytes(), false, &mut rows).expect("the rows are only counted");
@@ -84,18 +83,34 @@ fn digits(row: u64, groups: u64) -> String {
     (0..groups).map(group).collect::<Vec<_>>().join("-")
 }
 
-fn measure(name: &str, statements: u64, mut statement: impl FnMut(u64) -> u64) {
-    if std::env::args().nth(2).is_some_and(|part| !name.contains(&part)) {
-        return;
-    }
+/// A session, and what it has prepared.
+struct Client {
+    session: Session,
+    prepared: u32,
+}
+
+fn argument(number: usize, default: u64) -> u64 {
+    std::env::args().nth(number).and_then(|count| count.parse().ok()).unwrap_or(default)
+}
+
+/// Executes statements with keys of so many rows, and returns how many rows they made.
+#[inline(never)]
+fn measured(statements: u64, rows: u64, statement: &mut dyn FnMut(u64) -> u64) -> u64 {
     let mut key = 1u64;
     let mut next = || {
         key = key.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (key >> 33) % (ROWS - 100) + 1
+        (key >> 33) % (rows - 100) + 1
     };
-    std::hint::black_box((0..statements / 10).map(|_| statement(next())).sum::<u64>());
+    (0..statements).map(|_| statement(next())).sum()
+}
+
+fn measure(name: &str, statements: u64, rows: u64, mut statement: impl FnMut(u64) -> u64) {
+    if std::env::args().nth(2).is_some_and(|part| !name.contains(&part)) {
+        return;
+    }
+    std::hint::black_box(measured(statements / 10, rows, &mut statement));
     let (allocations, began) = (ALLOCATIONS.load(Ordering::Relaxed), Instant::now());
-    let rows: u64 = (0..statements).map(|_| statement(next())).sum();
+    let rows = measured(statements, rows, &mut statement);
     let nanoseconds = began.elapsed().as_nanos() as f64 / statements as f64;
     let allocations = (ALLOCATIONS.load(Ordering::Relaxed) - allocations) as f64 / statements as f64;
     let rows = rows as f64 / statements as f64;
@@ -103,14 +118,17 @@ fn measure(name: &str, statements: u64, mut statement: impl FnMut(u64) -> u64) {
 }
 
 fn main() {
-    let statements: u64 = std::env::args().nth(1).and_then(|count| count.parse().ok()).unwrap_or(200_000);
+    let (statements, sessions, table_rows) = (argument(1, 200_000), argument(3, 1), argument(4, 100_000));
     let directory = std::env::temp_dir().join(format!("meseta-statement-cost-{}", std::process::id()));
     let options = StoreOptions { memory_bytes: 512 << 20, ..StoreOptions::default() };
     let store = Store::open(&directory, options).expect("a new store in the temporary folder");
     let instance = Instance::open(store).expect("a new engine");
     let root = "root@localhost".to_owned();
-    let identity = Identity { connection: 1, user: root.clone(), account: root };
-    let mut session = Session::new(&instance, identity, Box::new(Undisturbed)).expect("a session");
+    let new_session = |connection| {
+        let identity = Identity { connection, user: root.clone(), account: root.clone() };
+        Session::new(&instance, identity, Box::new(Undisturbed)).expect("a session")
+    };
+    let mut session = new_session(1);
     run(&mut session, "SET GLOBAL innodb_flush_log_at_trx_commit = 0");
     run(&mut session, "CREATE DATABASE sbtest");
     session.use_database("sbtest").expect("it was created");
@@ -119,12 +137,20 @@ fn main() {
         "CREATE TABLE sbtest1 (id INT NOT NULL AUTO_INCREMENT, k INT NOT NULL DEFAULT 0, c CHAR(120) NOT NULL DEFAULT '', \
          pad CHAR(60) NOT NULL DEFAULT '', PRIMARY KEY (id), KEY k_1 (k))",
     );
-    for from in (1..=ROWS).step_by(500) {
+    for from in (1..=table_rows).step_by(500) {
         let rows = (from..from + 500)
-            .map(|id| format!("({id}, {}, '{}', '{}')", id * 7 % ROWS, digits(id, 10), digits(id, 5)));
+            .map(|id| format!("({id}, {}, '{}', '{}')", id * 7 % table_rows, digits(id, 10), digits(id, 5)));
         let rows: Vec<String> = rows.collect();
         run(&mut session, &format!("INSERT INTO sbtest1 VALUES {}", rows.join(",")));
     }
+    let mut clients: Vec<Client> = std::iter::once(session)
+        .chain((2..=sessions).map(|connection| {
+            let mut session = new_session(connection);
+            session.use_database("sbtest").expect("it is there");
+            session
+        }))
+        .map(|session| Client { session, prepared: 0 })
+        .collect();
     for (name, text) in [
         ("point select", "SELECT c FROM sbtest1 WHERE id=?"),
         ("range of 100", "SELECT c FROM sbtest1 WHERE id BETWEEN ? AND ?+99"),
@@ -136,23 +162,33 @@ fn main() {
     ] {
         let parameters = text.matches('?').count();
         let few = if name.contains("100") { statements / 10 } else { statements };
-        let prepared = session.prepare(text.as_bytes()).expect("it can be read");
         let types = vec![DataType::BIGINT; parameters];
-        measure(&format!("{name}, prepared"), few, |key| {
+        let mut turn = 0;
+        measure(&format!("{name}, prepared"), few, table_rows, |key| {
+            turn = (turn + 1) % clients.len();
+            let client = &mut clients[turn];
+            if client.prepared == 0 {
+                client.prepared = client.session.prepare(text.as_bytes()).expect("it can be read").id;
+            }
             let values = [Datum::Signed(key as i64); 2];
             let parameters = Parameters { values: &values[..parameters], types: &types };
             let mut rows = Rows::default();
-            session.execute_prepared(prepared.id, parameters, &mut rows).expect("the rows are only counted");
+            let done = client.session.execute_prepared(client.prepared, parameters, &mut rows);
+            done.expect("the rows are only counted");
             rows.0
         });
-        measure(&format!("{name}, text"), few, |key| run(&mut session, &text.replace('?', &key.to_string())));
+        clients.iter_mut().for_each(|client| client.prepared = 0);
+        measure(&format!("{name}, text"), few, table_rows, |key| {
+            turn = (turn + 1) % clients.len();
+            run(&mut clients[turn].session, &text.replace('?', &key.to_string()))
+        });
         let mut salt = 0u64;
-        measure(&format!("{name}, text of a new shape"), few / 10, |key| {
+        measure(&format!("{name}, text of a new shape"), few / 10, table_rows, |key| {
             salt += 1;
-            run(&mut session, &format!("{} /* {salt} */", text.replace('?', &key.to_string())))
+            run(&mut clients[0].session, &format!("{} /* {salt} */", text.replace('?', &key.to_string())))
         });
     }
-    drop(session);
+    drop(clients);
     drop(instance);
     std::fs::remove_dir_all(&directory).expect("what was made can be removed");
 }
