@@ -1,11 +1,12 @@
 //! Numbers for keys, in the order in which they were met: GROUP BY's groups, and DISTINCT's rows.
 //!
 //! Keys are kept in an arena, with their hashes beside them, so that a table that grows need not look at them again. They are
-//! made of values of users', so the hash is one that nobody can foretell.
+//! made of values of users', so the hash begins with a number that nobody knows.
 
-use std::hash::{BuildHasher, RandomState};
+use std::hash::BuildHasher;
 
 use bumpalo::Bump;
+use foldhash::quality::RandomState;
 use hashbrown::HashTable;
 use hashbrown::hash_table::Entry;
 
@@ -26,7 +27,7 @@ pub struct KeyNumbers<'a> {
 impl<'a> KeyNumbers<'a> {
     /// None yet.
     pub fn new(arena: &'a Bump) -> Self {
-        Self { arena, hasher: RandomState::new(), known: HashTable::new() }
+        Self { arena, hasher: RandomState::default(), known: HashTable::new() }
     }
 
     /// A key's number, and whether it is new.
