@@ -52,10 +52,15 @@ impl<'a> Kept<'a> {
     /// Keeps a row; `None` if there is no memory for it.
     pub fn add(&mut self, keys: &[Datum<'_>], row: &[Datum<'_>]) -> Option<()> {
         let (before, arena) = (self.arena.allocated_bytes(), self.arena);
-        let values = arena.alloc_slice_fill_with(keys.len() + row.len(), |at| {
-            let value = keys.get(at).unwrap_or_else(|| &row[at - keys.len()]);
-            copy_into(*value, None, arena)
-        });
+        let values = arena.alloc_slice_fill_copy(keys.len() + row.len(), Datum::Null);
+        let (kept_keys, kept_row) = values.split_at_mut(keys.len());
+        for (kept, value) in kept_row.iter_mut().zip(row) {
+            *kept = copy_into(*value, None, arena);
+        }
+        for (kept, key) in kept_keys.iter_mut().zip(keys) {
+            let shown = row.iter().position(|value| is_same_text(*value, *key));
+            *kept = shown.map_or_else(|| copy_into(*key, None, arena), |at| kept_row[at]);
+        }
         let abbreviation =
             self.abbreviates.zip(keys.first()).and_then(|(of, key)| abbreviation(*key, of, self.collation));
         if abbreviation.is_none() {
@@ -92,6 +97,14 @@ impl<'a> Kept<'a> {
             }
         }
         Ok(())
+    }
+}
+
+/// Whether two values are one text in memory, as where a row is ordered by what is shown of it.
+fn is_same_text(one: Datum<'_>, other: Datum<'_>) -> bool {
+    match (one, other) {
+        (Datum::Text(one, collation), Datum::Text(other, others)) => std::ptr::eq(one, other) && collation == others,
+        _ => false,
     }
 }
 

@@ -280,6 +280,13 @@ impl Collation {
                 Some(u64::from_be_bytes(head))
             }
             (Method::Uca(Uca::V900), _) => {
+                if let Some(first) = text.first_chunk::<4>().filter(|first| first.is_ascii()) {
+                    let weights = first.map(|byte| u64::from(ASCII_0900[usize::from(byte)]));
+                    // (A control counts for nothing: the next character takes its place.)
+                    if !weights.contains(&0) {
+                        return Some(weights.iter().fold(0, |head, weight| head << 16 | weight));
+                    }
+                }
                 let weights = Stream::new(self, text).map(u64::from).chain(std::iter::repeat(0));
                 Some(weights.take(4).fold(0, |head, weight| head << 16 | weight))
             }
