@@ -82,7 +82,11 @@ pub enum RowError {
 }
 
 /// Bytes that no encoder writes for these columns.
+///
+/// As large as a word: were it a byte, a result of something or this would share a byte with that, and be moved through
+/// memory in odd pieces, for each row that is read.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, thiserror::Error)]
+#[repr(u64)]
 pub enum Corrupt {
     /// There are fewer bytes than there must be.
     #[error("the bytes end too early")]

@@ -206,7 +206,8 @@ pub struct RowRef<'a> {
     layout: &'a RowLayout,
     /// Columns that the row was written with.
     columns: usize,
-    wide: bool,
+    /// Bytes of an end: 2 or 4.
+    end_len: usize,
     nulls: &'a [u8],
     fixed: &'a [u8],
     ends: &'a [u8],
@@ -229,12 +230,13 @@ impl<'a> RowRef<'a> {
             // An older row: the sums before the first column that it does not have.
             layout.places.get(columns).ok_or(Corrupt::ColumnCount)?.sums
         };
-        let ends_len = sums.variable as usize * if wide { 4 } else { 2 };
+        let end_len = if wide { 4 } else { 2 };
+        let ends_len = sums.variable as usize * end_len;
         let split = |bytes: &'a [u8], len| bytes.split_at_checked(len).ok_or(Corrupt::Truncated);
         let (nulls, body) = split(body, sums.null_bytes())?;
         let (fixed, body) = split(body, sums.fixed_len as usize)?;
         let (ends, heap) = split(body, ends_len)?;
-        let row = Self { layout, columns, wide, nulls, fixed, ends, heap };
+        let row = Self { layout, columns, end_len, nulls, fixed, ends, heap };
         let heap_len = if sums.variable == 0 { 0 } else { row.end(sums.variable as usize - 1) };
         match heap.len().cmp(&heap_len) {
             std::cmp::Ordering::Less => Err(Corrupt::Truncated),
@@ -254,6 +256,17 @@ impl<'a> RowRef<'a> {
         if column < self.columns { self.written(column) } else { self.default(column) }
     }
 
+    /// As [`RowRef::value`], in its place. For row after row: a value that is returned goes through memory first, and is
+    /// read before it has arrived there.
+    #[inline(always)]
+    pub fn read(&self, column: usize, to: &mut Value<'a>) -> Result<(), Corrupt> {
+        if column < self.columns {
+            return self.read_written(column, to);
+        }
+        *to = self.default(column)?;
+        Ok(())
+    }
+
     /// All values in turn, those that the row was not written with as well.
     pub fn values(self) -> impl ExactSizeIterator<Item = Result<Value<'a>, Corrupt>> {
         (0..self.layout.columns()).map(move |column| self.value(column))
@@ -264,33 +277,41 @@ impl<'a> RowRef<'a> {
         RowRef::new(self.layout, &self.layout.defaults)?.written(column)
     }
 
-    /// Indexes without a check of their own are inside their section since the column is one of the row's.
     #[inline]
     fn written(&self, column: usize) -> Result<Value<'a>, Corrupt> {
+        let mut value = Value::Null;
+        self.read_written(column, &mut value)?;
+        Ok(value)
+    }
+
+    /// Indexes without a check of their own are inside their section since the column is one of the row's.
+    #[inline(always)]
+    fn read_written(&self, column: usize, to: &mut Value<'a>) -> Result<(), Corrupt> {
         let Place { column, sums } = self.layout.places[column];
         let bit = sums.nullable as usize;
         if column.nullable && self.nulls[bit / 8] >> (bit % 8) & 1 == 1 {
-            return Ok(Value::Null);
+            *to = Value::Null;
+            return Ok(());
         }
         let fixed = &self.fixed[sums.fixed_len as usize..];
-        Ok(match column.column_type {
-            ColumnType::Signed(width) => Value::Signed(width.extend_sign(width.read(fixed))),
-            ColumnType::Unsigned(width) => Value::Unsigned(width.read(fixed)),
+        match column.column_type {
+            ColumnType::Signed(width) => *to = Value::Signed(width.extend_sign(width.read(fixed))),
+            ColumnType::Unsigned(width) => *to = Value::Unsigned(width.read(fixed)),
             ColumnType::Float => {
                 let number = f32::from_bits(IntegerWidth::Four.read(fixed) as u32);
                 if number.is_nan() {
                     return Err(Corrupt::Float);
                 }
-                Value::Float(number)
+                *to = Value::Float(number);
             }
             ColumnType::Double => {
                 let number = f64::from_bits(IntegerWidth::Eight.read(fixed));
                 if number.is_nan() {
                     return Err(Corrupt::Float);
                 }
-                Value::Double(number)
+                *to = Value::Double(number);
             }
-            ColumnType::Fixed { len } => Value::Bytes(&fixed[..usize::from(len)]),
+            ColumnType::Fixed { len } => *to = Value::Bytes(&fixed[..usize::from(len)]),
             ColumnType::Variable { max_len } => {
                 let number = sums.variable as usize;
                 let begin = if number == 0 { 0 } else { self.end(number - 1) };
@@ -298,14 +319,15 @@ impl<'a> RowRef<'a> {
                 if bytes.len() > max_len as usize {
                     return Err(Corrupt::TooLong);
                 }
-                Value::Bytes(bytes)
+                *to = Value::Bytes(bytes);
             }
-        })
+        }
+        Ok(())
     }
 
     #[inline]
     fn end(&self, number: usize) -> usize {
-        if self.wide {
+        if self.end_len == 4 {
             IntegerWidth::Four.read(&self.ends[4 * number..]) as usize
         } else {
             IntegerWidth::Two.read(&self.ends[2 * number..]) as usize

@@ -349,7 +349,7 @@ impl EntryLayout {
         for &column in columns {
             let at = self.stored_at[usize::from(column)];
             if at != NOT_STORED {
-                out[usize::from(column)] = stored.value(usize::from(at))?;
+                stored.read(usize::from(at), &mut out[usize::from(column)])?;
             }
         }
         Ok(())

@@ -343,6 +343,7 @@ impl Expr {
     }
 
     /// The column that it is.
+    #[inline]
     pub fn as_column(&self) -> Option<u32> {
         match self.kind {
             ExprKind::Column(column) => Some(column),

@@ -74,6 +74,20 @@ pub fn loaded<'v>(value: Value<'v>, data_type: &'v DataType, context: &Context) 
     data_type.load(stored, &context.zone)
 }
 
+/// As [`loaded`], for row after row: what most columns are is put in its place at once. (A value that is returned goes
+/// through memory first, and is read before it has arrived there.)
+#[inline(always)]
+pub fn load_into<'v>(value: Value<'v>, data_type: &'v DataType, context: &Context, to: &mut Datum<'v>) {
+    match (value, data_type) {
+        (Value::Signed(number), DataType::Integer { .. }) => *to = Datum::Signed(number),
+        (Value::Unsigned(number), DataType::Integer { .. }) => *to = Datum::Unsigned(number),
+        (Value::Bytes(text), DataType::Char { collation, .. } | DataType::Varchar { collation, .. }) => {
+            *to = Datum::Text(text, *collation);
+        }
+        (value, data_type) => *to = loaded(value, data_type, context),
+    }
+}
+
 /// What an index is asked for in place of a value.
 enum Sought<'v> {
     Exactly(Value<'v>),

@@ -27,7 +27,7 @@ use meseta_errors::ER_OUT_OF_SORTMEMORY;
 use meseta_parser::ast::LockWait;
 use meseta_types::Datum;
 
-use super::access::{Bounds, bounds, loaded};
+use super::access::{Bounds, bounds, load_into};
 use super::hash::Built;
 use super::inside::Running;
 use super::plan::{
@@ -203,7 +203,10 @@ where
     'e: 'v,
 {
     for expression in expressions {
-        values.push(expression.evaluate(row, &mut running.env(arena, outer))?);
+        match expression.as_column().and_then(|column| row.get(column as usize)) {
+            Some(value) => values.push(*value),
+            None => values.push(expression.evaluate(row, &mut running.env(arena, outer))?),
+        }
     }
     Ok(())
 }
@@ -710,8 +713,8 @@ fn fill<'v>(
     full.extend_from_slice(row);
     for &column in &table.columns {
         let column = usize::from(column);
-        full[source.first_slot + column] =
-            loaded(values[column], &table.table.columns[column].data_type, running.context);
+        let data_type = &table.table.columns[column].data_type;
+        load_into(values[column], data_type, running.context, &mut full[source.first_slot + column]);
     }
 }
 
