@@ -94,8 +94,7 @@ fn argument(number: usize, default: u64) -> u64 {
 }
 
 /// Executes statements with keys of so many rows, and returns how many rows they made.
-#[inline(never)]
-fn measured(statements: u64, rows: u64, statement: &mut dyn FnMut(u64) -> u64) -> u64 {
+fn measured(statements: u64, rows: u64, statement: &mut impl FnMut(u64) -> u64) -> u64 {
     let mut key = 1u64;
     let mut next = || {
         key = key.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

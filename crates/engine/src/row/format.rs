@@ -253,18 +253,16 @@ impl<'a> RowRef<'a> {
     /// A column's value.
     #[inline]
     pub fn value(&self, column: usize) -> Result<Value<'a>, Corrupt> {
-        if column < self.columns { self.written(column) } else { self.default(column) }
+        let mut value = Value::Null;
+        self.read(column, &mut value)?;
+        Ok(value)
     }
 
     /// As [`RowRef::value`], in its place. For row after row: a value that is returned goes through memory first, and is
     /// read before it has arrived there.
     #[inline(always)]
     pub fn read(&self, column: usize, to: &mut Value<'a>) -> Result<(), Corrupt> {
-        if column < self.columns {
-            return self.read_written(column, to);
-        }
-        *to = self.default(column)?;
-        Ok(())
+        if column < self.columns { self.read_written(column, to) } else { self.read_default(column, to) }
     }
 
     /// All values in turn, those that the row was not written with as well.
@@ -272,16 +270,9 @@ impl<'a> RowRef<'a> {
         (0..self.layout.columns()).map(move |column| self.value(column))
     }
 
-    fn default(&self, column: usize) -> Result<Value<'a>, Corrupt> {
+    fn read_default(&self, column: usize, to: &mut Value<'a>) -> Result<(), Corrupt> {
         assert!(column < self.layout.columns(), "column {column} is one of the table's");
-        RowRef::new(self.layout, &self.layout.defaults)?.written(column)
-    }
-
-    #[inline]
-    fn written(&self, column: usize) -> Result<Value<'a>, Corrupt> {
-        let mut value = Value::Null;
-        self.read_written(column, &mut value)?;
-        Ok(value)
+        RowRef::new(self.layout, &self.layout.defaults)?.read_written(column, to)
     }
 
     /// Indexes without a check of their own are inside their section since the column is one of the row's.

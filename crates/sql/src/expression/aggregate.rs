@@ -213,10 +213,6 @@ impl AggregateCall {
         row: &'v [Datum<'v>],
         env: &mut Env<'v, '_>,
     ) -> Result<()> {
-        if let ([argument], []) = (&*self.arguments, &*self.order_by) {
-            let value = argument.evaluate(row, env)?;
-            return accumulator.add(self, std::slice::from_ref(&value), env);
-        }
         let mut values: SmallVec<[Datum<'v>; 4]> = SmallVec::new();
         for argument in self.arguments.iter().chain(self.order_by.iter().map(|(expr, _)| expr)) {
             values.push(argument.evaluate(row, env)?);

@@ -203,6 +203,7 @@ where
     'e: 'v,
 {
     for expression in expressions {
+        // A column is copied from its slot at once: see `load_into`.
         match expression.as_column().and_then(|column| row.get(column as usize)) {
             Some(value) => values.push(*value),
             None => values.push(expression.evaluate(row, &mut running.env(arena, outer))?),
