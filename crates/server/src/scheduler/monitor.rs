@@ -145,8 +145,7 @@ fn watch<S: 'static>(core: &Arc<Core<S>>) {
         for (worker, seen) in core.workers.iter().zip(&mut seen) {
             let claim = worker.claim();
             let holder = worker.holder();
-            if claim == *seen && claim != TAKEN && worker.take(claim) {
-                core.placement.release(holder);
+            if claim == *seen && claim != TAKEN && core.placement.release(holder, || worker.take(claim)) {
                 hand_over(core, (**worker).clone());
             }
             if worker.queued() > 0 {
@@ -155,6 +154,7 @@ fn watch<S: 'static>(core: &Arc<Core<S>>) {
             *seen = claim;
             awake |= !worker.is_asleep();
         }
+        core.placement.tick();
         retry(core);
         let next = monitor.expire(core, core.clock.now());
         let deep = quiet && !awake;

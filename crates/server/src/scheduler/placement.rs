@@ -14,13 +14,16 @@
 //! processor: that takes an interrupt between processors, and on a virtual machine an exit from it. So connections are
 //! looked at now and then, and move.
 //!
-//! Only where there are as many workers as processors: fewer threads are the system's to place. So is a thread in the middle
-//! of a turn whose worker has gone to another: two would share that processor, whatever the others do.
+//! Only where there are as many workers as processors: fewer threads are the system's to place. So is a thread that goes on
+//! with its turn without a worker for longer than a tick, at work or asleep: two would share that processor, whatever the
+//! others do. Most have waited for a page and have little left to do; those stay, since being sent away and put back are
+//! two system calls, of which one interrupts another processor.
 //!
 //! # Invariants
-//! 1. A thread that has no worker may be on any processor. (One that has is on its worker's, but for a race that costs no
-//!    more than that: `Placement::release`.)
-//! 2. Moving keeps the workers balanced: none gets a task from one that has fewer, nor more than `Placement::most`.
+//! 1. A thread that has a worker is on that one's processor.
+//! 2. A thread that goes on without its worker is in `loose`, from before the next one has it until its turn ends; who
+//!    releases it holds the lock, so that none is released after it has a worker again.
+//! 3. Moving keeps the workers balanced: none gets a task from one that has fewer, nor more than `Placement::most`.
 //!
 //! When it fails: a thread that cannot be put somewhere runs anywhere; a task that cannot be moved stays.
 //!
@@ -29,8 +32,9 @@
 use std::cell::Cell;
 use std::sync::atomic::Ordering;
 
+use parking_lot::Mutex;
 use rustix::process::Pid;
-use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+use rustix::thread::{CpuSet, gettid, sched_getaffinity, sched_setaffinity};
 
 use super::Core;
 use super::monitor::AHEAD;
@@ -49,6 +53,16 @@ thread_local! {
 pub struct Placement {
     /// By worker; empty if the system decides.
     processors: Vec<usize>,
+    loose: Mutex<Vec<Loose>>,
+}
+
+/// A thread in the middle of a turn that has no worker any more.
+#[derive(Debug)]
+struct Loose {
+    thread: Pid,
+    /// The monitor has looked since.
+    seen: bool,
+    released: bool,
 }
 
 fn set_of(processors: &[usize]) -> CpuSet {
@@ -62,7 +76,10 @@ impl Placement {
     pub fn new(workers: usize) -> Placement {
         let Ok(allowed) = sched_getaffinity(None) else { return Placement::default() };
         let processors: Vec<usize> = (0..CpuSet::MAX_CPU).filter(|&processor| allowed.is_set(processor)).collect();
-        if workers < 2 || processors.len() != workers { Placement::default() } else { Placement { processors } }
+        if workers < 2 || processors.len() != workers {
+            return Placement::default();
+        }
+        Placement { processors, loose: Mutex::default() }
     }
 
     /// This thread has a worker now: puts it on that one's processor.
@@ -77,18 +94,53 @@ impl Placement {
         }
     }
 
-    /// A thread has no worker any more, and is still in a turn: it may run anywhere. None for this thread. (Another may have
-    /// ended its turn and got a worker meanwhile: then it is on no processor of its own, until it has another worker.)
-    pub(crate) fn release(&self, thread: Option<Pid>) {
+    /// This thread has given its worker away and goes on with its turn, until [`Self::end_turn`].
+    pub(crate) fn go_on_without(&self) {
         if !self.processors.is_empty() {
-            // It fails if the thread has ended.
-            let _ = sched_setaffinity(thread, &set_of(&self.processors));
+            self.loose.lock().push(Loose { thread: gettid(), seen: false, released: false });
         }
     }
 
-    /// This thread was released.
-    pub(crate) fn was_released() {
-        PUT_ON.set(None);
+    /// `take` takes the worker from another thread, which goes on with its turn, if it says so: that one may run anywhere.
+    pub(crate) fn release(&self, thread: Option<Pid>, take: impl FnOnce() -> bool) -> bool {
+        // Under the lock: a thread whose turn ends just now waits until it is in the list.
+        let mut loose = self.loose.lock();
+        let taken = take();
+        if let Some(thread) = thread.filter(|_| taken && !self.processors.is_empty()) {
+            self.let_run_anywhere(thread);
+            loose.push(Loose { thread, seen: true, released: true });
+        }
+        taken
+    }
+
+    /// Another tick is over: who was there at the last one already may run anywhere.
+    pub(crate) fn tick(&self) {
+        for loose in &mut *self.loose.lock() {
+            if loose.seen && !loose.released {
+                self.let_run_anywhere(loose.thread);
+                loose.released = true;
+            }
+            loose.seen = true;
+        }
+    }
+
+    /// The turn that this thread went on with is over.
+    pub(crate) fn end_turn(&self) {
+        if self.processors.is_empty() {
+            return;
+        }
+        let own = gettid();
+        let mut loose = self.loose.lock();
+        let place = loose.iter().position(|loose| loose.thread == own);
+        if place.is_some_and(|place| loose.swap_remove(place).released) {
+            PUT_ON.set(None);
+        }
+    }
+
+    fn let_run_anywhere(&self, thread: Pid) {
+        if let Err(error) = sched_setaffinity(Some(thread), &set_of(&self.processors)) {
+            tracing::debug!(%error, "a thread stays on its processor");
+        }
     }
 
     /// The worker of a processor.
@@ -155,13 +207,50 @@ mod tests {
 
     #[test]
     fn none_gets_more_than_a_quarter_above_its_share() {
-        let placement = Placement { processors: vec![0, 1] };
+        let placement = Placement { processors: vec![0, 1], ..Placement::default() };
         assert_eq!([0, 1, 2, 8, 64, 65].map(|tasks| placement.most(tasks)), [1, 2, 2, 5, 40, 41]);
     }
 
     #[test]
     fn a_processor_has_its_worker() {
-        let placement = Placement { processors: vec![2, 5] };
+        let placement = Placement { processors: vec![2, 5], ..Placement::default() };
         assert_eq!([0, 2, 5, 1000].map(|processor| placement.worker_on(processor)), [None, Some(0), Some(1), None]);
+    }
+
+    /// The processors that this thread may run on.
+    fn allowed() -> u32 {
+        sched_getaffinity(None).unwrap().count()
+    }
+
+    #[test]
+    fn a_thread_without_worker_stays_for_a_tick_and_may_then_run_anywhere() {
+        let all = allowed();
+        let placement = Placement::new(all as usize);
+        if all < 2 {
+            return;
+        }
+        placement.settle(1);
+        placement.go_on_without();
+        placement.tick();
+        assert_eq!(allowed(), 1);
+        placement.tick();
+        assert_eq!(allowed(), all);
+        placement.end_turn();
+        // Being released was remembered: it is put there anew.
+        placement.settle(1);
+        assert_eq!(allowed(), 1);
+        // A turn that is over within a tick leaves it there, and nobody releases it later.
+        placement.go_on_without();
+        placement.end_turn();
+        placement.tick();
+        placement.tick();
+        assert_eq!(allowed(), 1);
+        // Taken by the monitor; or not, since the turn was over.
+        assert!(!placement.release(Some(gettid()), || false));
+        assert_eq!(allowed(), 1);
+        assert!(placement.release(Some(gettid()), || true));
+        assert_eq!(allowed(), all);
+        placement.end_turn();
+        assert!(placement.loose.lock().is_empty());
     }
 }

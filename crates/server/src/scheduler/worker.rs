@@ -35,7 +35,6 @@ use rustix::process::Pid;
 use rustix::thread::gettid;
 
 use super::Core;
-use super::placement::Placement;
 use super::slab::Slab;
 use super::task::{Events, Task, Turn, mark};
 use super::threads::hand_over;
@@ -191,7 +190,7 @@ impl<S: 'static> Worker<S> {
                 if worker.take(read.load(Ordering::Relaxed))
                     && let Some(core) = core.upgrade()
                 {
-                    core.placement.release(None);
+                    core.placement.go_on_without();
                     hand_over(&core, worker.clone());
                 }
             };
@@ -228,7 +227,7 @@ impl<S: 'static> Worker<S> {
                     Turn::Finished => core.workers[task.state().worker()].remove(task.state().token()),
                 }
                 if !kept {
-                    Placement::was_released();
+                    core.placement.end_turn();
                     return;
                 }
             }
