@@ -196,6 +196,10 @@ pub trait Backend: Send + Sync + 'static {
     /// What the client is told before it is disconnected.
     fn open(&self, opening: Opening<'_>) -> Result<Box<dyn Session>, Refusal>;
 
+    /// A thread has run all the commands that had come to its worker, or is going to do without the worker: what they put
+    /// off, to do it once for all of them, is to be done or begun now. Often called; must not wait.
+    fn round_is_over(&self) {}
+
     /// The line that COM_STATISTICS gives, of what the server counts ([`crate::counters::Counters`]) and more.
     fn statistics(&self, counters: &crate::counters::Counters) -> String {
         counters.statistics_line()

@@ -213,6 +213,8 @@ impl Server {
         let has = |name: &str| algorithms.split(',').any(|algorithm| algorithm.trim().eq_ignore_ascii_case(name));
         offered = offered.set(Capabilities::COMPRESS, has("zlib")).set(Capabilities::ZSTD_COMPRESSION, has("zstd"));
         let listening = Listening::bind(options)?;
+        let told = backend.clone();
+        let after_round = Box::new(move || told.round_is_over());
         let shared = Arc::new(Shared {
             backend,
             limits: RwLock::new(Bounds {
@@ -241,7 +243,7 @@ impl Server {
         });
         let placement = if options.worker_affinity { Placement::new(workers) } else { Placement::default() };
         let tasks = MOST_CONNECTIONS as usize + 1;
-        let scheduler = Scheduler::start(workers, placement, tasks, clock, counters, Scratch::new)?;
+        let scheduler = Scheduler::start(workers, placement, tasks, clock, counters, Scratch::new, after_round)?;
         let _ = shared.scheduler.set(scheduler);
         let mut server = Server { shared: shared.clone(), listener: None, grace: options.shutdown_grace(), started };
         server.listener = Some(listening.start(shared)?);

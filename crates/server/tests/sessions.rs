@@ -347,6 +347,29 @@ fn a_parked_reply_leaves_when_it_is_completed() {
 }
 
 #[test]
+fn what_a_round_puts_off_is_done_after_it_though_others_of_it_wait_or_compute() {
+    for other in ["literal 7", "block", "spin"] {
+        let running = start(|options| options.worker_threads = 1);
+        let mut all: Vec<Connection> = (0..20).map(|_| running.connect()).collect();
+        let mut others: Vec<Connection> = (0..20).map(|_| running.connect()).collect();
+        for (parking, beside) in all.iter_mut().zip(&mut others) {
+            for (connection, text) in [(parking, "park-round"), (beside, other)] {
+                connection.client.query(text.as_bytes());
+                connection.send();
+            }
+        }
+        for connection in &mut all {
+            assert_eq!(connection.run().error, None, "beside {other}");
+        }
+        running.backend.gate.open();
+        running.backend.stop_spinning.store(true, Ordering::SeqCst);
+        for connection in &mut others {
+            assert_eq!(connection.run().error, None);
+        }
+    }
+}
+
+#[test]
 fn there_is_room_for_one_administrator_more() {
     let running = start(|options| options.max_connections = 3);
     let mut all: Vec<Connection> = (0..3).map(|_| running.connect()).collect();

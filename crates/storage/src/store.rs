@@ -137,7 +137,20 @@ impl Store {
 
     /// Calls `callback` once everything before `lsn` is durable, on another thread; no thread waits.
     pub fn on_durable(&self, lsn: Lsn, callback: impl FnOnce(Result<()>) + Send + 'static) {
+        self.on_durable_gathered(lsn, callback);
+        self.flush_gathered();
+    }
+
+    /// As [`Self::on_durable`], by a caller that has more to do, perhaps commit again, and then calls
+    /// [`Self::flush_gathered`]: one sync for all that.
+    pub fn on_durable_gathered(&self, lsn: Lsn, callback: impl FnOnce(Result<()>) + Send + 'static) {
         self.core().log.on_durable(lsn, Box::new(callback));
+    }
+
+    /// Has everything made durable before long for which [`Self::on_durable_gathered`] has been called. Cheap if there is
+    /// nothing.
+    pub fn flush_gathered(&self) {
+        self.core().log.flush_gathered();
     }
 
     /// If nobody else is about to, makes everything before `lsn` durable on this thread; whether it is. (If not, somebody

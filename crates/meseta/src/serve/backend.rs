@@ -122,6 +122,10 @@ impl Backend for SqlBackend {
         self.0.logins.denied(&self.0.instance.accounts, claim)
     }
 
+    fn round_is_over(&self) {
+        self.0.instance.engine.store().flush_gathered();
+    }
+
     fn open(&self, opening: Opening<'_>) -> std::result::Result<Box<dyn Session>, Refusal> {
         let (session, connected) = self.0.begin(&opening)?;
         let multi_statements = opening.client.capabilities.has(Capabilities::MULTI_STATEMENTS);
@@ -234,9 +238,9 @@ impl ClientSession {
                 return Outcome::Done;
             }
         }
-        // The connection waits for the log, and no thread does.
+        // The connection waits for the log, and no thread does. The log is told after the worker's round.
         let parked = reply.park();
-        self.store.on_durable(end, |outcome| parked.complete(outcome.map_err(lost)));
+        self.store.on_durable_gathered(end, |outcome| parked.complete(outcome.map_err(lost)));
         Outcome::Parked
     }
 

@@ -27,7 +27,9 @@
 //!    that computes for longer than a tick has it taken ([`monitor`]).
 //! 4. There are at most `limit` threads. `limit` is workers + tasks, so that the last task that could end a wait always
 //!    finds one.
-//! 5. One task cannot starve others: after each turn it goes to the end of the queue, and the epoll set is polled
+//! 5. What turns have put off is begun before their worker sleeps, and before its next round (`after_round`): by the thread
+//!    that ran them, or, if one of them waits or computes for long, by the one that has the worker next.
+//! 6. One task cannot starve others: after each turn it goes to the end of the queue, and the epoll set is polled
 //!    after every round of the queue.
 //!
 //! Source: the shape is that of the Go scheduler (workers are its P, threads its M), with an epoll set in each worker
@@ -58,6 +60,9 @@ use worker::Worker;
 /// What makes the buffers that a thread lends to the turns that it runs.
 pub type ScratchMaker<S> = fn(Arc<ThreadCounters>) -> S;
 
+/// What is called when a worker's round is over: its turns may have put off what is better done for all of them at once.
+pub type AfterRound = Box<dyn Fn() + Send + Sync>;
+
 /// Workers, threads and the monitor. `S` is what each thread has for the turns that it runs: buffers.
 pub struct Scheduler<S: 'static> {
     core: Arc<Core<S>>,
@@ -72,6 +77,7 @@ pub(crate) struct Core<S: 'static> {
     pub(crate) clock: Clock,
     pub(crate) counters: Arc<Counters>,
     pub(crate) make_scratch: ScratchMaker<S>,
+    pub(crate) after_round: AfterRound,
     /// How many workers sleep in their epoll set.
     pub(crate) asleep: AtomicUsize,
     pub(crate) stopping: AtomicBool,
@@ -101,6 +107,7 @@ impl<S: 'static> Scheduler<S> {
         clock: Clock,
         counters: Arc<Counters>,
         make_scratch: ScratchMaker<S>,
+        after_round: AfterRound,
     ) -> std::io::Result<Scheduler<S>> {
         let workers = workers.max(1);
         let made: std::io::Result<Vec<_>> =
@@ -113,6 +120,7 @@ impl<S: 'static> Scheduler<S> {
             clock,
             counters,
             make_scratch,
+            after_round,
             asleep: AtomicUsize::new(0),
             stopping: AtomicBool::new(false),
         });

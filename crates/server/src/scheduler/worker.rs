@@ -1,7 +1,7 @@
 //! A worker: an epoll set, a run queue, and the loop of the thread that holds it.
 //!
 //! ```text
-//! loop:   run as many turns as are queued now
+//! loop:   run as many turns as are queued now: a round; then what they put off
 //!         poll the epoll set (without waiting if something is queued)
 //!         nothing? take half of what another worker has queued
 //!         nothing? sleep in the epoll set
@@ -227,10 +227,13 @@ impl<S: 'static> Worker<S> {
                     Turn::Finished => core.workers[task.state().worker()].remove(task.state().token()),
                 }
                 if !kept {
+                    (core.after_round)();
                     core.placement.end_turn();
                     return;
                 }
             }
+            // Even after a round of none: the thread that had the worker before may have begun one.
+            (core.after_round)();
             self.poll(core, &mut events, round);
         }
     }

@@ -4,7 +4,7 @@
 //! literal 7        one row: 7            block            waits until released (as a row lock would)
 //! rows 1000 100    1000 rows of 100      spin             computes until released, and says nothing
 //! long             the query's length    park             the reply waits until completed
-//! panic            panics                fail-park        the same, and then it fails
+//! panic            panics                park-round       the same, until the round is over
 //! file name        LOCAL INFILE: size    who              user, host, database
 //! ```
 
@@ -83,6 +83,7 @@ pub struct TestBackend {
     pub stop_spinning: AtomicBool,
     pub parked: Mutex<Vec<Parked>>,
     pub park_changed: Condvar,
+    pub parked_for_round: Mutex<Vec<Parked>>,
     pub open: AtomicUsize,
     pub ends: Mutex<Vec<End>>,
     pub digests: Mutex<std::collections::HashMap<Vec<u8>, [u8; 32]>>,
@@ -120,6 +121,11 @@ impl Backend for Shared {
 
     fn proved(&self, claim: &Claim<'_>, digest: [u8; 32]) {
         self.0.digests.lock().unwrap().insert(claim.user.to_vec(), digest);
+    }
+
+    fn round_is_over(&self) {
+        let parked = std::mem::take(&mut *self.0.parked_for_round.lock().unwrap());
+        parked.into_iter().for_each(|parked| parked.complete(Ok(())));
     }
 
     fn open(&self, opening: Opening<'_>) -> Result<Box<dyn Session>, Refusal> {
@@ -224,6 +230,12 @@ impl Session for TestSession {
                 let parked = reply.park();
                 self.shared.parked.lock().unwrap().push(parked);
                 self.shared.park_changed.notify_all();
+                Outcome::Parked
+            }
+            ["park-round"] => {
+                self.ok(reply);
+                let parked = reply.park();
+                self.shared.parked_for_round.lock().unwrap().push(parked);
                 Outcome::Parked
             }
             ["alone"] => {

@@ -100,6 +100,8 @@ pub struct Log {
     checkpoint: CachePadded<AtomicU64>,
     /// Up to where somebody wants the log synced.
     flush_wanted: CachePadded<AtomicU64>,
+    /// Up to where commits have gathered that want so too, and will say so together.
+    gathered: CachePadded<AtomicU64>,
     bell: Bell,
     capacity: u64,
     start: Lsn,
@@ -175,6 +177,7 @@ impl Log {
             durable: Waiters::new(start),
             checkpoint: CachePadded::new(AtomicU64::new(checkpoint.0)),
             flush_wanted: CachePadded::default(),
+            gathered: CachePadded::default(),
             bell: Bell::default(),
             capacity,
             start,
@@ -343,11 +346,24 @@ impl Log {
         place.wait()
     }
 
-    /// Calls `callback` once the log is durable up to `lsn`, on the thread that made it so.
+    /// Calls `callback` once the log is durable up to `lsn`, on the thread that made it so. Whoever calls this calls
+    /// [`Log::flush_gathered`] before it rests.
     pub fn on_durable(&self, lsn: Lsn, callback: Callback) {
-        self.flush_wanted.fetch_max(lsn.0, Ordering::SeqCst);
         self.durable.call(lsn, callback);
-        if self.health.is_stopped() || (self.inline && self.step(false).is_err()) {
+        self.gathered.fetch_max(lsn.0, Ordering::Relaxed);
+        if self.health.is_stopped() {
+            self.fail_waiters();
+        }
+    }
+
+    /// Has the log made durable before long for all who have gathered. Two loads if that has been asked for.
+    pub fn flush_gathered(&self) {
+        let gathered = self.gathered.load(Ordering::Relaxed);
+        if self.flush_wanted.load(Ordering::Relaxed) >= gathered {
+            return;
+        }
+        self.flush_wanted.fetch_max(gathered, Ordering::SeqCst);
+        if self.inline && self.step(false).is_err() {
             self.fail_waiters();
         }
         self.ring();
