@@ -98,7 +98,7 @@ pub struct Log {
     written: Waiters,
     durable: Waiters,
     checkpoint: CachePadded<AtomicU64>,
-    /// Up to where somebody wants the log synced.
+    /// Up to where somebody wants the log synced: who moves it rings the bell.
     flush_wanted: CachePadded<AtomicU64>,
     /// Up to where commits have gathered that want so too, and will say so together.
     gathered: CachePadded<AtomicU64>,
@@ -308,7 +308,11 @@ impl Log {
 
     /// Waits until the log is durable up to `lsn`.
     pub fn wait_durable(&self, lsn: Lsn) -> Result<()> {
-        if self.try_durable(lsn)? { Ok(()) } else { self.wait_for(&self.durable, lsn, WaitEvent::LogDurable) }
+        if self.try_durable(lsn)? {
+            return Ok(());
+        }
+        self.flush_wanted.fetch_max(lsn.0, Ordering::SeqCst);
+        self.wait_for(&self.durable, lsn, WaitEvent::LogDurable)
     }
 
     /// If nobody is syncing the log, and nobody else waits, makes it durable up to `lsn`: the caller does that itself
@@ -320,7 +324,6 @@ impl Log {
         if self.durable.reached() >= lsn {
             return Ok(true);
         }
-        self.flush_wanted.fetch_max(lsn.0, Ordering::SeqCst);
         let Some(flushing) = self.durable.is_empty().then(|| self.flusher.try_lock()).flatten() else {
             return Ok(false);
         };
@@ -599,5 +602,41 @@ impl Log {
     /// The ring.
     pub fn files(&self) -> &LogFiles {
         &self.files
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::mpsc;
+
+    use crate::options::{Background, StoreOptions};
+    use crate::store::Store;
+
+    /// Who finds somebody else syncing, and so gathers, has the log told.
+    #[test]
+    fn who_cannot_sync_itself_is_answered_when_those_who_gathered_are_flushed() {
+        let directory = tempfile::tempdir().unwrap();
+        let options = StoreOptions { background: Background::Inline, ..StoreOptions::default() };
+        let store = Store::open(directory.path(), options).unwrap();
+        let end = store.root_tree().put(b"key", b"value").unwrap();
+        let log = &store.core().log;
+        std::thread::scope(|scope| {
+            let (held, is_held) = mpsc::channel();
+            let (done, is_done) = mpsc::channel::<()>();
+            let syncing = scope.spawn(move || {
+                let _flushing = log.flusher.lock();
+                held.send(()).unwrap();
+                is_done.recv().unwrap();
+            });
+            is_held.recv().unwrap();
+            assert!(!log.try_durable(end).unwrap());
+            done.send(()).unwrap();
+            syncing.join().unwrap();
+        });
+        let (answer, answered) = mpsc::channel();
+        store.on_durable_gathered(end, move |outcome| drop(answer.send(outcome)));
+        assert!(answered.try_recv().is_err());
+        store.flush_gathered();
+        answered.try_recv().unwrap().unwrap();
     }
 }
