@@ -33,7 +33,7 @@ use crate::ids::{CommitTime, IndexId, SlotNo, TransactionId};
 use crate::index::{Index, Indexes};
 use crate::known_hash::KnownMap;
 use crate::lock::{Key, LockTable};
-use crate::row::VersionHeader;
+use crate::row::{Corrupt, VersionHeader};
 use crate::time::InUse;
 use crate::undo::{Slots, UndoError, read_record};
 
@@ -89,6 +89,9 @@ const THINNED_ABOVE: usize = 64;
 
 /// So many of a slot's thinned transactions are kept before they are thinned again; then twice as many as were left.
 const KEPT_AT_FIRST: usize = 512;
+
+/// So many entries are looked at again before their records go, and are tried again if something fails meanwhile.
+const TOMBSTONES_AT_ONCE: usize = 256;
 
 /// Stripes of the locks, of a byte each, that are held while an entry's versions are thinned. So many that one is rarely
 /// met: with more threads than cores whoever holds it may not be running, and others of its slot wait for him to.
@@ -242,9 +245,9 @@ impl Purge {
         };
         // In the order of their records.
         behind.sort_unstable_by_key(|ended| ended.transaction);
-        let mut record = Vec::new();
+        let mut stretch = Stretch::default();
         for ended in &behind {
-            purge_transaction(slot, ended, undo, indexes, locks, &mut record)?;
+            purge_transaction(slot, ended, undo, indexes, locks, &mut stretch)?;
             queue.kept.lock().transactions.remove(&ended.transaction);
         }
         Ok(behind.len())
@@ -262,11 +265,11 @@ impl Purge {
     ) -> Result<usize> {
         let queue = &self.queues[usize::from(slot.0)];
         let Some(_working) = queue.working.try_lock() else { return Ok(0) };
-        let (mut purged, mut record) = (0, Vec::new());
+        let (mut purged, mut stretch) = (0, Stretch::default());
         while purged < most {
             let oldest = queue.ended.lock().front().copied();
             let Some(ended) = oldest.filter(|ended| ended.time <= horizon) else { break };
-            purge_transaction(slot, &ended, undo, indexes, locks, &mut record)?;
+            purge_transaction(slot, &ended, undo, indexes, locks, &mut stretch)?;
             queue.ended.lock().pop_front();
             purged += 1;
         }
@@ -274,43 +277,69 @@ impl Purge {
     }
 }
 
-/// Purges a transaction's records, from the first to the last.
+/// What is to be done for a stretch of a transaction's records before they go.
+#[derive(Default)]
+struct Stretch {
+    /// Entries that those records left as tombstones: the record's number, the index, and where the key ends in `keys`.
+    tombstones: Vec<(u64, IndexId, usize)>,
+    keys: Vec<u8>,
+}
+
+impl Stretch {
+    /// Notes what a record asks for.
+    fn add(&mut self, number: u64, record: &[u8]) -> std::result::Result<(), Corrupt> {
+        for change in read_record(record)?.1 {
+            let change = change?;
+            if change.deletes {
+                self.keys.extend_from_slice(change.key);
+                self.tombstones.push((number, change.index, self.keys.len()));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Purges a transaction's records, from the first to the last, a stretch of them at a time: their tombstones, then they.
 fn purge_transaction(
     slot: SlotNo,
     ended: &Ended,
     undo: &Slots,
     indexes: &Indexes,
     locks: &LockTable,
-    record: &mut Vec<u8>,
+    stretch: &mut Stretch,
 ) -> Result<()> {
-    (0..=ended.last).try_for_each(|number| purge_record(slot, ended.transaction, number, undo, indexes, locks, record))
-}
-
-/// Removes a record's tombstones, then the record.
-fn purge_record(
-    slot: SlotNo,
-    id: TransactionId,
-    number: u64,
-    undo: &Slots,
-    indexes: &Indexes,
-    locks: &LockTable,
-    record: &mut Vec<u8>,
-) -> Result<()> {
-    if !undo.read(slot, id, number, record)? {
-        return Ok(());
-    }
-    let corrupt = |problem| UndoError::Corrupt { slot, transaction: id, number, problem };
-    for change in read_record(record).map_err(corrupt)?.1 {
-        let change = change.map_err(corrupt)?;
-        if change.deletes
-            && let Some(index) = indexes.get(change.index)
-        {
-            remove_entry(&index, change.key, locks, |header| {
-                header.deleted && (header.writer, header.number) == (id, number)
-            })?;
+    let id = ended.transaction;
+    let mut from = 0;
+    while from <= ended.last {
+        stretch.tombstones.clear();
+        stretch.keys.clear();
+        let (mut end, mut damaged) = (ended.last + 1, None);
+        undo.scan(slot, id, from..=ended.last, |number, record| {
+            if let Err(problem) = stretch.add(number, record) {
+                damaged = Some(UndoError::Corrupt { slot, transaction: id, number, problem });
+                return false;
+            }
+            if stretch.tombstones.len() < TOMBSTONES_AT_ONCE {
+                return true;
+            }
+            end = number + 1;
+            false
+        })?;
+        if let Some(damaged) = damaged {
+            return Err(damaged.into());
         }
+        let mut key_start = 0;
+        for &(number, index, key_end) in &stretch.tombstones {
+            if let Some(index) = indexes.get(index) {
+                let is_own = |header: VersionHeader| header.deleted && (header.writer, header.number) == (id, number);
+                remove_entry(&index, &stretch.keys[key_start..key_end], locks, is_own)?;
+            }
+            key_start = key_end;
+        }
+        undo.remove_range(slot, id, from..end)?;
+        from = end;
     }
-    Ok(undo.remove(slot, id, number)?)
+    Ok(())
 }
 
 /// Removes an entry if its header is as wanted, and hands its locks on. Returns whether it did.

@@ -45,6 +45,13 @@ pub enum Op<'a> {
         /// Slot.
         index: u16,
     },
+    /// Remove entries that lie side by side, none of which has overflow pages.
+    RemoveRange {
+        /// The first one's slot.
+        index: u16,
+        /// How many.
+        count: u16,
+    },
     /// Give an entry another value.
     Replace {
         /// Slot.
@@ -143,6 +150,10 @@ impl<'a> Op<'a> {
                 out.extend_from_slice(value);
             }
             Op::Remove { index } => out.extend_from_slice(&index.to_le_bytes()),
+            Op::RemoveRange { index, count } => {
+                out.extend_from_slice(&index.to_le_bytes());
+                out.extend_from_slice(&count.to_le_bytes());
+            }
             Op::Replace { index, value, .. } => {
                 out.extend_from_slice(&index.to_le_bytes());
                 out.extend_from_slice(value);
@@ -179,6 +190,7 @@ impl<'a> Op<'a> {
             Op::SetExtent { .. } => 7,
             Op::SetKind { .. } => 8,
             Op::Note { .. } => 9,
+            Op::RemoveRange { .. } => 10,
         }
     }
 
@@ -234,6 +246,7 @@ impl<'a> Op<'a> {
                 _ => return Err("page kind has a wrong length".into()),
             },
             9 => Op::Note { bytes: body },
+            10 => Op::RemoveRange { index: word("slot")?, count: word("count")? },
             unknown => return Err(format!("unknown operation {unknown}")),
         };
         Ok((page, op, rest))
@@ -279,6 +292,9 @@ impl<'a> Op<'a> {
                 NodeMut(page).insert(usize::from(index), suffix, value, overflow);
             }
             Op::Remove { index } => NodeMut(page).remove(usize::from(index)),
+            Op::RemoveRange { index, count } => {
+                NodeMut(page).remove_range(usize::from(index)..usize::from(index) + usize::from(count));
+            }
             Op::Replace { index, overflow, value } => NodeMut(page).replace(usize::from(index), value, overflow),
             Op::Patch { index, offset, bytes } => NodeMut(page).patch(usize::from(index), usize::from(offset), bytes),
             Op::Truncate { keep, upper } => NodeMut(page).truncate(usize::from(keep), upper),
@@ -319,6 +335,14 @@ impl<'a> Op<'a> {
             Op::Remove { index } => {
                 let node = node()?;
                 slot(node, index, node.count())
+            }
+            Op::RemoveRange { index, count } => {
+                let node = node()?;
+                let end = usize::from(index) + usize::from(count);
+                if count == 0 || end > node.count() {
+                    return Err(format!("slots {index}..{end} of a node of {}", node.count()));
+                }
+                Ok(())
             }
             Op::Replace { index, value, .. } => {
                 let node = node()?;
@@ -389,6 +413,7 @@ mod tests {
         round_trip(Op::Insert { index: 1, overflow: true, suffix: b"key", value: b"value" });
         round_trip(Op::Insert { index: 1, overflow: false, suffix: b"", value: b"" });
         round_trip(Op::Remove { index: 7 });
+        round_trip(Op::RemoveRange { index: 7, count: 300 });
         round_trip(Op::Replace { index: 2, overflow: false, value: b"v" });
         round_trip(Op::Patch { index: 2, offset: 3, bytes: b"xyz" });
         round_trip(Op::Truncate { keep: 4, upper: b"fence" });
@@ -416,7 +441,7 @@ mod tests {
         #[test]
         fn any_record_meets_any_page_without_harm(
             body in prop::collection::vec(any::<u8>(), 0..100),
-            number in 1u8..10,
+            number in 1u8..12,
             page_bytes in prop::collection::vec(any::<u8>(), 100),
         ) {
             let mut image = PageBuffer::boxed();

@@ -46,6 +46,8 @@ enum Step {
     Get(Vec<u8>),
     /// Removes so many entries, from the first one at or above the key.
     RemoveRun(Vec<u8>, u8),
+    /// The same at once.
+    RemoveRange(Vec<u8>, u16),
     /// A walk on its own.
     Walk(Seek, Vec<bool>),
     /// The cursor that stays: changes go on around it.
@@ -136,6 +138,7 @@ fn step() -> impl Strategy<Value = Step> {
         4 => (key(), value()).prop_map(|(key, value)| Step::Update(key, value)),
         16 => key().prop_map(Step::Remove),
         4 => (key(), any::<u8>()).prop_map(|(key, count)| Step::RemoveRun(key, count)),
+        4 => (key(), 0u16..600).prop_map(|(key, count)| Step::RemoveRange(key, count)),
         3 => (key(), 0u16..400, 0u16..50).prop_map(|(key, at, len)| Step::Patch(key, at, len)),
         5 => (key(), modification()).prop_map(|(key, modification)| Step::Modify(key, modification)),
         6 => key().prop_map(Step::Get),
@@ -252,6 +255,16 @@ impl Twin {
                     assert!(tree.remove(&key).unwrap().is_some());
                     self.set(&key, None);
                 }
+            }
+            Step::RemoveRange(from, count) => {
+                let run: Vec<_> =
+                    self.model().range(from.clone()..).take((*count).into()).map(|(k, _)| k.clone()).collect();
+                let mut to = run.last().unwrap_or(from).clone();
+                if !run.is_empty() && to.len() < tree.key_len_max() {
+                    to.push(0);
+                }
+                tree.remove_range(from, &to).unwrap();
+                run.iter().filter(|key| **key < to).for_each(|key| self.set(key, None));
             }
             Step::Patch(key, at, len) => self.patch(&tree, key, (*at).into(), (*len).into()),
             Step::Modify(key, modification) => self.modify(&tree, key, *modification),

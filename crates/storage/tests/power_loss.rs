@@ -108,7 +108,20 @@ fn do_something(
             let end = open(tree).put(&key, &value).map_err(|error| (Some(step.clone()), error))?;
             history.did(step, end);
         }
-        60..80 => {
+        60..64 => {
+            let from = random_key(random);
+            let keys: Vec<_> = history.now[&tree].range(from.clone()..).map(|(key, _)| key.clone()).collect();
+            let count = random.below(200).min(keys.len() as u64) as usize;
+            let to = keys.get(count).cloned().unwrap_or_else(|| vec![255; 201]);
+            // It may be cut off between any two leaves, and so between any two entries: each is a step.
+            let removed = open(tree).remove_range(&from, &to);
+            let end = if removed.is_ok() { store.log_end() } else { Lsn(u64::MAX) };
+            for key in keys.into_iter().take(if to == [255; 201] { usize::MAX } else { count }) {
+                history.did(Step::Remove(tree, key), end);
+            }
+            removed.map_err(|error| (None, error))?;
+        }
+        64..80 => {
             let key = random_key(random);
             let step = Step::Remove(tree, key.clone());
             let end = open(tree).remove(&key).map_err(|error| (Some(step.clone()), error))?;

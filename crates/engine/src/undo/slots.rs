@@ -8,6 +8,8 @@
 //! A slot's tree grows at its right edge and is removed from its left edge. What a session writes lies together, and
 //! sessions of different slots never meet.
 
+use std::ops::{Range, RangeInclusive};
+
 use meseta_storage::{Change, Lsn, Tree};
 
 use super::UndoError;
@@ -87,6 +89,30 @@ impl Slots {
     /// Copies a record to `out`. False if it is not there: its change was undone or purged.
     pub fn read(&self, slot: SlotNo, id: TransactionId, number: u64, out: &mut Vec<u8>) -> Result<bool, UndoError> {
         Ok(self.tree_of(slot, id, number)?.get_into(&key(id, number), out)?)
+    }
+
+    /// Shows a transaction's records to `visit`, from `numbers.start` on and in order, until it returns false. It is shown
+    /// them where they are, so it must be quick, and not use the store.
+    pub fn scan(
+        &self,
+        slot: SlotNo,
+        id: TransactionId,
+        numbers: RangeInclusive<u64>,
+        mut visit: impl FnMut(u64, &[u8]) -> bool,
+    ) -> Result<(), UndoError> {
+        self.tree_of(slot, id, *numbers.start())?.scan(&key(id, *numbers.start()), |key, record| {
+            match read_key(key) {
+                Some((same, number)) if same == id && number <= *numbers.end() => visit(number, record),
+                _ => false,
+            }
+        })?;
+        Ok(())
+    }
+
+    /// Removes records, from the first to the last, of those that are there.
+    pub fn remove_range(&self, slot: SlotNo, id: TransactionId, numbers: Range<u64>) -> Result<(), UndoError> {
+        let Range { start, end } = numbers;
+        Ok(self.tree_of(slot, id, start)?.remove_range(&key(id, start), &key(id, end))?)
     }
 
     /// Decides what becomes of a transaction that has a record 0. Whoever waits for the position waits for the decision to

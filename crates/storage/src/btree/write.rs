@@ -155,6 +155,22 @@ enum Outcome {
     NeedsLong(NeedsLong),
 }
 
+/// What was removed from one leaf.
+struct Removed {
+    next: Next,
+    /// The leaf is too empty now.
+    sparse: bool,
+}
+
+/// Where a removal goes on.
+enum Next {
+    /// In the leaf that begins here.
+    Leaf(Vec<u8>),
+    /// At this key, whose value is long.
+    Long(Vec<u8>),
+    None,
+}
+
 /// What was done ahead, with no latch held.
 #[derive(Default)]
 struct Ahead<'s> {
@@ -194,6 +210,62 @@ impl Tree {
                 Err(Stop::Restart(restart)) => self.core.before_retry(restart, &mut restarts)?,
             }
         }
+    }
+
+    /// Removes the entries of the keys from `from` on and below `to`, all of a leaf's in one step, from the first to the
+    /// last.
+    pub fn remove_range(&self, from: &[u8], to: &[u8]) -> Result<()> {
+        self.check_key(from)?;
+        self.check_key(to)?;
+        let mut from = from.to_vec();
+        let mut restarts = 0;
+        while from.as_slice() < to {
+            self.core.admit()?;
+            match self.try_remove_range(&from, to) {
+                Ok(Removed { next, sparse }) => {
+                    if sparse {
+                        // As in `write`.
+                        let _ = self.merge(&from, 0);
+                    }
+                    match next {
+                        Next::Leaf(fence) => from = fence,
+                        Next::Long(key) => {
+                            self.remove(&key)?;
+                            from = key;
+                        }
+                        Next::None => return Ok(()),
+                    }
+                }
+                Err(Stop::Failed(error)) => return Err(error),
+                Err(Stop::Restart(restart)) => self.core.before_retry(restart, &mut restarts)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn try_remove_range(&self, from: &[u8], to: &[u8]) -> Result<Removed, Stop> {
+        let leaf = self.latch_leaf(from)?;
+        let node = Node(leaf.view());
+        let is_last = node.covers(to);
+        let start = node.search(from).index;
+        let end = if is_last { node.search(to).index } else { node.count() };
+        // The pages of a long value have to be known before they can go.
+        let short = (start..end).find(|&index| node.value_at(index).overflow).unwrap_or(end);
+        let next = match is_last {
+            _ if short < end => Next::Long(node.key(short)),
+            true => Next::None,
+            false => node.upper_fence().map_or(Next::None, Next::Leaf),
+        };
+        if short == start {
+            return Ok(Removed { next, sparse: false });
+        }
+        let capacity = node.capacity();
+        let maps = self.core.space.latch_maps(&self.core.pool, [])?;
+        let mut step = Writing::begin(self, leaf, maps, &[]);
+        step.mtr.apply(step.leaf, Op::RemoveRange { index: start as u16, count: (short - start) as u16 });
+        let sparse = Node(step.mtr.view(step.leaf)).used_len() < capacity / 4;
+        step.commit(None, &[], sparse);
+        Ok(Removed { next, sparse })
     }
 
     /// Latches the leaf that covers `key`. Waits for its holder, with no latch held, and goes on if the leaf still

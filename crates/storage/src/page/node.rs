@@ -34,6 +34,7 @@
 //! Graefe, "Modern B-Tree Techniques" (2011), for fences and prefix truncation; Leis et al. for heads and hints.
 
 use std::cmp::{Ordering, Reverse};
+use std::ops::Range;
 
 use super::bytes::{PageBuffer, PageMut, PageRef};
 use super::{HEADER_LEN, PAGE_SIZE, PageKind};
@@ -458,7 +459,7 @@ pub fn split_point(node: Node<'_>, key: &[u8], needed: usize) -> SplitPoint {
     unreachable!("no cut of a node of {count} entries leaves two that fit");
 }
 
-fn entries_len(node: Node<'_>, entries: std::ops::Range<usize>) -> usize {
+fn entries_len(node: Node<'_>, entries: Range<usize>) -> usize {
     entries.map(|index| node.entry_len_at(index)).sum()
 }
 
@@ -524,13 +525,19 @@ impl NodeMut<'_, '_> {
 
     /// Removes the entry at `index`.
     pub fn remove(&mut self, index: usize) {
+        self.remove_range(index..index + 1);
+    }
+
+    /// Removes these entries.
+    pub fn remove_range(&mut self, entries: Range<usize>) {
         let count = self.node().count();
-        assert!(index < count, "remove {index} of {count}");
-        self.drop_from_heap(index);
-        let at = SLOTS + SLOT_LEN * index;
-        self.0.shift(at + SLOT_LEN, at, SLOT_LEN * (count - index - 1));
-        self.set_field(COUNT, count - 1);
-        self.refresh_hints(index);
+        let Range { start, end } = entries;
+        assert!(start < end && end <= count, "remove {start}..{end} of {count}");
+        // The last first: what was appended in order leaves the heap from its lower end, and no garbage.
+        entries.rev().for_each(|index| self.drop_from_heap(index));
+        self.0.shift(SLOTS + SLOT_LEN * end, SLOTS + SLOT_LEN * start, SLOT_LEN * (count - end));
+        self.set_field(COUNT, count - (end - start));
+        self.refresh_hints(if end - start == 1 { start } else { 0 });
     }
 
     fn drop_from_heap(&mut self, index: usize) {
@@ -579,7 +586,7 @@ impl NodeMut<'_, '_> {
     }
 
     /// Takes `upper` as the upper fence, which only narrows the node.
-    fn rebuild(&mut self, lower: &[u8], upper: Option<&[u8]>, entries: std::ops::Range<usize>) {
+    fn rebuild(&mut self, lower: &[u8], upper: Option<&[u8]>, entries: Range<usize>) {
         let node = self.node();
         let run = node.append_run();
         let mut builder = NodeBuilder::new(node.level(), node.capacity(), lower, upper);
@@ -595,7 +602,7 @@ impl NodeMut<'_, '_> {
         self.rebuild(&lower, upper.as_deref(), 0..count);
     }
 
-    /// Brings the hints up to date after a change at slot `from`.
+    /// Brings the hints up to date after a change at slot `from`, of one entry; after others, `from` is 0.
     fn refresh_hints(&mut self, from: usize) {
         let count = self.node().count();
         if count < 2 * HINT_COUNT {
@@ -679,7 +686,7 @@ impl NodeBuilder {
     }
 
     /// Appends entries of another node. On entry: they fit, and belong behind those already here.
-    pub fn append_from(&mut self, node: Node<'_>, entries: std::ops::Range<usize>) {
+    pub fn append_from(&mut self, node: Node<'_>, entries: Range<usize>) {
         let (mut key, mut value) = (Vec::new(), Vec::new());
         for index in entries {
             key.clear();
@@ -881,6 +888,7 @@ mod tests {
     enum Step {
         Put(Vec<u8>, Vec<u8>),
         Remove(Vec<u8>),
+        RemoveRange(Vec<u8>, Vec<u8>),
     }
 
     fn steps() -> impl Strategy<Value = Vec<Step>> {
@@ -888,7 +896,8 @@ mod tests {
         let value = prop::collection::vec(any::<u8>(), 0..60);
         let step = prop_oneof![
             3 => (key.clone(), value).prop_map(|(k, v)| Step::Put(k, v)),
-            1 => key.prop_map(Step::Remove),
+            1 => key.clone().prop_map(Step::Remove),
+            1 => (key.clone(), key).prop_map(|(from, to)| Step::RemoveRange(from, to)),
         ];
         prop::collection::vec(step, 1..200)
     }
@@ -920,6 +929,14 @@ mod tests {
                         prop_assert_eq!(position.exact, model.remove(&key).is_some());
                         if position.exact {
                             NodeMut(&mut page).remove(position.index);
+                        }
+                    }
+                    Step::RemoveRange(from, to) => {
+                        let node = Node(page.view());
+                        let range = node.search(&from).index..node.search(&to).index;
+                        if !range.is_empty() {
+                            NodeMut(&mut page).remove_range(range);
+                            model.retain(|key, _| *key < from || *key >= to);
                         }
                     }
                 }
