@@ -20,6 +20,8 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
+use smallvec::SmallVec;
+
 use crate::buffer::{DATA_FILE, Pool, Restart};
 use crate::error::{ErrorKind, Result};
 use crate::health::Health;
@@ -355,7 +357,10 @@ impl Space {
     ///
     /// Errors: a restart when one is not in memory.
     pub fn latch_maps<'p>(&self, pool: &'p Pool, pages: impl IntoIterator<Item = PageNo>) -> Result<Maps<'p>, Restart> {
-        let numbers: BTreeSet<PageNo> = pages.into_iter().map(|page| ExtentNo::of(page).map_page()).collect();
+        // Mostly there is none.
+        let mut numbers: SmallVec<[PageNo; 4]> = pages.into_iter().map(|page| ExtentNo::of(page).map_page()).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
         let mut latched = Vec::with_capacity(numbers.len());
         for (index, number) in numbers.into_iter().enumerate() {
             // The first may be waited for. Others are peers of it: taken at once or not at all.

@@ -43,7 +43,8 @@ enum Source {
 
 #[derive(Debug)]
 enum Rows {
-    Given(Vec<Vec<Source>>),
+    /// So many, of a value for each of the columns.
+    Given(usize, Vec<Source>),
     Query(Box<QueryPlan>),
 }
 
@@ -98,7 +99,7 @@ impl InsertPlan {
         Ok(Self {
             rules,
             columns: Vec::new(),
-            rows: Rows::Given(Vec::new()),
+            rows: Rows::Given(0, Vec::new()),
             replaces,
             ignores,
             on_duplicate: Vec::new(),
@@ -170,30 +171,28 @@ impl InsertPlan {
             InsertSource::Rows(rows) => {
                 binder.changed.push((table.engine().id(), table.name.clone()));
                 binder.push_source(named_source(&table, &table.name, 0));
-                let mut given = Vec::new();
+                let mut given = Vec::with_capacity(rows.len() * columns.len());
                 for (at, row) in rows.iter().enumerate() {
                     if row.len() != columns.len()
                         && !(row.is_empty() && insert.columns.is_none_or(|names| names.is_empty()))
                     {
                         return Err(Error::new(ER_WRONG_VALUE_COUNT_ON_ROW, &[&(at + 1)]));
                     }
-                    let values = row.iter().zip(&columns).map(|(value, column)| match value.kind {
-                        ExpressionKind::Default => Ok(Source::Default),
-                        _ => {
-                            let value = binder.expression(value, Place::plain("field list"))?;
-                            Ok(Source::Value(value.for_column(&table.columns[*column].data_type)))
+                    for (value, &column) in row.iter().zip(&columns) {
+                        if matches!(value.kind, ExpressionKind::Default) {
+                            given.push(Source::Default);
+                            continue;
                         }
-                    });
-                    let values: Vec<Source> = values.collect::<Result<_>>()?;
-                    for value in &values {
-                        if let Source::Value(value) = value {
-                            value.columns(&mut |_| names_columns = true);
-                            names_columns |= value.has_subquery();
-                        }
+                        let value = binder.expression(value, Place::plain("field list"))?;
+                        let value = value.for_column(&table.columns[column].data_type);
+                        value.columns(&mut |_| names_columns = true);
+                        names_columns |= value.has_subquery();
+                        given.push(Source::Value(value));
                     }
-                    given.push(values);
+                    // `()`
+                    given.resize_with((at + 1) * columns.len(), || Source::Default);
                 }
-                Rows::Given(given)
+                Rows::Given(rows.len(), given)
             }
         };
         let mut on_duplicate = Vec::new();
@@ -265,7 +264,7 @@ impl InsertPlan {
     pub fn query(&self) -> Option<&QueryPlan> {
         match &self.rows {
             Rows::Query(query) => Some(query),
-            Rows::Given(_) => None,
+            Rows::Given(..) => None,
         }
     }
 
@@ -281,10 +280,11 @@ impl InsertPlan {
         let mut changes = Changes::default();
         let mut arena = Bump::new();
         match &self.rows {
-            Rows::Given(rows) => {
-                changes.tells_records = rows.len() > 1;
-                let is_kind = rows.len() > 1 && !running.context.mode.strict;
-                for (at, row) in rows.iter().enumerate() {
+            Rows::Given(count, values) => {
+                changes.tells_records = *count > 1;
+                let is_kind = *count > 1 && !running.context.mode.strict;
+                for at in 0..*count {
+                    let row = &values[at * self.columns.len()..][..self.columns.len()];
                     running.context.row = at as u64 + 1;
                     running.inside.facts.check_killed()?;
                     arena.reset();
@@ -311,8 +311,8 @@ impl InsertPlan {
                     running.inside.facts.check_killed()?;
                     arena.reset();
                     let (values, beside) = values.split_at(self.given);
-                    let given = values.iter().map(|&value| Given::Value(value));
-                    self.one_row(given.collect(), beside, &handle, is_kind, running, &mut changes, &arena)?;
+                    let given = arena.alloc_slice_fill_iter(values.iter().map(|&value| Given::Value(value)));
+                    self.one_row(given, beside, &handle, is_kind, running, &mut changes, &arena)?;
                 }
                 if !self.on_duplicate.is_empty() {
                     changes.last_number = 0;
@@ -331,25 +331,24 @@ impl InsertPlan {
         changes: &mut Changes,
         arena: &Bump,
     ) -> Result<()> {
-        // A value sees those in front of it.
-        let mut so_far = vec![Datum::Null; self.table.columns.len()];
+        // A value sees those in front of it, if it looks.
+        let width = if self.names_columns { self.table.columns.len() } else { 0 };
+        let so_far: &mut [Datum<'_>] = arena.alloc_slice_fill_copy(width, Datum::Null);
         if self.names_columns {
             for column in (0..so_far.len()).filter(|&column| self.table.columns[column].default != ColumnDefault::None)
             {
                 so_far[column] = default_of(&self.table, &self.rules, column, &[], running, arena)?;
             }
         }
-        let mut given = Vec::with_capacity(sources.len());
-        for (source, &column) in sources.iter().zip(&self.columns) {
-            given.push(match source {
-                Source::Default => Given::Default,
-                Source::Value(expression) => {
-                    let row: &[Datum<'_>] = arena.alloc_slice_copy(&so_far);
-                    let value = expression.evaluate(row, &mut running.env(arena, &[]))?;
-                    so_far[column] = value;
-                    Given::Value(value)
-                }
-            });
+        let given = arena.alloc_slice_fill_copy(sources.len(), Given::Default);
+        for ((source, &column), given) in sources.iter().zip(&self.columns).zip(given.iter_mut()) {
+            let Source::Value(expression) = source else { continue };
+            let row: &[Datum<'_>] = arena.alloc_slice_copy(so_far);
+            let value = expression.evaluate(row, &mut running.env(arena, &[]))?;
+            if let Some(so_far) = so_far.get_mut(column) {
+                *so_far = value;
+            }
+            *given = Given::Value(value);
         }
         self.one_row(given, &[], handle, is_kind, running, changes, arena)
     }
@@ -358,7 +357,7 @@ impl InsertPlan {
     #[allow(clippy::too_many_arguments)]
     pub(super) fn one_row<'v, 'r: 'v>(
         &'v self,
-        given: Vec<Given<'v>>,
+        given: &[Given<'v>],
         beside: &[Datum<'v>],
         handle: &TableHandle,
         is_kind: bool,
@@ -367,10 +366,10 @@ impl InsertPlan {
         arena: &'v Bump,
     ) -> Result<()> {
         changes.found += 1;
-        let mut row = vec![Datum::Null; self.table.columns.len()];
-        let mut is_given = vec![false; row.len()];
+        let row: &mut [Datum<'v>] = arena.alloc_slice_fill_copy(self.table.columns.len(), Datum::Null);
+        let is_given: &mut [bool] = arena.alloc_slice_fill_copy(row.len(), false);
         let is_kind = is_kind || self.ignores;
-        for (given, &column) in given.into_iter().zip(&self.columns) {
+        for (&given, &column) in given.iter().zip(&self.columns) {
             let value = match given {
                 Given::Value(value) => value,
                 Given::Ready(value) => {
@@ -387,7 +386,7 @@ impl InsertPlan {
         }
         for column in (0..row.len()).filter(|&column| !is_given[column]) {
             if self.table.columns[column].generated.is_none() {
-                let so_far: &[Datum<'v>] = arena.alloc_slice_copy(&row);
+                let so_far: &[Datum<'v>] = arena.alloc_slice_copy(row);
                 let value = default_of(&self.table, &self.rules, column, so_far, running, arena)?;
                 row[column] = match self.table.columns[column].default {
                     ColumnDefault::Expression(_) | ColumnDefault::Now => {
@@ -399,13 +398,13 @@ impl InsertPlan {
             }
         }
         let number = match self.counting {
-            Some(column) => self.count(column, &mut row, running)?,
+            Some(column) => self.count(column, row, running)?,
             None => None,
         };
-        if let Err(error) = complete(&self.table, &self.rules, &mut row, running, arena) {
+        if let Err(error) = complete(&self.table, &self.rules, row, running, arena) {
             return self.pass_over(error, running, changes);
         }
-        self.write(&row, beside, number, handle, running, changes, arena)
+        self.write(row, beside, number, handle, running, changes, arena)
     }
 
     /// NULL and 0 in the counting column become its next number, which is returned.
@@ -458,7 +457,7 @@ impl InsertPlan {
         let mode = if self.replaces || !self.on_duplicate.is_empty() { Mode::Exclusive } else { Mode::Shared };
         loop {
             let savepoint = self.ignores.then(|| running.inside.engine.savepoint());
-            let inserted = running.inside.engine.insert_row(handle, &values, mode);
+            let inserted = running.inside.engine.insert_row(handle, values, mode);
             take_back(savepoint, &inserted, running)?;
             let conflict = match inserted.map_err(|error| running.inside.refusal(error)) {
                 Ok(RowChange::Done) => {
@@ -483,7 +482,7 @@ impl InsertPlan {
                     changes.affected += 1;
                     return Ok(());
                 }
-                if self.remove(&conflict, &values, handle, running)? {
+                if self.remove(&conflict, values, handle, running)? {
                     changes.affected += 1;
                     changes.removed += 1;
                 }
@@ -573,7 +572,7 @@ impl InsertPlan {
         }
         let values = engine_row(&self.table, &both, running, arena);
         let savepoint = self.ignores.then(|| running.inside.engine.savepoint());
-        let updated = running.inside.engine.update_row(handle, found, &values, Mode::Shared);
+        let updated = running.inside.engine.update_row(handle, found, values, Mode::Shared);
         take_back(savepoint, &updated, running)?;
         match updated.map_err(|error| running.inside.refusal(error)) {
             Ok(RowChange::Done) => {

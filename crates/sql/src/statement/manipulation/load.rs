@@ -138,7 +138,8 @@ impl LoadPlan {
             let Some(ended) = self.line(&mut reader, &mut row, running, &arena)? else { break };
             self.set(&mut row, running, &arena)?;
             self.refuse_nulls(&mut row, running)?;
-            let given = self.insert.columns().iter().map(|&column| Given::Ready(row[column])).collect();
+            let columns = self.insert.columns().iter();
+            let given = arena.alloc_slice_fill_iter(columns.map(|&column| Given::Ready(row[column])));
             self.insert.one_row(given, &[], &handle, !running.context.mode.strict, running, &mut changes, &arena)?;
             match ended {
                 Ended::Field => {

@@ -198,9 +198,17 @@ pub fn complete<'v, 'r: 'v>(
 }
 
 /// The row in the engine's form.
-pub fn engine_row<'v>(table: &KnownTable, row: &[Datum<'v>], running: &Running<'_>, arena: &'v Bump) -> Vec<Value<'v>> {
-    let columns = table.columns.iter().zip(row);
-    columns.map(|(column, &value)| stored(value, &column.data_type, running.context, arena)).collect()
+pub fn engine_row<'v>(
+    table: &KnownTable,
+    row: &[Datum<'v>],
+    running: &Running<'_>,
+    arena: &'v Bump,
+) -> &'v [Value<'v>] {
+    let values = arena.alloc_slice_fill_copy(row.len(), Value::Null);
+    for ((value, column), &datum) in values.iter_mut().zip(&table.columns).zip(row) {
+        *value = stored(datum, &column.data_type, running.context, arena);
+    }
+    values
 }
 
 /// The next number of a counting column. Error: there is none left.

@@ -306,7 +306,7 @@ impl SeveralPlan {
         }
         let values = engine_row(table, &row, running, arena);
         let savepoint = self.ignores.then(|| running.inside.engine.savepoint());
-        let changed = running.inside.engine.update_row(handle, found, &values, Mode::Shared);
+        let changed = running.inside.engine.update_row(handle, found, values, Mode::Shared);
         super::take_back(savepoint, &changed, running)?;
         match changed.map_err(|error| running.inside.refusal(error)) {
             Ok(RowChange::Done) => changes.affected += 1,

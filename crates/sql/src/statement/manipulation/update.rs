@@ -155,7 +155,7 @@ impl UpdatePlan {
         }
         let values = engine_row(table, &row, running, arena);
         let savepoint = self.ignores.then(|| running.inside.engine.savepoint());
-        let updated = running.inside.engine.update_row(handle, found, &values, Mode::Shared);
+        let updated = running.inside.engine.update_row(handle, found, values, Mode::Shared);
         take_back(savepoint, &updated, running)?;
         match updated.map_err(|error| running.inside.refusal(error)) {
             Ok(RowChange::Done) => changes.affected += 1,
