@@ -51,7 +51,8 @@ impl Leaf {
     fn step(&mut self, input: &mut Input<'_>) {
         match input.u8() % 8 {
             0..4 => self.put(input),
-            4 | 5 => self.remove(input),
+            4 => self.remove(input),
+            5 => self.remove_range(input),
             6 => self.patch(input),
             _ => {
                 let key = self.key(input);
@@ -127,6 +128,17 @@ impl Leaf {
         assert_eq!(position.exact, self.model.remove(&key).is_some());
         if position.exact {
             self.apply(Op::Remove { index: position.index as u16 }).expect("an entry that is there can go");
+        }
+    }
+
+    fn remove_range(&mut self, input: &mut Input<'_>) {
+        let (one, other) = (self.key(input), self.key(input));
+        let (from, to) = if one < other { (one, other) } else { (other, one) };
+        let (start, end) = (self.node().search(&from).index, self.node().search(&to).index);
+        if start < end {
+            let op = Op::RemoveRange { index: start as u16, count: (end - start) as u16 };
+            self.apply(op).expect("entries that are there can go");
+            self.model.retain(|key, _| *key < from || *key >= to);
         }
     }
 
