@@ -144,7 +144,7 @@ impl Store {
     /// As [`Self::on_durable`], by a caller that has more to do, perhaps commit again, and then calls
     /// [`Self::flush_gathered`]: one sync for all that.
     pub fn on_durable_gathered(&self, lsn: Lsn, callback: impl FnOnce(Result<()>) + Send + 'static) {
-        self.core().log.on_durable(lsn, Box::new(callback));
+        self.core().log.on_durable_gathered(lsn, Box::new(callback));
     }
 
     /// Has everything made durable before long for which [`Self::on_durable_gathered`] has been called. Cheap if there is

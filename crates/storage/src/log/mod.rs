@@ -311,7 +311,7 @@ impl Log {
         if self.try_durable(lsn)? {
             return Ok(());
         }
-        self.flush_wanted.fetch_max(lsn.0, Ordering::SeqCst);
+        self.want_durable(lsn);
         self.wait_for(&self.durable, lsn, WaitEvent::LogDurable)
     }
 
@@ -351,7 +351,7 @@ impl Log {
 
     /// Calls `callback` once the log is durable up to `lsn`, on the thread that made it so. Whoever calls this calls
     /// [`Log::flush_gathered`] before it rests.
-    pub fn on_durable(&self, lsn: Lsn, callback: Callback) {
+    pub fn on_durable_gathered(&self, lsn: Lsn, callback: Callback) {
         self.durable.call(lsn, callback);
         self.gathered.fetch_max(lsn.0, Ordering::Relaxed);
         if self.health.is_stopped() {
@@ -365,11 +365,10 @@ impl Log {
         if self.flush_wanted.load(Ordering::Relaxed) >= gathered {
             return;
         }
-        self.flush_wanted.fetch_max(gathered, Ordering::SeqCst);
+        self.want_durable(Lsn(gathered));
         if self.inline && self.step(false).is_err() {
             self.fail_waiters();
         }
-        self.ring();
     }
 
     fn fail_waiters(&self) {
