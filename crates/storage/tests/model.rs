@@ -626,6 +626,33 @@ fn a_queue_does_not_grow() {
     assert_sound(&store);
 }
 
+/// Old entries go one here, one there, and new ones come at the end, for as long as it takes: what is left of the old ones
+/// is moved together.
+#[test]
+fn what_is_left_of_old_entries_is_moved_together() {
+    let store = open(&SimDisk::new(1));
+    let tree = store.root_tree();
+    let used = |store: &Store| store.figures().file_pages - store.figures().free_pages;
+    let empty = used(&store);
+    const LEN: u32 = 3000;
+    let mut random = SeededRandom::new(3);
+    let mut there: Vec<u32> = (0..LEN).collect();
+    for n in &there {
+        tree.insert(&n.to_be_bytes(), &[1; 60]).unwrap();
+    }
+    let dense = used(&store) - empty;
+    for n in LEN..8 * LEN {
+        let gone = there.swap_remove(random.below(u64::from(LEN)) as usize);
+        assert!(tree.remove(&gone.to_be_bytes()).unwrap().is_some());
+        tree.insert(&n.to_be_bytes(), &[1; 60]).unwrap();
+        there.push(n);
+    }
+    let sparse = used(&store) - empty;
+    assert!(sparse * 10 <= dense * 17, "{sparse} pages for what {dense} had room for");
+    assert_eq!(content(&tree).len(), LEN as usize);
+    assert_sound(&store);
+}
+
 /// What a planner relies on: small ranges are counted, large ones estimated well.
 #[test]
 fn estimates_are_exact_for_a_few_entries_and_close_for_many() {

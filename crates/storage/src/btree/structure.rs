@@ -52,6 +52,40 @@ enum Merged {
     Root,
 }
 
+/// How full a node is.
+pub(super) struct Fill {
+    count: usize,
+    /// Bytes of its entries.
+    len: usize,
+    capacity: usize,
+}
+
+impl Fill {
+    pub(super) fn of(node: Node<'_>) -> Self {
+        Self { count: node.count(), len: node.used_len(), capacity: node.capacity() }
+    }
+
+    /// Whether a neighbour is worth looking at: one with as little in it would fit.
+    fn is_sparse(&self) -> bool {
+        self.len < self.capacity / 2
+    }
+
+    /// Whether two neighbours fit into one page. That leaves a fifth or so of it free, so that it is not split again at once.
+    /// But an empty node is no use to anybody, and nothing will be removed from it that would bring it here again.
+    fn fits_with(&self, other: &Self) -> bool {
+        let is_one_empty = self.count == 0 || other.count == 0;
+        let limit = if is_one_empty { self.capacity } else { self.capacity / 16 * 13 };
+        self.len + other.len <= limit
+    }
+
+    /// Whether a node that was so full has become so sparse that its neighbours are worth looking at, again: with each
+    /// sixteenth that is lost.
+    pub(super) fn calls_for_merge(&self, before: &Self) -> bool {
+        let sixteenth = self.capacity / 16;
+        self.is_sparse() && (self.count == 0 || self.len / sixteenth < before.len / sixteenth)
+    }
+}
+
 impl Tree {
     /// Makes room for `needed` bytes in the node of `level` that covers `key`. Called with no latch held.
     ///
@@ -176,21 +210,35 @@ impl Tree {
         let core = &*self.core;
         let Some(Path { parent, node }) = self.descend_to(key, level, Side::At)? else { return Ok(Merged::No) };
         let Some((parent, index)) = parent else { return self.try_shrink(node) };
-        let sparse = node.read(|page| Node(page).used_len() < Node(page).capacity() / 4)?;
-        if !sparse {
+        let here = node.read(|page| Fill::of(Node(page)))?;
+        if !here.is_sparse() {
             return Ok(Merged::No);
         }
-        let parent = parent.try_upgrade(Rank::TreePage)?;
-        let parent_node = Node(parent.view());
-        if parent_node.count() == 1 {
+        // Most neighbours are too full. That is seen without a latch, which would send away who passes by.
+        let (count, children) = parent.read(|page| {
+            let parent = Node(page);
+            let child = |at: usize| (at < parent.count()).then(|| (at, parent.child(at)));
+            (parent.count(), [child(index + 1), index.checked_sub(1).and_then(child)])
+        })?;
+        if count == 1 {
             return Ok(Merged::OnlyChild);
         }
-        // With the right neighbour if there is one under this parent, else with the left one.
-        let left_index = if index + 1 < parent_node.count() { index } else { index - 1 };
+        let mut chosen = None;
+        for (other_index, page) in children.into_iter().flatten() {
+            let other = core.pool.optimistic(page, Rank::TreePage)?;
+            parent.check()?;
+            let fits = other.read(|page| here.fits_with(&Fill::of(Node(page))))?;
+            if fits {
+                chosen = Some((other_index, page));
+                break;
+            }
+        }
+        let Some((other_index, other_page)) = chosen else { return Ok(Merged::No) };
+        let parent = parent.try_upgrade(Rank::TreePage)?;
         let node = node.try_upgrade(Rank::TreePage)?;
-        let other_index = if left_index == index { index + 1 } else { left_index };
-        let other = core.pool.try_exclusive(parent_node.child(other_index), Rank::TreePage)?;
-        let (left, right) = if left_index == index { (node, other) } else { (other, node) };
+        let other = core.pool.try_exclusive(other_page, Rank::TreePage)?;
+        let (left_index, left, right) =
+            if other_index > index { (index, node, other) } else { (other_index, other, node) };
         let Some(image) = self.joined(&left, &right, level) else { return Ok(Merged::No) };
         let right_page = right.page_no();
         let mut maps = core.space.latch_maps(&core.pool, [right_page])?;
@@ -206,19 +254,18 @@ impl Tree {
         Ok(Merged::Yes)
     }
 
-    /// Two neighbours as one page, if that leaves a quarter of it free (so that it is not split again at once) or one of
-    /// them is empty.
+    /// Two neighbours as one page, if they fit together. Their prefixes may be longer than that of both, so they may not
+    /// although they seemed to.
     fn joined(&self, left: &Exclusive<'_>, right: &Exclusive<'_>, level: u8) -> Option<Box<PageBuffer>> {
         let (left_node, right_node) = (Node(left.view()), Node(right.view()));
         let (lower, upper) = (left_node.lower_fence(), right_node.upper_fence());
         let prefix_len = upper.as_ref().map_or(0, |upper| common_prefix_len(&lower, upper));
-        let len = node::overhead_len(&lower, upper.as_deref())
-            + left_node.used_len_with_prefix(prefix_len)
-            + right_node.used_len_with_prefix(prefix_len);
-        let capacity = left_node.capacity();
-        // An empty node is no use to anybody, and nothing will be removed from it that would bring us here again.
-        let limit = if left_node.count() == 0 || right_node.count() == 0 { capacity } else { capacity / 4 * 3 };
-        if len > limit {
+        let overhead = node::overhead_len(&lower, upper.as_deref());
+        let fill = |node: Node<'_>, overhead: usize| Fill {
+            len: overhead + node.used_len_with_prefix(prefix_len),
+            ..Fill::of(node)
+        };
+        if !fill(left_node, overhead).fits_with(&fill(right_node, 0)) {
             return None;
         }
         let mut builder = NodeBuilder::new(level, left_node.capacity(), &lower, upper.as_deref());

@@ -13,6 +13,7 @@ use smallvec::SmallVec;
 
 use super::Tree;
 use super::long_value::{Prepared, reference_at};
+use super::structure::Fill;
 use crate::buffer::{Exclusive, Optimistic, Restart, Shared};
 use crate::core::Stop;
 use crate::error::Result;
@@ -259,11 +260,11 @@ impl Tree {
         if short == start {
             return Ok(Removed { next, sparse: false });
         }
-        let capacity = node.capacity();
+        let fill = Fill::of(node);
         let maps = self.core.space.latch_maps(&self.core.pool, [])?;
         let mut step = Writing::begin(self, leaf, maps, &[]);
         step.mtr.apply(step.leaf, Op::RemoveRange { index: start as u16, count: (short - start) as u16 });
-        let sparse = Node(step.mtr.view(step.leaf)).used_len() < capacity / 4;
+        let sparse = Fill::of(Node(step.mtr.view(step.leaf))).calls_for_merge(&fill);
         step.commit(None, &[], sparse);
         Ok(Removed { next, sparse })
     }
@@ -360,10 +361,11 @@ impl Tree {
             Change::Keep => Ok(Outcome::Kept),
             Change::Remove if !exact => Ok(Outcome::Kept),
             Change::Remove => {
+                let fill = Fill::of(node);
                 let maps = self.core.space.latch_maps(&self.core.pool, old_pages.iter().copied())?;
                 let mut step = Writing::begin(self, leaf, maps, note);
                 step.mtr.apply(step.leaf, Op::Remove { index: index as u16 });
-                let underfull = Node(step.mtr.view(step.leaf)).used_len() < capacity / 4;
+                let underfull = Fill::of(Node(step.mtr.view(step.leaf))).calls_for_merge(&fill);
                 Ok(step.commit(None, old_pages, underfull))
             }
             Change::Patch { offset, bytes } => {
