@@ -18,6 +18,8 @@ mod class;
 mod comment;
 mod number;
 
+use memchr::memchr2;
+
 use crate::keyword::Keyword;
 use crate::options::Options;
 use crate::token::{Token, TokenKind};
@@ -228,21 +230,18 @@ impl<'a> Lexer<'a> {
         let backslashes = !is_identifier && !self.options.sql_mode.no_backslash_escapes;
         let mut position = start + 1;
         let mut escaped = false;
+        let escape = if backslashes { b'\\' } else { quote };
         loop {
-            let Some(&byte) = self.text.get(position) else {
+            let found = self.text.get(position..).and_then(|rest| memchr2(quote, escape, rest));
+            let Some(found) = found else {
                 return self.token(TokenKind::Invalid, start, self.text.len());
             };
-            position += 1;
-            if byte == quote {
-                if self.byte(position) != quote {
-                    break;
-                }
-                escaped = true;
-                position += 1;
-            } else if byte == b'\\' && backslashes {
-                escaped = true;
-                position += 1;
+            position += found + 1;
+            if self.text[position - 1] == quote && self.byte(position) != quote {
+                break;
             }
+            escaped = true;
+            position += 1;
         }
         let kind = if is_identifier { TokenKind::QuotedIdentifier } else { TokenKind::String };
         let mut token = self.token(kind, start, position);

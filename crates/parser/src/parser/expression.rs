@@ -57,6 +57,17 @@ impl<'a> Parser<'a> {
     /// An expression.
     pub(super) fn expression(&mut self) -> Result<Expression<'a>> {
         self.enter()?;
+        if self.seed.is_none() && matches!(self.token.kind, T::Integer | T::Decimal | T::Float | T::String) {
+            let start = self.token.start;
+            let kind = self.literal()?;
+            let literal = self.node(kind, start);
+            // A literal alone, as most of what lists have: no operator needs to be looked for.
+            if matches!(self.token.kind, T::Comma | T::RightParenthesis) {
+                self.leave();
+                return Ok(literal);
+            }
+            self.seed = Some((literal, start));
+        }
         let expression = self.logical(0)?;
         self.leave();
         Ok(expression)
