@@ -130,6 +130,15 @@ impl LogBuffer {
         &words[(position / 8) as usize & (words.len() - 1)]
     }
 
+    /// So many words from a position on: they may go on at the ring's beginning.
+    #[inline(always)]
+    fn stretch(&self, position: u64, count: usize) -> [&[AtomicU64]; 2] {
+        let words = self.words.ring();
+        let start = (position / 8) as usize & (words.len() - 1);
+        let first = count.min(words.len() - start);
+        [&words[start..start + first], &words[..count - first]]
+    }
+
     /// Whether everything before `lsn` has been published: no thread is still copying a record in before it.
     pub fn is_published(&self, lsn: Lsn) -> bool {
         loop {
@@ -177,18 +186,20 @@ impl LogBuffer {
     }
 
     /// Copies a stretch of a record's body to `position` (a multiple of eight).
-    pub fn fill(&self, mut position: u64, bytes: &[u8]) {
-        for chunk in bytes.chunks(8) {
-            let word = match chunk.first_chunk::<8>() {
-                Some(whole) => u64::from_le_bytes(*whole),
-                None => {
-                    let mut rest = [0; 8];
-                    rest[..chunk.len()].copy_from_slice(chunk);
-                    u64::from_le_bytes(rest)
-                }
-            };
-            self.word(position).store(word, Ordering::Relaxed);
-            position += 8;
+    pub fn fill(&self, position: u64, bytes: &[u8]) {
+        let (whole, rest) = bytes.as_chunks::<8>();
+        let mut from = whole;
+        for words in self.stretch(position, whole.len()) {
+            let (here, behind) = from.split_at(words.len());
+            for (word, bytes) in words.iter().zip(here) {
+                word.store(u64::from_le_bytes(*bytes), Ordering::Relaxed);
+            }
+            from = behind;
+        }
+        if !rest.is_empty() {
+            let mut last = [0; 8];
+            last[..rest.len()].copy_from_slice(rest);
+            self.word(position + 8 * whole.len() as u64).store(u64::from_le_bytes(last), Ordering::Relaxed);
         }
     }
 
@@ -212,18 +223,22 @@ impl LogBuffer {
 
     /// Copies published bytes from `from` into `out`. For the writer only.
     pub fn copy_out(&self, from: Lsn, out: &mut [u8]) {
-        debug_assert!(from.0.is_multiple_of(8) && out.len().is_multiple_of(8));
-        for (index, chunk) in out.chunks_exact_mut(8).enumerate() {
-            let word = self.word(from.0 + 8 * index as u64).load(Ordering::Relaxed);
-            chunk.copy_from_slice(&word.to_le_bytes());
+        let (mut to, rest) = out.as_chunks_mut::<8>();
+        debug_assert!(from.0.is_multiple_of(8) && rest.is_empty());
+        for words in self.stretch(from.0, to.len()) {
+            let (here, behind) = to.split_at_mut(words.len());
+            for (bytes, word) in here.iter_mut().zip(words) {
+                *bytes = word.load(Ordering::Relaxed).to_le_bytes();
+            }
+            to = behind;
         }
     }
 
     /// Gives the space up to `to` back. For the writer only.
     pub fn consume(&self, to: Lsn) {
         let from = self.consumed.load(Ordering::Relaxed);
-        for position in (from..to.0).step_by(8) {
-            self.word(position).store(0, Ordering::Relaxed);
+        for words in self.stretch(from, ((to.0 - from) / 8) as usize) {
+            words.iter().for_each(|word| word.store(0, Ordering::Relaxed));
         }
         #[cfg(not(loom))]
         if let Words::Shared(mapped) = &self.words {
