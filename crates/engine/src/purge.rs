@@ -84,6 +84,9 @@ struct Queue {
     working: Mutex<Option<InUse>>,
 }
 
+/// So many of a slot's transactions wait before a commit purges them, and at most so many go in one step.
+const PURGED_TOGETHER: usize = 16;
+
 /// So many of a slot's transactions wait to be purged before it is worth thinning them.
 const THINNED_ABOVE: usize = 64;
 
@@ -114,6 +117,11 @@ impl Purge {
     /// How many transactions wait.
     pub fn waiting(&self) -> usize {
         self.queues.iter().map(|queue| queue.ended.lock().len() + queue.kept.lock().transactions.len()).sum()
+    }
+
+    /// Whether so many of a slot's transactions wait that it is worth purging them: records that lie side by side go in one step.
+    pub fn is_due(&self, slot: SlotNo) -> bool {
+        self.queues[usize::from(slot.0)].ended.lock().len() >= PURGED_TOGETHER
     }
 
     /// Whether in some slot so many wait that it is worth thinning them.
@@ -247,17 +255,18 @@ impl Purge {
         behind.sort_unstable_by_key(|ended| ended.transaction);
         let mut stretch = Stretch::default();
         for ended in &behind {
-            purge_transaction(slot, ended, undo, indexes, locks, &mut stretch)?;
+            purge_records(slot, std::slice::from_ref(ended), undo, indexes, locks, &mut stretch)?;
             queue.kept.lock().transactions.remove(&ended.transaction);
         }
         Ok(behind.len())
     }
 
-    /// Purges at most so many transactions of a slot. Returns how many; none if somebody else is at it.
+    /// Purges transactions of a slot until so many records have gone. Returns how many transactions; none if somebody else is
+    /// at it.
     pub fn purge(
         &self,
         slot: SlotNo,
-        most: usize,
+        records: usize,
         horizon: CommitTime,
         undo: &Slots,
         indexes: &Indexes,
@@ -265,78 +274,108 @@ impl Purge {
     ) -> Result<usize> {
         let queue = &self.queues[usize::from(slot.0)];
         let Some(_working) = queue.working.try_lock() else { return Ok(0) };
-        let (mut purged, mut stretch) = (0, Stretch::default());
-        while purged < most {
-            let oldest = queue.ended.lock().front().copied();
-            let Some(ended) = oldest.filter(|ended| ended.time <= horizon) else { break };
-            purge_transaction(slot, &ended, undo, indexes, locks, &mut stretch)?;
-            queue.ended.lock().pop_front();
-            purged += 1;
+        let (mut purged, mut gone, mut stretch) = (0, 0, Stretch::default());
+        while gone < records {
+            let oldest = queue.oldest(horizon);
+            if oldest.is_empty() {
+                break;
+            }
+            purge_records(slot, &oldest, undo, indexes, locks, &mut stretch)?;
+            queue.ended.lock().drain(..oldest.len());
+            purged += oldest.len();
+            gone += oldest.iter().map(|ended| ended.last as usize + 1).sum::<usize>();
         }
         Ok(purged)
     }
 }
 
-/// What is to be done for a stretch of a transaction's records before they go.
+impl Queue {
+    /// The oldest transactions that can be purged together: at or below the horizon, and in the order of their ids, which is
+    /// that of their records.
+    fn oldest(&self, horizon: CommitTime) -> SmallVec<[Ended; PURGED_TOGETHER]> {
+        let mut oldest: SmallVec<[Ended; PURGED_TOGETHER]> = SmallVec::new();
+        for ended in self.ended.lock().iter().take(PURGED_TOGETHER) {
+            if ended.time > horizon || oldest.last().is_some_and(|last| last.transaction > ended.transaction) {
+                break;
+            }
+            oldest.push(*ended);
+        }
+        oldest
+    }
+}
+
+/// What is to be done for a stretch of records before they go.
 #[derive(Default)]
 struct Stretch {
-    /// Entries that those records left as tombstones: the record's number, the index, and where the key ends in `keys`.
-    tombstones: Vec<(u64, IndexId, usize)>,
+    /// Entries that those records left as tombstones: the record, the index, and where the key ends in `keys`.
+    tombstones: Vec<((TransactionId, u64), IndexId, usize)>,
     keys: Vec<u8>,
 }
 
 impl Stretch {
     /// Notes what a record asks for.
-    fn add(&mut self, number: u64, record: &[u8]) -> std::result::Result<(), Corrupt> {
+    fn add(&mut self, id: TransactionId, number: u64, record: &[u8]) -> std::result::Result<(), Corrupt> {
         for change in read_record(record)?.1 {
             let change = change?;
             if change.deletes {
                 self.keys.extend_from_slice(change.key);
-                self.tombstones.push((number, change.index, self.keys.len()));
+                self.tombstones.push(((id, number), change.index, self.keys.len()));
             }
         }
         Ok(())
     }
 }
 
-/// Purges a transaction's records, from the first to the last, a stretch of them at a time: their tombstones, then they.
-fn purge_transaction(
+/// Purges the records of transactions, which are in the order of their ids, from the first to the last, a stretch of them at
+/// a time: their tombstones, then they. Records of others may lie between theirs.
+fn purge_records(
     slot: SlotNo,
-    ended: &Ended,
+    all: &[Ended],
     undo: &Slots,
     indexes: &Indexes,
     locks: &LockTable,
     stretch: &mut Stretch,
 ) -> Result<()> {
-    let id = ended.transaction;
-    let mut from = 0;
-    while from <= ended.last {
+    let (Some(first), Some(last)) = (all.first(), all.last()) else { return Ok(()) };
+    let is_theirs = |id: TransactionId, number: u64| {
+        let found = all.binary_search_by_key(&id, |ended| ended.transaction);
+        found.is_ok_and(|at| number <= all[at].last)
+    };
+    let behind = (last.transaction, last.last + 1);
+    let mut from = (first.transaction, 0);
+    while from < behind {
         stretch.tombstones.clear();
         stretch.keys.clear();
-        let (mut end, mut damaged) = (ended.last + 1, None);
-        undo.scan(slot, id, from..=ended.last, |number, record| {
-            if let Err(problem) = stretch.add(number, record) {
+        let (mut end, mut damaged) = (behind, None);
+        undo.scan(slot, from, |id, number, record| {
+            if (id, number) >= behind {
+                return false;
+            }
+            if !is_theirs(id, number) {
+                return true;
+            }
+            if let Err(problem) = stretch.add(id, number, record) {
                 damaged = Some(UndoError::Corrupt { slot, transaction: id, number, problem });
                 return false;
             }
             if stretch.tombstones.len() < TOMBSTONES_AT_ONCE {
                 return true;
             }
-            end = number + 1;
+            end = (id, number + 1);
             false
         })?;
         if let Some(damaged) = damaged {
             return Err(damaged.into());
         }
         let mut key_start = 0;
-        for &(number, index, key_end) in &stretch.tombstones {
+        for &(record, index, key_end) in &stretch.tombstones {
             if let Some(index) = indexes.get(index) {
-                let is_own = |header: VersionHeader| header.deleted && (header.writer, header.number) == (id, number);
+                let is_own = |header: VersionHeader| header.deleted && (header.writer, header.number) == record;
                 remove_entry(&index, &stretch.keys[key_start..key_end], locks, is_own)?;
             }
             key_start = key_end;
         }
-        undo.remove_range(slot, id, from..end)?;
+        undo.remove_range(slot, from..end, is_theirs)?;
         from = end;
     }
     Ok(())

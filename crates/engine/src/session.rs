@@ -38,8 +38,11 @@ use crate::thin::thin_slot;
 use crate::time::{self, Snapshot};
 use crate::undo::{Fate, Remains, begin_record};
 
-/// As many transactions as each commit purges, or thins: one more than it adds.
-const PURGED_A_COMMIT: usize = 2;
+/// A commit purges until so many records have gone, once enough transactions wait: those of many small ones, or of one large.
+const PURGED_A_COMMIT: usize = 512;
+
+/// As many transactions as each commit thins: one more than it adds.
+const THINNED_A_COMMIT: usize = 2;
 
 /// What a consistent read sees.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
@@ -353,11 +356,14 @@ impl Session {
         let Some(end) = durable else { return Ok(None) };
         self.core.time.advance_when_due();
         let core = &*self.core;
+        if !core.purge.is_due(self.slot) {
+            return Ok(Some(end));
+        }
         // What cannot be purged now is tried again; the commit does not fail for it.
         let horizon = core.time.horizon();
         let purged = core.purge.purge(self.slot, PURGED_A_COMMIT, horizon, &core.undo, &core.indexes, &core.locks);
         if matches!(purged, Ok(0)) {
-            let _ = thin_slot(core, self.slot, PURGED_A_COMMIT);
+            let _ = thin_slot(core, self.slot, THINNED_A_COMMIT);
         }
         Ok(Some(end))
     }

@@ -38,6 +38,8 @@ impl std::fmt::Debug for Value {
 #[derive(Clone, Debug)]
 enum Step {
     Insert(Vec<u8>, Value),
+    /// These one after the other, until the leaf has been asked so often.
+    InsertRun(Vec<(Vec<u8>, Value)>, u8),
     Put(Vec<u8>, Value),
     Update(Vec<u8>, Value),
     Remove(Vec<u8>),
@@ -46,8 +48,8 @@ enum Step {
     Get(Vec<u8>),
     /// Removes so many entries, from the first one at or above the key.
     RemoveRun(Vec<u8>, u8),
-    /// The same at once.
-    RemoveRange(Vec<u8>, u16),
+    /// The same at once: those that end in a multiple of the second number.
+    RemoveRange(Vec<u8>, u16, u8),
     /// A walk on its own.
     Walk(Seek, Vec<bool>),
     /// The cursor that stays: changes go on around it.
@@ -122,6 +124,13 @@ fn modification() -> impl Strategy<Value = Modification> {
     prop_oneof![Just(Keep), value().prop_map(Put), Just(Remove), Just(Double)]
 }
 
+/// Entries that ascend from a key, or that do not.
+fn entries() -> impl Strategy<Value = Vec<(Vec<u8>, Value)>> {
+    let ascending = (0u32..400, vec(value(), 0..60))
+        .prop_map(|(from, values)| (from..).map(|n| n.to_be_bytes().to_vec()).zip(values).collect());
+    prop_oneof![2 => ascending, 1 => vec((key(), value()), 0..20)]
+}
+
 /// Mostly one way, sometimes there and back.
 fn directions() -> impl Strategy<Value = Vec<bool>> {
     prop_oneof![
@@ -135,10 +144,11 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         30 => (key(), value()).prop_map(|(key, value)| Step::Put(key, value)),
         10 => (key(), value()).prop_map(|(key, value)| Step::Insert(key, value)),
+        6 => (entries(), prop_oneof![3 => Just(u8::MAX), 1 => 0u8..6]).prop_map(|(run, asked)| Step::InsertRun(run, asked)),
         4 => (key(), value()).prop_map(|(key, value)| Step::Update(key, value)),
         16 => key().prop_map(Step::Remove),
         4 => (key(), any::<u8>()).prop_map(|(key, count)| Step::RemoveRun(key, count)),
-        4 => (key(), 0u16..600).prop_map(|(key, count)| Step::RemoveRange(key, count)),
+        4 => (key(), 0u16..600, prop_oneof![Just(1u8), 2u8..5]).prop_map(|(key, count, of)| Step::RemoveRange(key, count, of)),
         3 => (key(), 0u16..400, 0u16..50).prop_map(|(key, at, len)| Step::Patch(key, at, len)),
         5 => (key(), modification()).prop_map(|(key, modification)| Step::Modify(key, modification)),
         6 => key().prop_map(Step::Get),
@@ -233,6 +243,23 @@ impl Twin {
                     assert!(self.model().contains_key(key), "the key does not exist");
                 }
             },
+            Step::InsertRun(run, asked) => {
+                let run: Vec<_> = run.iter().map(|(key, value)| (key.clone(), value.bytes())).collect();
+                let entries: Vec<_> = run.iter().map(|(key, value)| (key.as_slice(), value.as_slice())).collect();
+                let mut asks = 0..*asked;
+                let inserted = tree.insert_run(&entries, || asks.next().is_some()).unwrap();
+                for (key, value) in &run[..inserted] {
+                    assert!(!self.model().contains_key(key), "inserted twice");
+                    self.set(key, Some(value.clone()));
+                }
+                if let Some((key, value)) = run.get(inserted) {
+                    let is_long = key.len() + value.len() > tree.inline_len_max();
+                    assert!(
+                        is_long || self.model().contains_key(key) || asks.is_empty(),
+                        "it could have been inserted"
+                    );
+                }
+            }
             Step::Put(key, value) => {
                 tree.put(key, &value.bytes()).unwrap();
                 self.set(key, Some(value.bytes()));
@@ -256,15 +283,16 @@ impl Twin {
                     self.set(&key, None);
                 }
             }
-            Step::RemoveRange(from, count) => {
+            Step::RemoveRange(from, count, of) => {
                 let run: Vec<_> =
                     self.model().range(from.clone()..).take((*count).into()).map(|(k, _)| k.clone()).collect();
                 let mut to = run.last().unwrap_or(from).clone();
                 if !run.is_empty() && to.len() < tree.key_len_max() {
                     to.push(0);
                 }
-                tree.remove_range(from, &to).unwrap();
-                run.iter().filter(|key| **key < to).for_each(|key| self.set(key, None));
+                let goes = |key: &[u8]| key.last().is_none_or(|last| last % of == 0);
+                tree.remove_range(from, &to, goes).unwrap();
+                run.iter().filter(|key| **key < to && goes(key)).for_each(|key| self.set(key, None));
             }
             Step::Patch(key, at, len) => self.patch(&tree, key, (*at).into(), (*len).into()),
             Step::Modify(key, modification) => self.modify(&tree, key, *modification),

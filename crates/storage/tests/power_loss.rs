@@ -102,7 +102,22 @@ fn do_something(
     let tree = *random.pick(&trees);
     let open = |id| store.open_tree(id).expect("a tree of the model exists");
     match random.below(100) {
-        0..60 => {
+        0..5 => {
+            let from = random.below(600);
+            let run: Vec<_> =
+                (from..).take(random.below(60) as usize).map(|n| (n.to_be_bytes(), random.bytes(30))).collect();
+            let entries: Vec<_> = run.iter().map(|(key, value)| (key.as_slice(), value.as_slice())).collect();
+            // It may be cut off between any two leaves: each entry is a step.
+            let inserted = open(tree).insert_run(&entries, || true);
+            let end = if inserted.is_ok() { store.log_end() } else { Lsn(u64::MAX) };
+            let known = run.iter().position(|(key, _)| history.now[&tree].contains_key(key.as_slice()));
+            let count = known.unwrap_or(run.len());
+            for (key, value) in &run[..count] {
+                history.did(Step::Put(tree, key.to_vec(), value.clone()), end);
+            }
+            assert_eq!(inserted.map_err(|error| (None, error))?, count);
+        }
+        5..60 => {
             let (key, value) = (random_key(random), random_value(random));
             let step = Step::Put(tree, key.clone(), value.clone());
             let end = open(tree).put(&key, &value).map_err(|error| (Some(step.clone()), error))?;
@@ -114,7 +129,7 @@ fn do_something(
             let count = random.below(200).min(keys.len() as u64) as usize;
             let to = keys.get(count).cloned().unwrap_or_else(|| vec![255; 201]);
             // It may be cut off between any two leaves, and so between any two entries: each is a step.
-            let removed = open(tree).remove_range(&from, &to);
+            let removed = open(tree).remove_range(&from, &to, |_| true);
             let end = if removed.is_ok() { store.log_end() } else { Lsn(u64::MAX) };
             for key in keys.into_iter().take(if to == [255; 201] { usize::MAX } else { count }) {
                 history.did(Step::Remove(tree, key), end);

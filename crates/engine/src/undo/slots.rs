@@ -8,7 +8,7 @@
 //! A slot's tree grows at its right edge and is removed from its left edge. What a session writes lies together, and
 //! sessions of different slots never meet.
 
-use std::ops::{Range, RangeInclusive};
+use std::ops::Range;
 
 use meseta_storage::{Change, Lsn, Tree};
 
@@ -91,28 +91,32 @@ impl Slots {
         Ok(self.tree_of(slot, id, number)?.get_into(&key(id, number), out)?)
     }
 
-    /// Shows a transaction's records to `visit`, from `numbers.start` on and in order, until it returns false. It is shown
-    /// them where they are, so it must be quick, and not use the store.
+    /// Shows records to `visit`, from that of this transaction with this number on, until it returns false: by age of the
+    /// transactions, and in order. It is shown them where they are, so it must be quick, and not use the store.
     pub fn scan(
         &self,
         slot: SlotNo,
-        id: TransactionId,
-        numbers: RangeInclusive<u64>,
-        mut visit: impl FnMut(u64, &[u8]) -> bool,
+        (id, number): (TransactionId, u64),
+        mut visit: impl FnMut(TransactionId, u64, &[u8]) -> bool,
     ) -> Result<(), UndoError> {
-        self.tree_of(slot, id, *numbers.start())?.scan(&key(id, *numbers.start()), |key, record| {
-            match read_key(key) {
-                Some((same, number)) if same == id && number <= *numbers.end() => visit(number, record),
-                _ => false,
-            }
+        self.tree_of(slot, id, number)?.scan(&key(id, number), |key, record| match read_key(key) {
+            Some((id, number)) => visit(id, number, record),
+            None => false,
         })?;
         Ok(())
     }
 
-    /// Removes records, from the first to the last, of those that are there.
-    pub fn remove_range(&self, slot: SlotNo, id: TransactionId, numbers: Range<u64>) -> Result<(), UndoError> {
-        let Range { start, end } = numbers;
-        Ok(self.tree_of(slot, id, start)?.remove_range(&key(id, start), &key(id, end))?)
+    /// Removes the records that `goes` says yes to, from the first to the last, of those from the range's start on and before
+    /// its end.
+    pub fn remove_range(
+        &self,
+        slot: SlotNo,
+        range: Range<(TransactionId, u64)>,
+        goes: impl Fn(TransactionId, u64) -> bool,
+    ) -> Result<(), UndoError> {
+        let ((id, start), (last, end)) = (range.start, range.end);
+        let goes = |key: &[u8]| read_key(key).is_some_and(|(id, number)| goes(id, number));
+        Ok(self.tree_of(slot, id, start)?.remove_range(&key(id, start), &key(last, end), goes)?)
     }
 
     /// Decides what becomes of a transaction that has a record 0. Whoever waits for the position waits for the decision to

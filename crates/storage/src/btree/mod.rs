@@ -28,6 +28,7 @@ mod descend;
 mod estimate;
 pub(crate) mod lifetime;
 mod long_value;
+mod run;
 mod scan;
 mod structure;
 mod write;

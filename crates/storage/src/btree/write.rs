@@ -142,7 +142,7 @@ pub(super) enum Sight {
 type Following<'p> = SmallVec<[Optimistic<'p>; 1]>;
 
 /// How an attempt ended.
-enum Outcome {
+pub(super) enum Outcome {
     Kept,
     Changed {
         end: Lsn,
@@ -154,22 +154,6 @@ enum Outcome {
     NeedsPages(Vec<u8>),
     /// The old value is long and has to be read first.
     NeedsLong(NeedsLong),
-}
-
-/// What was removed from one leaf.
-struct Removed {
-    next: Next,
-    /// The leaf is too empty now.
-    sparse: bool,
-}
-
-/// Where a removal goes on.
-enum Next {
-    /// In the leaf that begins here.
-    Leaf(Vec<u8>),
-    /// At this key, whose value is long.
-    Long(Vec<u8>),
-    None,
 }
 
 /// What was done ahead, with no latch held.
@@ -213,65 +197,9 @@ impl Tree {
         }
     }
 
-    /// Removes the entries of the keys from `from` on and below `to`, all of a leaf's in one step, from the first to the
-    /// last.
-    pub fn remove_range(&self, from: &[u8], to: &[u8]) -> Result<()> {
-        self.check_key(from)?;
-        self.check_key(to)?;
-        let mut from = from.to_vec();
-        let mut restarts = 0;
-        while from.as_slice() < to {
-            self.core.admit()?;
-            match self.try_remove_range(&from, to) {
-                Ok(Removed { next, sparse }) => {
-                    if sparse {
-                        // As in `write`.
-                        let _ = self.merge(&from, 0);
-                    }
-                    match next {
-                        Next::Leaf(fence) => from = fence,
-                        Next::Long(key) => {
-                            self.remove(&key)?;
-                            from = key;
-                        }
-                        Next::None => return Ok(()),
-                    }
-                }
-                Err(Stop::Failed(error)) => return Err(error),
-                Err(Stop::Restart(restart)) => self.core.before_retry(restart, &mut restarts)?,
-            }
-        }
-        Ok(())
-    }
-
-    fn try_remove_range(&self, from: &[u8], to: &[u8]) -> Result<Removed, Stop> {
-        let leaf = self.latch_leaf(from)?;
-        let node = Node(leaf.view());
-        let is_last = node.covers(to);
-        let start = node.search(from).index;
-        let end = if is_last { node.search(to).index } else { node.count() };
-        // The pages of a long value have to be known before they can go.
-        let short = (start..end).find(|&index| node.value_at(index).overflow).unwrap_or(end);
-        let next = match is_last {
-            _ if short < end => Next::Long(node.key(short)),
-            true => Next::None,
-            false => node.upper_fence().map_or(Next::None, Next::Leaf),
-        };
-        if short == start {
-            return Ok(Removed { next, sparse: false });
-        }
-        let fill = Fill::of(node);
-        let maps = self.core.space.latch_maps(&self.core.pool, [])?;
-        let mut step = Writing::begin(self, leaf, maps, &[]);
-        step.mtr.apply(step.leaf, Op::RemoveRange { index: start as u16, count: (short - start) as u16 });
-        let sparse = Fill::of(Node(step.mtr.view(step.leaf))).calls_for_merge(&fill);
-        step.commit(None, &[], sparse);
-        Ok(Removed { next, sparse })
-    }
-
     /// Latches the leaf that covers `key`. Waits for its holder, with no latch held, and goes on if the leaf still
     /// covers the key afterwards.
-    fn latch_leaf(&self, key: &[u8]) -> Result<Exclusive<'_>, Stop> {
+    pub(super) fn latch_leaf(&self, key: &[u8]) -> Result<Exclusive<'_>, Stop> {
         let leaf = self.descend(key)?;
         let page = leaf.page_no();
         if let Ok(latched) = leaf.try_upgrade(Rank::TreePage) {
@@ -416,15 +344,15 @@ fn is_last(leaf: Node<'_>, position: Position) -> bool {
 }
 
 /// From the first change to the end of the mini-transaction.
-struct Writing<'s> {
+pub(super) struct Writing<'s> {
     tree: &'s Tree,
-    mtr: Mtr<'s>,
-    leaf: Slot,
+    pub mtr: Mtr<'s>,
+    pub leaf: Slot,
     maps: crate::space::Maps<'s>,
 }
 
 impl<'s> Writing<'s> {
-    fn begin(tree: &'s Tree, leaf: Exclusive<'s>, maps: crate::space::Maps<'s>, note: &[u8]) -> Self {
+    pub fn begin(tree: &'s Tree, leaf: Exclusive<'s>, maps: crate::space::Maps<'s>, note: &[u8]) -> Self {
         let mut mtr = Mtr::begin(&tree.core.log);
         let leaf = mtr.add(leaf);
         if !note.is_empty() {
@@ -433,7 +361,7 @@ impl<'s> Writing<'s> {
         Self { tree, mtr, leaf, maps }
     }
 
-    fn commit(mut self, new: Option<Prepared<'_>>, old_pages: &[PageNo], underfull: bool) -> Outcome {
+    pub fn commit(mut self, new: Option<Prepared<'_>>, old_pages: &[PageNo], underfull: bool) -> Outcome {
         let space = &self.tree.core.space;
         if let Some(new) = new {
             space.publish(&mut self.mtr, &mut self.maps, new.pages);
