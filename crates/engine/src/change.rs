@@ -120,11 +120,16 @@ impl Session {
                 return Ok(Changed::LookAgain);
             }
         }
+        self.count_rows(1);
+        Ok(Changed::Yes)
+    }
+
+    /// The transaction has changed so many rows more.
+    pub(crate) fn count_rows(&mut self, rows: u64) {
         if let Some(writing) = &mut self.writing {
-            writing.rows += 1;
+            writing.rows += rows;
             self.owner.set_weight(writing.rows);
         }
-        Ok(Changed::Yes)
     }
 
     /// Changes one of a row's entries. Having waited, it tries again if the row is its own already.

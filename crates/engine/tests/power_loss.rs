@@ -113,6 +113,24 @@ fn change(
     }
 }
 
+/// Inserts a worker's rows from this number on that are not there, in the database and in `rows`: up to the first that
+/// another is in the way of.
+fn insert_several(
+    session: &mut Session,
+    table: &TableHandle,
+    from: u32,
+    rows: &mut Rows,
+    random: &mut SeededRandom,
+) -> Result<()> {
+    let numbers = (from..).take_while(|number| number / ROWS_EACH == from / ROWS_EACH);
+    let absent: Vec<u32> = numbers.filter(|number| !rows.contains_key(number)).collect();
+    let new: Vec<(u32, Row)> = absent.into_iter().map(|number| (number, random_row(random))).collect();
+    let given: Vec<_> = new.iter().map(|(number, row)| values(*number, row).to_vec()).collect();
+    let (inserted, _) = insert_in_runs(session, table, &given)?;
+    rows.extend(new.into_iter().take(inserted));
+    Ok(())
+}
+
 /// What a worker knows when the power has gone.
 struct Knows {
     /// What its rows are, as was acknowledged.
@@ -135,7 +153,10 @@ fn work(engine: &Engine, disk: &SimDisk, table: TableId, worker: u32, seed: u64)
         let changed: Result<()> = (0..1 + random.below(4)).try_for_each(|_| {
             let table = session.use_table(table, TableMode::Write)?.unwrap();
             let number = worker * ROWS_EACH + random.below(u64::from(ROWS_EACH)) as u32;
-            change(&mut session, &table, number, &mut rows, &mut random)
+            match random.below(4) {
+                0 => insert_several(&mut session, &table, number, &mut rows, &mut random),
+                _ => change(&mut session, &table, number, &mut rows, &mut random),
+            }
         });
         match changed {
             Ok(()) if random.below(8) == 0 => {

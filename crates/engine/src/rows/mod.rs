@@ -6,9 +6,11 @@
 mod check;
 mod cursor;
 mod foreign_key;
+mod run;
 mod write;
 
 pub use check::{TableProblem, TableReport};
 pub use cursor::{FoundRow, RowCursor};
 pub(crate) use foreign_key::Cascade;
+pub use run::RowRun;
 pub use write::{Conflict, RowChange};

@@ -27,7 +27,7 @@ use crate::error::Result;
 use crate::ids::TransactionId;
 use crate::index::Index;
 use crate::lock::{Key, Mode, Reach};
-use crate::row::{ColumnType, Corrupt, Value, VersionHeader};
+use crate::row::{Corrupt, Value, VersionHeader};
 use crate::session::Session;
 use crate::table::{Entry, Scratch, Seen, Table, TableIndex};
 use crate::time::State;
@@ -83,17 +83,9 @@ impl Session {
         table.auto_increment.take_series(&self.core.root, series, count)
     }
 
-    /// A row has been given a number of its own: the column counts on from there.
-    fn count_on(&self, table: &Table, values: &[Value<'_>]) -> Result<()> {
-        let Some(column) = table.definition.auto_increment else { return Ok(()) };
-        let (number, max) =
-            match (values[usize::from(column)], table.definition.columns[usize::from(column)].content.column_type) {
-                (Value::Unsigned(number), ColumnType::Unsigned(width)) => (number, width.unsigned_max()),
-                (Value::Signed(number), ColumnType::Signed(width)) if number > 0 => {
-                    (number as u64, width.signed_max() as u64)
-                }
-                _ => return Ok(()),
-            };
+    /// A row has been given a number of its own, if it has: the column counts on from there.
+    pub(super) fn count_on(&self, table: &Table, number: Option<u64>) -> Result<()> {
+        let (Some(number), Some(max)) = (number, table.number_max()) else { return Ok(()) };
         let series = Series { offset: 1, step: 1, max };
         table.auto_increment.raise(&self.core.root, number, series.ahead(number))
     }
@@ -102,11 +94,16 @@ impl Session {
     /// about to change it.
     pub fn insert_row(&mut self, table: &Table, values: &[Value<'_>], conflict_mode: Mode) -> Result<RowChange> {
         self.check_parents(table, None, values)?;
-        let row_number = match table.definition.has_primary_key {
-            true => 0,
-            false => self.core.row_numbers.take(&self.core.root, ROW_NUMBERS_AHEAD)?,
-        };
+        let row_number = self.row_number(table)?;
         self.insert_entries(table, values, row_number, conflict_mode)
+    }
+
+    /// What a row without a primary key has in its place; 0 if the table has one.
+    pub(super) fn row_number(&self, table: &Table) -> Result<u64> {
+        match table.definition.has_primary_key {
+            true => Ok(0),
+            false => self.core.row_numbers.take(&self.core.root, ROW_NUMBERS_AHEAD),
+        }
     }
 
     fn insert_entries(
@@ -117,23 +114,26 @@ impl Session {
         conflict_mode: Mode,
     ) -> Result<RowChange> {
         self.with_scratch(table, |session, scratch| {
-            session.insert_with(table, values, row_number, conflict_mode, scratch)
+            let collations = &*session.core.collations;
+            table.rows().layout.primary_key(values, row_number, collations, &mut scratch.primary_key)?;
+            for (index, entry) in table.indexes.iter().zip(&mut scratch.new) {
+                index.layout.entry(values, &scratch.primary_key, collations, entry)?;
+            }
+            let change = session.insert_encoded(table, conflict_mode, scratch)?;
+            if change == RowChange::Done {
+                session.count_on(table, table.number_given(values))?;
+            }
+            Ok(change)
         })
     }
 
-    fn insert_with(
+    /// Inserts the row whose entries are in `scratch.new`.
+    pub(super) fn insert_encoded(
         &mut self,
         table: &Table,
-        values: &[Value<'_>],
-        row_number: u64,
         conflict_mode: Mode,
         scratch: &mut Scratch,
     ) -> Result<RowChange> {
-        let collations = &*self.core.collations;
-        table.rows().layout.primary_key(values, row_number, collations, &mut scratch.primary_key)?;
-        for (index, entry) in table.indexes.iter().zip(&mut scratch.new) {
-            index.layout.entry(values, &scratch.primary_key, collations, entry)?;
-        }
         // Nearly always nothing is where a new row is to be: so that is what is tried first, and looked for only if it is not so.
         scratch.seen_new.iter_mut().for_each(|seen| seen.is_there = false);
         let mut looks = false;
@@ -171,7 +171,6 @@ impl Session {
                 })
                 .collect();
             if self.change_row(&writes)? == Changed::Yes {
-                self.count_on(table, values)?;
                 return Ok(RowChange::Done);
             }
             looks = true;
@@ -278,7 +277,7 @@ impl Session {
                 }
             }
             if self.change_row(&writes)? == Changed::Yes {
-                self.count_on(table, after)?;
+                self.count_on(table, table.number_given(after))?;
                 return Ok(RowChange::Done);
             }
             if !self.is_as_seen(&table.rows().index, &row.key, &row.value)? {
@@ -427,7 +426,7 @@ impl Session {
     }
 
     /// Does something with the memory that is used for one row after the other.
-    fn with_scratch<T>(&mut self, table: &Table, act: impl FnOnce(&mut Self, &mut Scratch) -> T) -> T {
+    pub(super) fn with_scratch<T>(&mut self, table: &Table, act: impl FnOnce(&mut Self, &mut Scratch) -> T) -> T {
         let mut scratch = std::mem::take(&mut self.scratch);
         scratch.make_room(table.indexes.len());
         let done = act(self, &mut scratch);

@@ -18,6 +18,8 @@
 
 use std::ops::Bound;
 
+use smallvec::SmallVec;
+
 use super::collation::Collations;
 use super::definition::{CollationId, IndexDefinition, PartDefinition, TableDefinition};
 use crate::row::{
@@ -260,7 +262,8 @@ impl EntryLayout {
                 }
             }
         }
-        let stored: Vec<Value<'_>> = self.stored_columns.iter().map(|&column| values[usize::from(column)]).collect();
+        let stored: SmallVec<[Value<'_>; 8]> =
+            self.stored_columns.iter().map(|&column| values[usize::from(column)]).collect();
         Ok(encode_row(&self.stored, &stored, &mut out.payload)?)
     }
 

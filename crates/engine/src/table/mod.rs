@@ -35,6 +35,7 @@ use crate::counter::Counter;
 use crate::ids::{CommitTime, TableId};
 use crate::index::Index;
 use crate::lock::TableLock;
+use crate::row::{ColumnType, Value};
 
 /// An index of a table.
 #[derive(Clone)]
@@ -105,6 +106,25 @@ impl Table {
     /// Which table.
     pub fn id(&self) -> TableId {
         self.definition.id
+    }
+
+    /// The number that a row gives the column that counts by itself; `None` if there is no such column, or it is none that
+    /// the column counts on from.
+    pub(crate) fn number_given(&self, values: &[Value<'_>]) -> Option<u64> {
+        match values[usize::from(self.definition.auto_increment?)] {
+            Value::Unsigned(number) => Some(number),
+            Value::Signed(number) if number > 0 => Some(number as u64),
+            _ => None,
+        }
+    }
+
+    /// The highest number of the column that counts by itself; `None` if there is none, or it counts in no whole numbers.
+    pub(crate) fn number_max(&self) -> Option<u64> {
+        match self.definition.columns[usize::from(self.definition.auto_increment?)].content.column_type {
+            ColumnType::Unsigned(width) => Some(width.unsigned_max()),
+            ColumnType::Signed(width) => Some(width.signed_max() as u64),
+            _ => None,
+        }
     }
 
     /// The number of the index of this name. Names are compared without regard to ASCII case.

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use meseta_engine::lock::{Mode, TableMode};
 use meseta_engine::row::{Column, ColumnType, IntegerWidth, KeyRange, Value};
-use meseta_engine::rows::{RowChange, RowCursor};
+use meseta_engine::rows::{Conflict, RowChange, RowCursor, RowRun};
 use meseta_engine::table::{ColumnDefinition, IndexDefinition, PartDefinition, Table, TableDefinition};
 use meseta_engine::{Direction, Engine, EngineOptions, Result, Session};
 use meseta_sim::SimDisk;
@@ -43,6 +43,31 @@ pub fn engine_options() -> EngineOptions {
 
 pub fn open_engine(disk: &SimDisk, options: StoreOptions) -> Result<Engine> {
     Engine::open(Store::open_on(Arc::new(disk.clone()), options)?, engine_options())
+}
+
+/// Inserts rows in runs: how many came before the first that another is in the way of, and that other.
+pub fn insert_in_runs(
+    session: &mut Session,
+    table: &Table,
+    rows: &[Vec<Value<'_>>],
+) -> Result<(usize, Option<Conflict>)> {
+    let mut run = RowRun::default();
+    let mut inserted = 0;
+    for (at, row) in rows.iter().enumerate() {
+        if !session.gather_row(table, row, &mut run)? {
+            if let Some((ahead, conflict)) = session.insert_run(table, &mut run, Mode::Shared)? {
+                return Ok((inserted + ahead, Some(conflict)));
+            }
+            inserted = at;
+            assert!(session.gather_row(table, row, &mut run)?, "there is room in an empty run");
+        }
+    }
+    let done = match session.insert_run(table, &mut run, Mode::Shared)? {
+        Some((ahead, conflict)) => (inserted + ahead, Some(conflict)),
+        None => (rows.len(), None),
+    };
+    assert!(run.is_empty(), "nothing is inserted twice");
+    Ok(done)
 }
 
 fn definition() -> TableDefinition {

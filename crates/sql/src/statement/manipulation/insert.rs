@@ -3,6 +3,8 @@
 //! ```text
 //!   for each row given:  values, defaults, numbers --> engine.insert_row
 //!       another row is in the way:   error 1062 | IGNORE: a warning | REPLACE: it goes, and again | ON DUPLICATE KEY UPDATE
+//!
+//!   several rows, of which none may be in the way:   values, defaults, numbers --> gathered, and inserted in runs
 //! ```
 //!
 //! # Slots
@@ -16,7 +18,7 @@ use meseta_engine::Locking;
 use meseta_engine::catalog::TableHandle;
 use meseta_engine::lock::{Mode, OnConflict, TableMode};
 use meseta_engine::row::Value;
-use meseta_engine::rows::{Conflict, RowChange, RowCursor};
+use meseta_engine::rows::{Conflict, RowChange, RowCursor, RowRun};
 use meseta_errors::{
     ER_BAD_FIELD_ERROR, ER_FIELD_SPECIFIED_TWICE, ER_NONUNIQ_TABLE, ER_OUT_OF_SORTMEMORY, ER_VIEW_WRONG_LIST,
     ER_WRONG_VALUE_COUNT_ON_ROW,
@@ -47,6 +49,43 @@ enum Rows {
     Given(usize, Vec<Source>),
     Query(Box<QueryPlan>),
 }
+
+/// Rows that are to be inserted.
+enum GivenRows<'p> {
+    /// One after the other, of a value for each of the columns.
+    Values(&'p [Source]),
+    /// What a query found.
+    Kept(&'p [&'p [Datum<'p>]]),
+}
+
+/// Rows that go together, and have not been inserted yet.
+struct Gathered<'g, 'v> {
+    run: &'g mut RowRun,
+    /// What they are, for whoever is refused.
+    rows: Vec<&'v [Datum<'v>]>,
+    /// Whether one of them was given a number of its own, from which the counting column is to count on.
+    has_given_numbers: bool,
+}
+
+/// Where rows go, and what has become of them.
+pub(super) struct Inserting<'g, 'v> {
+    handle: &'g TableHandle,
+    /// Whether what does not suit a column is made to.
+    is_kind: bool,
+    changes: &'g mut Changes,
+    /// Those that go together, if they do.
+    gathered: Option<Gathered<'g, 'v>>,
+}
+
+impl<'g> Inserting<'g, '_> {
+    /// One row after the other.
+    pub(super) fn singly(handle: &'g TableHandle, is_kind: bool, changes: &'g mut Changes) -> Self {
+        Self { handle, is_kind, changes, gathered: None }
+    }
+}
+
+/// So much memory the rows of a run may take, and what they are made of.
+const ARENA_MAX: usize = 64 << 10;
 
 /// INSERT or REPLACE, bound.
 #[derive(Debug)]
@@ -278,18 +317,12 @@ impl InsertPlan {
     fn run_inside(&self, running: &mut Running<'_>) -> Result<Changes> {
         let handle = enter_table(&self.table, TableMode::Write, running)?;
         let mut changes = Changes::default();
-        let mut arena = Bump::new();
         match &self.rows {
             Rows::Given(count, values) => {
                 changes.tells_records = *count > 1;
                 let is_kind = *count > 1 && !running.context.mode.strict;
-                for at in 0..*count {
-                    let row = &values[at * self.columns.len()..][..self.columns.len()];
-                    running.context.row = at as u64 + 1;
-                    running.inside.facts.check_killed()?;
-                    arena.reset();
-                    self.given_row(row, &handle, is_kind, running, &mut changes, &arena)?;
-                }
+                let rows = GivenRows::Values(values);
+                self.insert_all(*count, &rows, &handle, is_kind, running, &mut changes)?;
             }
             Rows::Query(plan) => {
                 changes.tells_records = !matches!(&plan.body, Body::Values(rows) if rows.len() == 1);
@@ -306,14 +339,7 @@ impl InsertPlan {
                     }
                     Ok(MORE)
                 })?;
-                for (at, values) in kept.into_iter().enumerate() {
-                    running.context.row = at as u64 + 1;
-                    running.inside.facts.check_killed()?;
-                    arena.reset();
-                    let (values, beside) = values.split_at(self.given);
-                    let given = arena.alloc_slice_fill_iter(values.iter().map(|&value| Given::Value(value)));
-                    self.one_row(given, beside, &handle, is_kind, running, &mut changes, &arena)?;
-                }
+                self.insert_all(kept.len(), &GivenRows::Kept(&kept), &handle, is_kind, running, &mut changes)?;
                 if !self.on_duplicate.is_empty() {
                     changes.last_number = 0;
                 }
@@ -322,14 +348,77 @@ impl InsertPlan {
         Ok(changes)
     }
 
-    fn given_row(
+    /// Inserts so many rows: those of a plain INSERT in runs, as many at a time as an arena is to hold.
+    fn insert_all(
         &self,
-        sources: &[Source],
+        count: usize,
+        rows: &GivenRows<'_>,
         handle: &TableHandle,
         is_kind: bool,
         running: &mut Running<'_>,
         changes: &mut Changes,
-        arena: &Bump,
+    ) -> Result<()> {
+        let is_plain = !self.ignores && !self.replaces && self.on_duplicate.is_empty();
+        let in_runs = count > 1 && is_plain && running.inside.engine.takes_runs(handle);
+        let mut run = RowRun::default();
+        let mut arena = Bump::new();
+        let mut at = 0;
+        while at < count {
+            arena.reset();
+            let mut inserting = Inserting::singly(handle, is_kind, changes);
+            inserting.gathered =
+                in_runs.then(|| Gathered { run: &mut run, rows: Vec::new(), has_given_numbers: false });
+            let done = loop {
+                running.context.row = at as u64 + 1;
+                let done = running.inside.facts.check_killed().and_then(|()| match rows {
+                    GivenRows::Values(values) => {
+                        let row = &values[at * self.columns.len()..][..self.columns.len()];
+                        self.given_row(row, &mut inserting, running, &arena)
+                    }
+                    GivenRows::Kept(rows) => {
+                        let (values, beside) = rows[at].split_at(self.given);
+                        let given = arena.alloc_slice_fill_iter(values.iter().map(|&value| Given::Value(value)));
+                        self.one_row(given, beside, &mut inserting, running, &arena)
+                    }
+                });
+                at += 1;
+                let used = arena.allocated_bytes() - arena.chunk_capacity();
+                let is_full = !in_runs || used > ARENA_MAX;
+                if done.is_err() || at == count || is_full {
+                    break done;
+                }
+            };
+            // A row in front of one that cannot be is refused first.
+            if let Some(gathered) = &mut inserting.gathered {
+                self.insert_gathered(gathered, handle, running)?;
+            }
+            done?;
+        }
+        Ok(())
+    }
+
+    /// Inserts what has been gathered.
+    fn insert_gathered(
+        &self,
+        gathered: &mut Gathered<'_, '_>,
+        handle: &TableHandle,
+        running: &mut Running<'_>,
+    ) -> Result<()> {
+        let inserted = running.inside.engine.insert_run(handle, gathered.run, Mode::Shared);
+        if let Some((row, conflict)) = inserted.map_err(|error| running.inside.refusal(error))? {
+            return Err(duplicate(&self.table, gathered.rows[row], &conflict));
+        }
+        gathered.rows.clear();
+        gathered.has_given_numbers = false;
+        Ok(())
+    }
+
+    fn given_row<'v, 'r: 'v>(
+        &'v self,
+        sources: &'v [Source],
+        inserting: &mut Inserting<'_, 'v>,
+        running: &mut Running<'r>,
+        arena: &'v Bump,
     ) -> Result<()> {
         // A value sees those in front of it, if it looks.
         let width = if self.names_columns { self.table.columns.len() } else { 0 };
@@ -350,25 +439,22 @@ impl InsertPlan {
             }
             *given = Given::Value(value);
         }
-        self.one_row(given, &[], handle, is_kind, running, changes, arena)
+        self.one_row(given, &[], inserting, running, arena)
     }
 
-    /// Inserts one row. `beside` is what a query has besides.
-    #[allow(clippy::too_many_arguments)]
+    /// Inserts one row, or gathers it. `beside` is what a query has besides.
     pub(super) fn one_row<'v, 'r: 'v>(
         &'v self,
         given: &[Given<'v>],
         beside: &[Datum<'v>],
-        handle: &TableHandle,
-        is_kind: bool,
+        inserting: &mut Inserting<'_, 'v>,
         running: &mut Running<'r>,
-        changes: &mut Changes,
         arena: &'v Bump,
     ) -> Result<()> {
-        changes.found += 1;
+        inserting.changes.found += 1;
         let row: &mut [Datum<'v>] = arena.alloc_slice_fill_copy(self.table.columns.len(), Datum::Null);
         let is_given: &mut [bool] = arena.alloc_slice_fill_copy(row.len(), false);
-        let is_kind = is_kind || self.ignores;
+        let is_kind = inserting.is_kind || self.ignores;
         for (&given, &column) in given.iter().zip(&self.columns) {
             let value = match given {
                 Given::Value(value) => value,
@@ -398,32 +484,62 @@ impl InsertPlan {
             }
         }
         let number = match self.counting {
-            Some(column) => self.count(column, row, running)?,
-            None => None,
+            Some(column) if self.generates(column, row, running) => {
+                // Behind what those in front of it were given.
+                let gathered = inserting.gathered.as_mut();
+                if let Some(gathered) = gathered.filter(|gathered| gathered.has_given_numbers) {
+                    self.insert_gathered(gathered, inserting.handle, running)?;
+                }
+                Some(self.generate(column, row, running)?)
+            }
+            _ => None,
         };
         if let Err(error) = complete(&self.table, &self.rules, row, running, arena) {
-            return self.pass_over(error, running, changes);
+            return self.pass_over(error, running, inserting.changes);
         }
-        self.write(row, beside, number, handle, running, changes, arena)
+        let Some(gathered) = &mut inserting.gathered else {
+            return self.write(row, beside, number, inserting, running, arena);
+        };
+        let values = engine_row(&self.table, row, running, arena);
+        let mut has_room = running.inside.engine.gather_row(inserting.handle, values, gathered.run);
+        if matches!(has_room, Ok(false)) {
+            self.insert_gathered(gathered, inserting.handle, running)?;
+            has_room = running.inside.engine.gather_row(inserting.handle, values, gathered.run);
+        }
+        has_room.map_err(|error| running.inside.refusal(error))?;
+        gathered.rows.push(row);
+        gathered.has_given_numbers |= self.counting.is_some() && number.is_none();
+        self.count_row(row, number, inserting.changes);
+        Ok(())
     }
 
-    /// NULL and 0 in the counting column become its next number, which is returned.
-    fn count(&self, column: usize, row: &mut [Datum<'_>], running: &mut Running<'_>) -> Result<Option<u64>> {
-        let generates = match row[column] {
+    /// A row has come to be.
+    fn count_row(&self, row: &[Datum<'_>], number: Option<u64>, changes: &mut Changes) {
+        changes.affected += 1;
+        if changes.insert_id == 0 {
+            changes.insert_id = number.unwrap_or(0);
+        }
+        changes.last_number = self.counted(row);
+    }
+
+    /// Whether the counting column gets its next number: it is NULL or 0.
+    fn generates(&self, column: usize, row: &[Datum<'_>], running: &Running<'_>) -> bool {
+        match row[column] {
             Datum::Null => true,
             Datum::Signed(0) | Datum::Unsigned(0) => !running.inside.no_auto_value_on_zero,
             _ => false,
-        };
-        if !generates {
-            return Ok(None);
         }
+    }
+
+    /// Gives the counting column its next number.
+    fn generate(&self, column: usize, row: &mut [Datum<'_>], running: &mut Running<'_>) -> Result<u64> {
         let number = match running.inside.facts.take_insert_id() {
             0 => next_number(&self.table, column, running)?,
             number => number,
         };
         let is_unsigned = self.table.columns[column].data_type.is_unsigned();
         row[column] = if is_unsigned { Datum::Unsigned(number) } else { Datum::Signed(number as i64) };
-        Ok(Some(number))
+        Ok(number)
     }
 
     /// A row that cannot be: IGNORE passes it over.
@@ -442,17 +558,16 @@ impl InsertPlan {
         }
     }
 
-    #[allow(clippy::too_many_arguments)]
     fn write<'v, 'r: 'v>(
         &'v self,
         row: &[Datum<'v>],
         beside: &[Datum<'v>],
         number: Option<u64>,
-        handle: &TableHandle,
+        inserting: &mut Inserting<'_, 'v>,
         running: &mut Running<'r>,
-        changes: &mut Changes,
         arena: &'v Bump,
     ) -> Result<()> {
+        let Inserting { handle, changes, .. } = inserting;
         let values = engine_row(&self.table, row, running, arena);
         let mode = if self.replaces || !self.on_duplicate.is_empty() { Mode::Exclusive } else { Mode::Shared };
         loop {
@@ -461,11 +576,7 @@ impl InsertPlan {
             take_back(savepoint, &inserted, running)?;
             let conflict = match inserted.map_err(|error| running.inside.refusal(error)) {
                 Ok(RowChange::Done) => {
-                    changes.affected += 1;
-                    if changes.insert_id == 0 {
-                        changes.insert_id = number.unwrap_or(0);
-                    }
-                    changes.last_number = self.counted(row);
+                    self.count_row(row, number, changes);
                     return Ok(());
                 }
                 Ok(RowChange::Stale) => continue,

@@ -19,7 +19,7 @@ use meseta_parser::ast::{self, ExpressionKind, LoadColumn, LoadDuplicates};
 use meseta_types::{Charset, Collation, Datum, SqlError, assign};
 
 use super::fields::{Ended, Format, PieceSource, Reader};
-use super::insert::{InsertPlan, column_named};
+use super::insert::{InsertPlan, Inserting, column_named};
 use super::row::{Given, default_of, implicit_default, refuse_generated};
 use super::{Changes, Strictness};
 use crate::error::{Error, Result};
@@ -140,7 +140,8 @@ impl LoadPlan {
             self.refuse_nulls(&mut row, running)?;
             let columns = self.insert.columns().iter();
             let given = arena.alloc_slice_fill_iter(columns.map(|&column| Given::Ready(row[column])));
-            self.insert.one_row(given, &[], &handle, !running.context.mode.strict, running, &mut changes, &arena)?;
+            let mut inserting = Inserting::singly(&handle, !running.context.mode.strict, &mut changes);
+            self.insert.one_row(given, &[], &mut inserting, running, &arena)?;
             match ended {
                 Ended::Field => {
                     let error = Error::new(ER_WARN_TOO_MANY_RECORDS, &[&changes.found]);

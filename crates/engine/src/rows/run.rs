@@ -1,0 +1,217 @@
+//! Rows that are inserted side by side: one undo record for all, and a leaf at a time.
+//!
+//! ```text
+//!   gather    row 1: key | header | payload    key | header | payload     one entry in each index
+//!             row 2: ...
+//!   insert    1. record      what all of them are going to be               (undo, invariant 1)
+//!             2. clustered   in the order given, up to the first that is not simply put where nothing was
+//!             3. others      of the rows that came so far, in the order of their keys
+//! ```
+//!
+//! It is for many rows of one statement, that nobody is expected to be in the way of. What is in the way of one is met, and
+//! waited for, as in [`Session::insert_row`], which takes that row and those behind it.
+//!
+//! # Invariants
+//! 1. Rows are there, locked, and undone as if each had been inserted by itself, in order. But the record may tell of a row
+//!    that was not: then no entry's header names it for that row, and nobody asks it.
+//! 2. If one of the other entries is not simply put, the whole run is undone, and goes row by row.
+//!
+//! # When things fail
+//! The caller undoes the statement, as after any change.
+
+use super::write::{Conflict, RowChange};
+use crate::error::Result;
+use crate::lock::Mode;
+use crate::row::{VERSION_HEADER_LEN, Value, VersionHeader};
+use crate::session::Session;
+use crate::table::{Entry, Table};
+use crate::undo::{EntryChange, Fate, append_change, begin_record};
+
+/// So many rows go together: beyond, what they share costs little any more.
+const ROWS_MAX: usize = 128;
+
+/// So many bytes of entries go together: what lies in a processor's own memory, and two leaves or so.
+const BYTES_MAX: usize = 32 << 10;
+
+/// Rows of one table on their way in, and the memory for them.
+#[derive(Default)]
+pub struct RowRun {
+    /// Their entries: row by row, and of each row in the order of the indexes; key, header and payload.
+    bytes: Vec<u8>,
+    places: Vec<Place>,
+    /// For each row, the number that its column that counts by itself was given, if it was.
+    numbers: Vec<Option<u64>>,
+    /// Their undo record.
+    record: Vec<u8>,
+    entry: Entry,
+    primary_key: Vec<u8>,
+}
+
+/// Where an entry lies in a run's bytes: up to `end`.
+#[derive(Clone, Copy)]
+struct Place {
+    key: usize,
+    value: usize,
+    end: usize,
+}
+
+impl RowRun {
+    /// Whether there are no rows.
+    pub fn is_empty(&self) -> bool {
+        self.numbers.is_empty()
+    }
+
+    fn clear(&mut self) {
+        self.bytes.clear();
+        self.places.clear();
+        self.numbers.clear();
+    }
+
+    fn rows(&self) -> usize {
+        self.numbers.len()
+    }
+
+    fn place(&self, row: usize, position: usize) -> Place {
+        self.places[row * (self.places.len() / self.rows()) + position]
+    }
+
+    /// An entry's key, and its value with the header.
+    fn entry(&self, row: usize, position: usize) -> (&[u8], &[u8]) {
+        let Place { key, value, end } = self.place(row, position);
+        (&self.bytes[key..value], &self.bytes[value..end])
+    }
+
+    fn set_header(&mut self, header: VersionHeader) {
+        let header = header.to_bytes();
+        for place in &self.places {
+            self.bytes[place.value..][..VERSION_HEADER_LEN].copy_from_slice(&header);
+        }
+    }
+}
+
+impl Session {
+    /// Whether new rows of a table may go together. Not those that a row before them may be the parent of, nor while an index
+    /// is being built, whose duplicates are nobody's fault.
+    pub fn takes_runs(&self, table: &Table) -> bool {
+        let is_checked = self.checks_foreign_keys && !table.definition.foreign_keys.is_empty();
+        !is_checked && table.indexes.iter().all(|index| index.build.is_none())
+    }
+
+    /// Takes a row into a run. False if there is no room for it beside the others: they are to be inserted first
+    /// ([`Session::insert_run`]). On entry: the table takes runs.
+    ///
+    /// Errors: those of [`Session::insert_row`] that are about the values alone.
+    pub fn gather_row(&mut self, table: &Table, values: &[Value<'_>], run: &mut RowRun) -> Result<bool> {
+        if run.is_empty() {
+            begin_record(Fate::Active, &mut run.record);
+        }
+        let (bytes, places, record) = (run.bytes.len(), run.places.len(), run.record.len());
+        let added = self.row_number(table).and_then(|row_number| self.add_entries(table, values, row_number, run));
+        let has_room = run.rows() < ROWS_MAX
+            && run.bytes.len() <= BYTES_MAX
+            && self.core.undo.may_be_first(self.slot, run.record.len());
+        if added.is_err() || !has_room && !run.is_empty() {
+            run.bytes.truncate(bytes);
+            run.places.truncate(places);
+            run.record.truncate(record);
+            return added.map(|()| false);
+        }
+        run.numbers.push(table.number_given(values));
+        Ok(true)
+    }
+
+    fn add_entries(&self, table: &Table, values: &[Value<'_>], row_number: u64, run: &mut RowRun) -> Result<()> {
+        let collations = &*self.core.collations;
+        table.rows().layout.primary_key(values, row_number, collations, &mut run.primary_key)?;
+        for index in &table.indexes {
+            index.layout.entry(values, &run.primary_key, collations, &mut run.entry)?;
+            let Entry { key, payload } = &run.entry;
+            let at = run.bytes.len();
+            let value = at + key.len();
+            run.bytes.extend_from_slice(key);
+            run.bytes.extend_from_slice(&[0; VERSION_HEADER_LEN]);
+            run.bytes.extend_from_slice(payload);
+            run.places.push(Place { key: at, value, end: run.bytes.len() });
+            let change = EntryChange { index: index.index.id(), key, before: None, deletes: false };
+            append_change(&change, &mut run.record);
+        }
+        Ok(())
+    }
+
+    /// Inserts the rows of a run, which is empty afterwards. If another row is in the way of one: which of them, and the other,
+    /// locked for `conflict_mode`; those before it are inserted, and those behind it forgotten.
+    pub fn insert_run(
+        &mut self,
+        table: &Table,
+        run: &mut RowRun,
+        conflict_mode: Mode,
+    ) -> Result<Option<(usize, Conflict)>> {
+        let inserted = self.insert_rows(table, run, conflict_mode);
+        run.clear();
+        inserted
+    }
+
+    fn insert_rows(
+        &mut self,
+        table: &Table,
+        run: &mut RowRun,
+        conflict_mode: Mode,
+    ) -> Result<Option<(usize, Conflict)>> {
+        // What one row would share with none is not worth looking at.
+        let together = if run.rows() > 1 { self.insert_together(table, run)? } else { 0 };
+        for row in together..run.rows() {
+            if let RowChange::Conflict(conflict) = self.insert_alone(table, run, row, conflict_mode)? {
+                return Ok(Some((row, conflict)));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Inserts the rows in front that nobody is in the way of; returns how many.
+    fn insert_together(&mut self, table: &Table, run: &mut RowRun) -> Result<usize> {
+        let id = self.begin_writing()?;
+        std::mem::swap(&mut self.record, &mut run.record);
+        let number = self.append_record()?;
+        run.set_header(VersionHeader { writer: id, deleted: false, slot: self.slot, number });
+        let mut rows = run.rows();
+        for (position, index) in table.indexes.iter().enumerate() {
+            let mut entries: Vec<_> = (0..rows).map(|row| run.entry(row, position)).collect();
+            if position > 0 {
+                entries.sort_unstable();
+            }
+            let (tree, locks) = (&index.index.tree, &index.index.locks);
+            let inserted = tree.insert_run(&entries, || locks.has_no_gaps())?;
+            if position == 0 {
+                rows = inserted;
+            } else if inserted < rows {
+                self.undo_records(id, number..number + 1, false)?;
+                return Ok(0);
+            }
+            if rows == 0 {
+                self.core.undo.discard(self.slot, id, number)?;
+                return Ok(0);
+            }
+        }
+        self.count_rows(rows as u64);
+        self.count_on(table, run.numbers[..rows].iter().copied().flatten().max())?;
+        Ok(rows)
+    }
+
+    /// Inserts one row of a run by itself.
+    fn insert_alone(&mut self, table: &Table, run: &RowRun, row: usize, conflict_mode: Mode) -> Result<RowChange> {
+        self.with_scratch(table, |session, scratch| {
+            for (position, entry) in scratch.new.iter_mut().take(table.indexes.len()).enumerate() {
+                let (key, value) = run.entry(row, position);
+                entry.key.clear();
+                entry.key.extend_from_slice(key);
+                entry.payload.clear();
+                entry.payload.extend_from_slice(&value[VERSION_HEADER_LEN..]);
+            }
+            let change = session.insert_encoded(table, conflict_mode, scratch)?;
+            if change == RowChange::Done {
+                session.count_on(table, run.numbers[row])?;
+            }
+            Ok(change)
+        })
+    }
+}
