@@ -11,7 +11,8 @@
 //! 1. The clustered entry is changed first: whoever changes other entries of a row has the row's lock. (The entry of a
 //!    unique index may be another row's, deleted; then that entry's header is what one waits for.)
 //! 2. What steps 3 and 4 find is what the record says, down to the header, or nothing is changed: a header is never the
-//!    same twice. Then the record goes: those of a committed transaction tell changes that were made. (`thin`)
+//!    same twice. Then the record goes: those of a committed transaction tell changes that were made, but for what they say
+//!    of new rows, below which there is nothing. (`thin`; `rows`, runs)
 //! 3. Nothing is latched while anybody waits for a lock. After a wait the caller looks again.
 //! 4. An inserter asks for the gap under the latch of the leaf, and of the next if the next key is there.
 //!

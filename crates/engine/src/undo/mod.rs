@@ -12,7 +12,8 @@
 //!
 //! One record describes one change of one row: every entry that it touched, in the clustered tree and in others, and what
 //! was there before. All of those entries name this record in their headers, so whoever has met one of them finds in the
-//! record the version before it, which names the record of the one before that.
+//! record the version before it, which names the record of the one before that. Rows that are inserted in a run (`rows`)
+//! share one, which lies whole in its tree's node; it may tell of some that were not inserted.
 //!
 //! # Words
 //! *Slot*: an undo tree, which a session's transactions write to. *Number*: of a record, counted from 0 in each

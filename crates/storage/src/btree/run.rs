@@ -11,7 +11,6 @@ use std::ops::Range;
 use smallvec::SmallVec;
 
 use super::Tree;
-use super::structure::Fill;
 use super::write::Writing;
 use crate::core::Stop;
 use crate::error::Result;
@@ -53,8 +52,8 @@ impl Room {
 /// What was removed from one leaf.
 struct Removed {
     next: Next,
-    /// The leaf is too empty now.
-    sparse: bool,
+    /// The leaf has no entries now.
+    empty: bool,
 }
 
 /// Where a removal goes on.
@@ -121,9 +120,9 @@ impl Tree {
         while from.as_slice() < to {
             self.core.admit()?;
             match self.try_remove_range(&from, to, &mut goes) {
-                Ok(Removed { next, sparse }) => {
-                    if sparse {
-                        // As in `write`.
+                Ok(Removed { next, empty }) => {
+                    if empty {
+                        // As in `write`. One that is not empty is left alone: what lies beside a run goes soon, too.
                         let _ = self.merge(&from, 0);
                     }
                     match next {
@@ -173,16 +172,15 @@ impl Tree {
             }
         }
         if runs.is_empty() {
-            return Ok(Removed { next, sparse: false });
+            return Ok(Removed { next, empty: false });
         }
-        let fill = Fill::of(node);
         let maps = self.core.space.latch_maps(&self.core.pool, [])?;
         let mut step = Writing::begin(self, leaf, maps, &[]);
         for run in runs.iter().rev() {
             step.mtr.apply(step.leaf, Op::RemoveRange { index: run.start as u16, count: run.len() as u16 });
         }
-        let sparse = Fill::of(Node(step.mtr.view(step.leaf))).calls_for_merge(&fill);
-        step.commit(None, &[], sparse);
-        Ok(Removed { next, sparse })
+        let empty = Node(step.mtr.view(step.leaf)).count() == 0;
+        step.commit(None, &[], empty);
+        Ok(Removed { next, empty })
     }
 }
