@@ -1,0 +1,460 @@
+//! An INSERT at work: rows are made, one by one, and written, one by one or in runs.
+//!
+//! ```text
+//!   for each row:   values --> defaults, numbers, generated columns, checks --> engine.insert_row
+//!       another row is in the way:   error 1062 | IGNORE: a warning | REPLACE: it goes, and again | ON DUPLICATE KEY UPDATE
+//!
+//!   several rows, of which none may be in the way:   the same           --> engine.gather_row, ..., engine.insert_run
+//! ```
+//!
+//! # Invariants
+//! 1. Rows are refused in their order: those that are gathered are inserted before one behind them is refused.
+//! 2. A number is generated when those in front of it that were given have been counted.
+
+use bumpalo::Bump;
+use meseta_engine::Locking;
+use meseta_engine::catalog::TableHandle;
+use meseta_engine::lock::{Mode, OnConflict, TableMode};
+use meseta_engine::row::Value;
+use meseta_engine::rows::{Conflict, RowChange, RowCursor, RowRun};
+use meseta_errors::ER_OUT_OF_SORTMEMORY;
+use meseta_types::{Datum, SqlError};
+
+use super::super::row::{Given, complete, default_of, engine_row, next_number, put, refuse_generated};
+use super::super::{Changes, Strictness, columns_of, duplicate, take_back, update, warn_or_fail};
+use super::{InsertPlan, Rows, Source};
+use crate::error::{Error, Result};
+use crate::query::{Body, MORE, Running, enter_table, run_query};
+use crate::schema::ColumnDefault;
+
+/// Rows that are to be inserted.
+enum GivenRows<'p> {
+    /// One after the other, of a value for each of the columns.
+    Values(&'p [Source]),
+    /// What a query found.
+    Kept(&'p [&'p [Datum<'p>]]),
+}
+
+/// Rows that go together, and have not been inserted yet.
+struct Gathered<'g, 'v> {
+    run: &'g mut RowRun,
+    /// What they are, for whoever is refused.
+    rows: Vec<&'v [Datum<'v>]>,
+    /// Whether one of them was given a number of its own, from which the counting column is to count on.
+    has_given_numbers: bool,
+}
+
+/// Where rows go, and what has become of them.
+pub(in super::super) struct Inserting<'g, 'v> {
+    handle: &'g TableHandle,
+    /// Whether what does not suit a column is made to.
+    is_kind: bool,
+    changes: &'g mut Changes,
+    /// Those that go together, if they do.
+    gathered: Option<Gathered<'g, 'v>>,
+}
+
+impl<'g> Inserting<'g, '_> {
+    /// One row after the other.
+    pub(in super::super) fn singly(handle: &'g TableHandle, is_kind: bool, changes: &'g mut Changes) -> Self {
+        Self { handle, is_kind, changes, gathered: None }
+    }
+}
+
+/// So much memory the rows of a run may take, and what they are made of.
+const ARENA_MAX: usize = 64 << 10;
+
+impl InsertPlan {
+    /// Inserts the rows.
+    pub fn run(&self, running: &mut Running<'_>) -> Result<Changes> {
+        let strictness = Strictness::new(self.ignores, running);
+        let done = self.run_inside(running);
+        strictness.end(running, done)
+    }
+
+    fn run_inside(&self, running: &mut Running<'_>) -> Result<Changes> {
+        let handle = enter_table(&self.table, TableMode::Write, running)?;
+        let mut changes = Changes::default();
+        match &self.rows {
+            Rows::Given(count, values) => {
+                changes.tells_records = *count > 1;
+                let is_kind = *count > 1 && !running.context.mode.strict;
+                let rows = GivenRows::Values(values);
+                self.insert_all(*count, &rows, &handle, is_kind, running, &mut changes)?;
+            }
+            Rows::Query(plan) => {
+                changes.tells_records = !matches!(&plan.body, Body::Values(rows) if rows.len() == 1);
+                // What is read is not to see what is written: if it reads this table, its rows are kept in between.
+                let keep = Bump::new();
+                let mut kept: Vec<&[Datum<'_>]> = Vec::new();
+                let is_kind = !running.context.mode.strict;
+                run_query(plan, &[], running, &mut |running, row| {
+                    let copies: Vec<Datum<'_>> =
+                        row.iter().map(|&value| crate::expression::copy_into(value, None, &keep)).collect();
+                    kept.push(keep.alloc_slice_copy(&copies));
+                    if keep.allocated_bytes() > running.inside.memory_limit {
+                        return Err(Error::new(ER_OUT_OF_SORTMEMORY, &[]));
+                    }
+                    Ok(MORE)
+                })?;
+                self.insert_all(kept.len(), &GivenRows::Kept(&kept), &handle, is_kind, running, &mut changes)?;
+                if !self.on_duplicate.is_empty() {
+                    changes.last_number = 0;
+                }
+            }
+        }
+        Ok(changes)
+    }
+
+    /// Inserts so many rows: those of a plain INSERT in runs, as many at a time as an arena is to hold.
+    fn insert_all(
+        &self,
+        count: usize,
+        rows: &GivenRows<'_>,
+        handle: &TableHandle,
+        is_kind: bool,
+        running: &mut Running<'_>,
+        changes: &mut Changes,
+    ) -> Result<()> {
+        let is_plain = !self.ignores && !self.replaces && self.on_duplicate.is_empty();
+        let in_runs = count > 1 && is_plain && running.inside.engine.takes_runs(handle);
+        let mut run = RowRun::default();
+        let mut arena = Bump::new();
+        let mut at = 0;
+        while at < count {
+            arena.reset();
+            let mut inserting = Inserting::singly(handle, is_kind, changes);
+            inserting.gathered =
+                in_runs.then(|| Gathered { run: &mut run, rows: Vec::new(), has_given_numbers: false });
+            let done = loop {
+                running.context.row = at as u64 + 1;
+                let done = running.inside.facts.check_killed().and_then(|()| match rows {
+                    GivenRows::Values(values) => {
+                        let row = &values[at * self.columns.len()..][..self.columns.len()];
+                        self.given_row(row, &mut inserting, running, &arena)
+                    }
+                    GivenRows::Kept(rows) => {
+                        let (values, beside) = rows[at].split_at(self.given);
+                        let given = arena.alloc_slice_fill_iter(values.iter().map(|&value| Given::Value(value)));
+                        self.one_row(given, beside, &mut inserting, running, &arena)
+                    }
+                });
+                at += 1;
+                let used = arena.allocated_bytes() - arena.chunk_capacity();
+                let is_full = !in_runs || used > ARENA_MAX;
+                if done.is_err() || at == count || is_full {
+                    break done;
+                }
+            };
+            // A row in front of one that cannot be is refused first.
+            if let Some(gathered) = &mut inserting.gathered {
+                self.insert_gathered(gathered, handle, running)?;
+            }
+            done?;
+        }
+        Ok(())
+    }
+
+    /// Inserts what has been gathered.
+    fn insert_gathered(
+        &self,
+        gathered: &mut Gathered<'_, '_>,
+        handle: &TableHandle,
+        running: &mut Running<'_>,
+    ) -> Result<()> {
+        let inserted = running.inside.engine.insert_run(handle, gathered.run, Mode::Shared);
+        if let Some((row, conflict)) = inserted.map_err(|error| running.inside.refusal(error))? {
+            return Err(duplicate(&self.table, gathered.rows[row], &conflict));
+        }
+        gathered.rows.clear();
+        gathered.has_given_numbers = false;
+        Ok(())
+    }
+
+    fn given_row<'v, 'r: 'v>(
+        &'v self,
+        sources: &'v [Source],
+        inserting: &mut Inserting<'_, 'v>,
+        running: &mut Running<'r>,
+        arena: &'v Bump,
+    ) -> Result<()> {
+        // A value sees those in front of it, if it looks.
+        let width = if self.names_columns { self.table.columns.len() } else { 0 };
+        let so_far: &mut [Datum<'_>] = arena.alloc_slice_fill_copy(width, Datum::Null);
+        if self.names_columns {
+            for column in (0..so_far.len()).filter(|&column| self.table.columns[column].default != ColumnDefault::None)
+            {
+                so_far[column] = default_of(&self.table, &self.rules, column, &[], running, arena)?;
+            }
+        }
+        let given = arena.alloc_slice_fill_copy(sources.len(), Given::Default);
+        for ((source, &column), given) in sources.iter().zip(&self.columns).zip(given.iter_mut()) {
+            let Source::Value(expression) = source else { continue };
+            let row: &[Datum<'_>] = arena.alloc_slice_copy(so_far);
+            let value = expression.evaluate(row, &mut running.env(arena, &[]))?;
+            if let Some(so_far) = so_far.get_mut(column) {
+                *so_far = value;
+            }
+            *given = Given::Value(value);
+        }
+        self.one_row(given, &[], inserting, running, arena)
+    }
+
+    /// Inserts one row, or gathers it. `beside` is what a query has besides.
+    pub(in super::super) fn one_row<'v, 'r: 'v>(
+        &'v self,
+        given: &[Given<'v>],
+        beside: &[Datum<'v>],
+        inserting: &mut Inserting<'_, 'v>,
+        running: &mut Running<'r>,
+        arena: &'v Bump,
+    ) -> Result<()> {
+        inserting.changes.found += 1;
+        let row: &mut [Datum<'v>] = arena.alloc_slice_fill_copy(self.table.columns.len(), Datum::Null);
+        let is_given: &mut [bool] = arena.alloc_slice_fill_copy(row.len(), false);
+        let is_kind = inserting.is_kind || self.ignores;
+        for (&given, &column) in given.iter().zip(&self.columns) {
+            let value = match given {
+                Given::Value(value) => value,
+                Given::Ready(value) => {
+                    (is_given[column], row[column]) = (true, value);
+                    continue;
+                }
+                Given::Default => continue,
+            };
+            if self.table.columns[column].generated.is_some() {
+                return Err(refuse_generated(&self.table, column));
+            }
+            is_given[column] = true;
+            row[column] = put(&self.table, column, value, is_kind, running, arena)?;
+        }
+        for column in (0..row.len()).filter(|&column| !is_given[column]) {
+            if self.table.columns[column].generated.is_none() {
+                let so_far: &[Datum<'v>] = arena.alloc_slice_copy(row);
+                let value = default_of(&self.table, &self.rules, column, so_far, running, arena)?;
+                row[column] = match self.table.columns[column].default {
+                    ColumnDefault::Expression(_) | ColumnDefault::Now => {
+                        put(&self.table, column, value, is_kind, running, arena)?
+                    }
+                    // It is of the column's type.
+                    _ => value,
+                };
+            }
+        }
+        let number = match self.counting {
+            Some(column) if self.generates(column, row, running) => {
+                // Behind what those in front of it were given.
+                let gathered = inserting.gathered.as_mut();
+                if let Some(gathered) = gathered.filter(|gathered| gathered.has_given_numbers) {
+                    self.insert_gathered(gathered, inserting.handle, running)?;
+                }
+                Some(self.generate(column, row, running)?)
+            }
+            _ => None,
+        };
+        if let Err(error) = complete(&self.table, &self.rules, row, running, arena) {
+            return self.pass_over(error, running, inserting.changes);
+        }
+        let Some(gathered) = &mut inserting.gathered else {
+            return self.write(row, beside, number, inserting, running, arena);
+        };
+        let values = engine_row(&self.table, row, running, arena);
+        let mut has_room = running.inside.engine.gather_row(inserting.handle, values, gathered.run);
+        if matches!(has_room, Ok(false)) {
+            self.insert_gathered(gathered, inserting.handle, running)?;
+            has_room = running.inside.engine.gather_row(inserting.handle, values, gathered.run);
+        }
+        has_room.map_err(|error| running.inside.refusal(error))?;
+        gathered.rows.push(row);
+        gathered.has_given_numbers |= self.counting.is_some() && number.is_none();
+        self.count_row(row, number, inserting.changes);
+        Ok(())
+    }
+
+    /// A row has come to be.
+    fn count_row(&self, row: &[Datum<'_>], number: Option<u64>, changes: &mut Changes) {
+        changes.affected += 1;
+        if changes.insert_id == 0 {
+            changes.insert_id = number.unwrap_or(0);
+        }
+        changes.last_number = self.counted(row);
+    }
+
+    /// Whether the counting column gets its next number: it is NULL or 0.
+    fn generates(&self, column: usize, row: &[Datum<'_>], running: &Running<'_>) -> bool {
+        match row[column] {
+            Datum::Null => true,
+            Datum::Signed(0) | Datum::Unsigned(0) => !running.inside.no_auto_value_on_zero,
+            _ => false,
+        }
+    }
+
+    /// Gives the counting column its next number.
+    fn generate(&self, column: usize, row: &mut [Datum<'_>], running: &mut Running<'_>) -> Result<u64> {
+        let number = match running.inside.facts.take_insert_id() {
+            0 => next_number(&self.table, column, running)?,
+            number => number,
+        };
+        let is_unsigned = self.table.columns[column].data_type.is_unsigned();
+        row[column] = if is_unsigned { Datum::Unsigned(number) } else { Datum::Signed(number as i64) };
+        Ok(number)
+    }
+
+    /// A row that cannot be: IGNORE passes it over.
+    fn pass_over(&self, error: Error, running: &mut Running<'_>, changes: &mut Changes) -> Result<()> {
+        warn_or_fail(error, self.ignores, running)?;
+        changes.passed_over += 1;
+        Ok(())
+    }
+
+    /// What the counting column has in a row.
+    fn counted(&self, row: &[Datum<'_>]) -> u64 {
+        match self.counting.map(|column| row[column]) {
+            Some(Datum::Signed(number)) => number as u64,
+            Some(Datum::Unsigned(number)) => number,
+            _ => 0,
+        }
+    }
+
+    fn write<'v, 'r: 'v>(
+        &'v self,
+        row: &[Datum<'v>],
+        beside: &[Datum<'v>],
+        number: Option<u64>,
+        inserting: &mut Inserting<'_, 'v>,
+        running: &mut Running<'r>,
+        arena: &'v Bump,
+    ) -> Result<()> {
+        let Inserting { handle, changes, .. } = inserting;
+        let values = engine_row(&self.table, row, running, arena);
+        let mode = if self.replaces || !self.on_duplicate.is_empty() { Mode::Exclusive } else { Mode::Shared };
+        loop {
+            let savepoint = self.ignores.then(|| running.inside.engine.savepoint());
+            let inserted = running.inside.engine.insert_row(handle, values, mode);
+            take_back(savepoint, &inserted, running)?;
+            let conflict = match inserted.map_err(|error| running.inside.refusal(error)) {
+                Ok(RowChange::Done) => {
+                    self.count_row(row, number, changes);
+                    return Ok(());
+                }
+                Ok(RowChange::Stale) => continue,
+                Ok(RowChange::Conflict(conflict)) => conflict,
+                Err(error) => return self.pass_over(error, running, changes),
+            };
+            changes.duplicates += 1;
+            if !self.on_duplicate.is_empty() {
+                if self.update_instead(row, beside, &conflict, handle, running, changes, arena)? {
+                    return Ok(());
+                }
+            } else if self.replaces {
+                if self.is_there(row, &conflict, handle, running, arena)? {
+                    changes.affected += 1;
+                    return Ok(());
+                }
+                if self.remove(&conflict, values, handle, running)? {
+                    changes.affected += 1;
+                    changes.removed += 1;
+                }
+            } else if self.ignores {
+                let error = duplicate(&self.table, row, &conflict);
+                running.context.warnings.warn(SqlError::new(error.code.0, error.message));
+                return Ok(());
+            } else {
+                return Err(duplicate(&self.table, row, &conflict));
+            }
+        }
+    }
+
+    /// The row that is in the way, locked.
+    fn locking(running: &Running<'_>) -> Locking {
+        Locking { mode: Mode::Exclusive, gaps: false, on_conflict: OnConflict::Wait(running.inside.lock_wait) }
+    }
+
+    /// REPLACE: whether the row in the way is the same in all columns.
+    fn is_there<'v, 'r: 'v>(
+        &'v self,
+        row: &[Datum<'v>],
+        conflict: &Conflict,
+        handle: &TableHandle,
+        running: &mut Running<'r>,
+        arena: &'v Bump,
+    ) -> Result<bool> {
+        let mut cursor = RowCursor::locking_at(handle, 0, &conflict.primary_key, Self::locking(running));
+        if !cursor.next(running.inside.engine).map_err(Error::from_engine)? {
+            return Ok(false);
+        }
+        let before = columns_of(&self.table, cursor.row(), running, arena)?;
+        Ok(update::is_same_row(&before, row))
+    }
+
+    /// REPLACE: the row in the way goes, for one with these values.
+    fn remove(
+        &self,
+        conflict: &Conflict,
+        values: &[Value<'_>],
+        handle: &TableHandle,
+        running: &mut Running<'_>,
+    ) -> Result<bool> {
+        let mut cursor = RowCursor::locking_at(handle, 0, &conflict.primary_key, Self::locking(running));
+        if !cursor.next(running.inside.engine).map_err(Error::from_engine)? {
+            return Ok(false);
+        }
+        let deleted = running.inside.engine.delete_replaced_row(handle, cursor.row(), values);
+        let deleted = deleted.map_err(|error| running.inside.refusal(error))?;
+        Ok(deleted == RowChange::Done)
+    }
+
+    /// ON DUPLICATE KEY UPDATE. False if the row has gone meanwhile.
+    #[allow(clippy::too_many_arguments)]
+    fn update_instead<'v, 'r: 'v>(
+        &'v self,
+        new: &[Datum<'v>],
+        beside: &[Datum<'v>],
+        conflict: &Conflict,
+        handle: &TableHandle,
+        running: &mut Running<'r>,
+        changes: &mut Changes,
+        arena: &'v Bump,
+    ) -> Result<bool> {
+        let mut cursor = RowCursor::locking_at(handle, 0, &conflict.primary_key, Self::locking(running));
+        if !cursor.next(running.inside.engine).map_err(Error::from_engine)? {
+            return Ok(false);
+        }
+        let found = cursor.row();
+        let before = columns_of(&self.table, found, running, arena)?;
+        let mut both: Vec<Datum<'v>> = before.iter().chain(new).chain(beside).copied().collect();
+        for (column, value) in &self.on_duplicate {
+            let so_far: &'v [Datum<'v>] = arena.alloc_slice_copy(&both);
+            let value = match value {
+                Some(value) => value.evaluate(so_far, &mut running.env(arena, &[]))?,
+                None => default_of(&self.table, &self.rules, *column, so_far, running, arena)?,
+            };
+            both[*column] = put(&self.table, *column, value, self.ignores, running, arena)?;
+        }
+        both.truncate(before.len());
+        let is_changed = update::touch(&self.table, &before, &mut both, running)?;
+        if !is_changed {
+            return Ok(true);
+        }
+        if let Err(error) = complete(&self.table, &self.rules, &mut both, running, arena) {
+            return warn_or_fail(error, self.ignores, running).map(|()| true);
+        }
+        let values = engine_row(&self.table, &both, running, arena);
+        let savepoint = self.ignores.then(|| running.inside.engine.savepoint());
+        let updated = running.inside.engine.update_row(handle, found, values, Mode::Shared);
+        take_back(savepoint, &updated, running)?;
+        match updated.map_err(|error| running.inside.refusal(error)) {
+            Ok(RowChange::Done) => {
+                changes.affected += 2;
+                changes.last_number = self.counted(&both);
+                Ok(true)
+            }
+            Ok(RowChange::Stale) => Ok(false),
+            Ok(RowChange::Conflict(conflict)) => {
+                let error = duplicate(&self.table, &both, &conflict);
+                warn_or_fail(error, self.ignores, running).map(|()| true)
+            }
+            Err(error) => warn_or_fail(error, self.ignores, running).map(|()| true),
+        }
+    }
+}
