@@ -45,11 +45,11 @@ impl Counter {
         self.next.load(Ordering::Relaxed)
     }
 
-    /// Gives a number. `ahead` are reserved at a time.
-    pub fn take(&self, root: &Root, ahead: u64) -> Result<u64> {
-        let number = self.next.fetch_add(1, Ordering::Relaxed);
-        self.reserve(root, number, ahead)?;
-        Ok(number)
+    /// Gives so many numbers, of which there is at least one, side by side; returns the first. `ahead` are reserved at a time.
+    pub fn take(&self, root: &Root, count: u64, ahead: u64) -> Result<u64> {
+        let first = self.next.fetch_add(count, Ordering::Relaxed);
+        self.reserve(root, first + (count - 1), ahead)?;
+        Ok(first)
     }
 
     /// Gives `count` numbers of the series `offset`, `offset + step`, ... up to `max`; returns the first. `None` if there
@@ -61,8 +61,8 @@ impl Counter {
             else {
                 return Ok(None);
             };
-            // Above the largest number there is none: then `next` stays just above it.
-            let after = last.saturating_add(1);
+            // As in InnoDB, the next of the series, though others may want the next of theirs.
+            let after = last.saturating_add(series.step.max(1));
             if self.next.compare_exchange_weak(next, after, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
                 self.reserve(root, last, series.ahead(last))?;
                 return Ok(Some(first));

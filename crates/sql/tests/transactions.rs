@@ -292,6 +292,23 @@ fn a_deadlock_rolls_back_all() {
     is(&mut a, "rollback", "ok 0");
 }
 
+/// Clients count on from LAST_INSERT_ID().
+#[test]
+fn rows_of_one_statement_have_numbers_side_by_side() {
+    let server = with_tables();
+    let (mut a, mut b) = (server.session(), server.session());
+    run(&mut a, "create table c (id int primary key auto_increment, v int)");
+    is(&mut b, "begin; select v from t where id = 2 for update", "ok 0; [v]; 2");
+    std::thread::scope(|scope| {
+        let insert = "insert into c (v) values (1), ((select v from t where id = 2 for update)), (3)";
+        let waiter = scope.spawn(|| run(&mut a, insert));
+        server.until_waiting(1);
+        is(&mut b, "insert into c (v) values (9); commit", "ok 1; ok 0");
+        assert_eq!(waiter.join().unwrap(), ["ok 3"]);
+    });
+    is(&mut b, "select * from c order by id", "[id|v]; 1|1; 2|2; 3|3; 4|9");
+}
+
 #[test]
 fn a_snapshot_from_the_start() {
     let server = with_tables();

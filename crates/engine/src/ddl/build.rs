@@ -51,7 +51,7 @@ impl Session {
         let old = self.own_table(id)?;
         let name = index.name.clone();
         let mut definition = old.definition.clone();
-        index.id = IndexId(core.index_numbers.take(&core.root, 1)? as u32);
+        index.id = IndexId(core.index_numbers.take(&core.root, 1, 1)? as u32);
         definition.indexes.push(index.clone());
         definition.check()?;
         let tree = core.store.create_tree()?.id();

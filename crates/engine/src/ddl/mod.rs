@@ -269,7 +269,7 @@ impl Session {
     fn create_whole_table(&mut self, mut definition: TableDefinition) -> Result<TableId> {
         definition.check()?;
         let core = Arc::clone(&self.core);
-        let id = TableId(core.table_numbers.take(&core.root, 1)? as u32);
+        let id = TableId(core.table_numbers.take(&core.root, 1, 1)? as u32);
         definition.id = id;
         for key in &mut definition.foreign_keys {
             if key.parent == TableId(0) {
@@ -296,7 +296,7 @@ impl Session {
     fn create_indexes_of(&self, definition: &mut TableDefinition, trees: &mut Vec<TreeId>) -> Result<()> {
         let core = &self.core;
         for index in &mut definition.indexes {
-            index.id = IndexId(core.index_numbers.take(&core.root, 1)? as u32);
+            index.id = IndexId(core.index_numbers.take(&core.root, 1, 1)? as u32);
             index.tree = core.store.create_tree()?.id();
             trees.push(index.tree);
         }

@@ -19,6 +19,8 @@
 //! # When things fail
 //! The caller undoes the statement, as after any change.
 
+use std::ops::Range;
+
 use super::write::{Conflict, RowChange};
 use crate::error::Result;
 use crate::lock::Mode;
@@ -33,9 +35,16 @@ const ROWS_MAX: usize = 128;
 /// So many bytes of entries go together: what lies in a processor's own memory, and two leaves or so.
 const BYTES_MAX: usize = 32 << 10;
 
+/// Numbers for so many rows without a primary key are taken at a time: side by side, as those of no other session are.
+const ROW_NUMBERS_AT_ONCE: u64 = 4096;
+
 /// Rows of one table on their way in, and the memory for them.
 #[derive(Default)]
 pub struct RowRun {
+    /// So many rows are to come, in this run and in others.
+    expected: u64,
+    /// What rows without a primary key have in its place, for the next ones.
+    row_numbers: Range<u64>,
     /// Their entries: row by row, and of each row in the order of the indexes; key, header and payload.
     bytes: Vec<u8>,
     places: Vec<Place>,
@@ -56,6 +65,11 @@ struct Place {
 }
 
 impl RowRun {
+    /// For the first of so many rows, which may go in several runs.
+    pub fn new(expected: u64) -> Self {
+        Self { expected, ..Self::default() }
+    }
+
     /// Whether there are no rows.
     pub fn is_empty(&self) -> bool {
         self.numbers.is_empty()
@@ -106,7 +120,7 @@ impl Session {
             begin_record(Fate::Active, &mut run.record);
         }
         let (bytes, places, record) = (run.bytes.len(), run.places.len(), run.record.len());
-        let added = self.row_number(table).and_then(|row_number| self.add_entries(table, values, row_number, run));
+        let added = self.row_number(table, run).and_then(|row_number| self.add_entries(table, values, row_number, run));
         let has_room = run.rows() < ROWS_MAX
             && run.bytes.len() <= BYTES_MAX
             && self.core.undo.may_be_first(self.slot, run.record.len());
@@ -118,6 +132,22 @@ impl Session {
         }
         run.numbers.push(table.number_given(values));
         Ok(true)
+    }
+
+    /// The next row's number; 0 if the table has a primary key.
+    fn row_number(&self, table: &Table, run: &mut RowRun) -> Result<u64> {
+        if table.definition.has_primary_key {
+            return Ok(0);
+        }
+        if run.row_numbers.is_empty() {
+            let count = run.expected.clamp(1, ROW_NUMBERS_AT_ONCE);
+            run.expected -= count.min(run.expected);
+            let first = self.take_row_numbers(count)?;
+            run.row_numbers = first..first + count;
+        }
+        let number = run.row_numbers.start;
+        run.row_numbers.start += 1;
+        Ok(number)
     }
 
     fn add_entries(&self, table: &Table, values: &[Value<'_>], row_number: u64, run: &mut RowRun) -> Result<()> {

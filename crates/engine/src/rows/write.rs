@@ -94,16 +94,13 @@ impl Session {
     /// about to change it.
     pub fn insert_row(&mut self, table: &Table, values: &[Value<'_>], conflict_mode: Mode) -> Result<RowChange> {
         self.check_parents(table, None, values)?;
-        let row_number = self.row_number(table)?;
+        let row_number = if table.definition.has_primary_key { 0 } else { self.take_row_numbers(1)? };
         self.insert_entries(table, values, row_number, conflict_mode)
     }
 
-    /// What a row without a primary key has in its place; 0 if the table has one.
-    pub(super) fn row_number(&self, table: &Table) -> Result<u64> {
-        match table.definition.has_primary_key {
-            true => Ok(0),
-            false => self.core.row_numbers.take(&self.core.root, ROW_NUMBERS_AHEAD),
-        }
+    /// Takes so many numbers for rows that have no primary key; returns the first.
+    pub(super) fn take_row_numbers(&self, count: u64) -> Result<u64> {
+        self.core.row_numbers.take(&self.core.root, count, ROW_NUMBERS_AHEAD)
     }
 
     fn insert_entries(

@@ -7,6 +7,7 @@
 //! that is there, and behind it the one that was given: `VALUES(column)`, or the alias's columns.
 
 mod inserting;
+mod numbers;
 
 use std::sync::Arc;
 
@@ -15,16 +16,18 @@ use meseta_errors::{
     ER_BAD_FIELD_ERROR, ER_FIELD_SPECIFIED_TWICE, ER_NONUNIQ_TABLE, ER_VIEW_WRONG_LIST, ER_WRONG_VALUE_COUNT_ON_ROW,
 };
 use meseta_parser::ast::{self, ExpressionKind, InsertSource};
+pub(super) use numbers::Numbers;
 
 use super::row::{RowRules, refuse_generated};
 use crate::error::{Error, Result};
-use crate::expression::Expr;
+use crate::expression::{Expr, ExprKind, Value};
 use crate::query::{Binder, FoundTable, KnownTable, Place, QueryPlan, named_source, text_of};
 
 /// A value in VALUES.
 #[derive(Debug)]
 enum Source {
-    Value(Expr),
+    Constant(Value),
+    Computed(Expr),
     Default,
 }
 
@@ -172,9 +175,13 @@ impl InsertPlan {
                         }
                         let value = binder.expression(value, Place::plain("field list"))?;
                         let value = value.for_column(&table.columns[column].data_type);
+                        if let ExprKind::Constant(value) = value.kind {
+                            given.push(Source::Constant(value));
+                            continue;
+                        }
                         value.columns(&mut |_| names_columns = true);
                         names_columns |= value.has_subquery();
-                        given.push(Source::Value(value));
+                        given.push(Source::Computed(value));
                     }
                     // `()`
                     given.resize_with((at + 1) * columns.len(), || Source::Default);

@@ -19,7 +19,7 @@ use meseta_parser::ast::{self, ExpressionKind, LoadColumn, LoadDuplicates};
 use meseta_types::{Charset, Collation, Datum, SqlError, assign};
 
 use super::fields::{Ended, Format, PieceSource, Reader};
-use super::insert::{InsertPlan, Inserting, column_named};
+use super::insert::{InsertPlan, Inserting, Numbers, column_named};
 use super::row::{Given, default_of, implicit_default, refuse_generated};
 use super::{Changes, Strictness};
 use crate::error::{Error, Result};
@@ -123,6 +123,7 @@ impl LoadPlan {
     fn run_inside(&self, source: &mut dyn PieceSource, running: &mut Running<'_>) -> Result<Changes> {
         let handle = enter_table(self.insert.table(), meseta_engine::lock::TableMode::Write, running)?;
         let mut changes = Changes::default();
+        let mut numbers = Numbers::new(None, running.inside.auto_increment.0);
         let mut reader = Reader::new(source, &self.format);
         for _ in 0..self.ignored_lines {
             if !reader.skip_line()? {
@@ -140,7 +141,8 @@ impl LoadPlan {
             self.refuse_nulls(&mut row, running)?;
             let columns = self.insert.columns().iter();
             let given = arena.alloc_slice_fill_iter(columns.map(|&column| Given::Ready(row[column])));
-            let mut inserting = Inserting::singly(&handle, !running.context.mode.strict, &mut changes);
+            let is_kind = !running.context.mode.strict;
+            let mut inserting = Inserting::singly(&handle, is_kind, &mut numbers, &mut changes);
             self.insert.one_row(given, &[], &mut inserting, running, &arena)?;
             match ended {
                 Ended::Field => {

@@ -211,8 +211,15 @@ pub fn engine_row<'v>(
     values
 }
 
-/// The next number of a counting column. Error: there is none left.
-pub fn next_number(table: &KnownTable, number: usize, running: &mut Running<'_>) -> Result<u64> {
+/// The next numbers of a counting column: the first, and how many. Not so many as are wanted, if there are fewer left. Error:
+/// there is none left, but the first row of a statement gets the last one again.
+pub fn next_numbers(
+    table: &KnownTable,
+    number: usize,
+    wanted: u64,
+    is_first: bool,
+    running: &mut Running<'_>,
+) -> Result<(u64, u64)> {
     let column = &table.columns[number];
     let max = match &column.data_type {
         DataType::Integer { size, .. } if column.data_type.is_unsigned() => size.unsigned_max().min(u64::MAX - 1),
@@ -221,12 +228,13 @@ pub fn next_number(table: &KnownTable, number: usize, running: &mut Running<'_>)
     };
     let (step, offset) = running.inside.auto_increment;
     let series = Series { offset, step, max };
-    let taken = running.inside.engine.take_auto_increment(table.engine(), series, 1).map_err(Error::from_engine)?;
-    match taken {
-        // Where the numbers end, the last one comes again.
-        None if max < u64::MAX - 1 => Ok(max),
-        taken => taken.ok_or_else(|| Error::new(ER_AUTOINC_READ_FAILED, &[])),
+    for count in [wanted, 1] {
+        let taken = running.inside.engine.take_auto_increment(table.engine(), series, count);
+        if let Some(first) = taken.map_err(Error::from_engine)? {
+            return Ok((first, count));
+        }
     }
+    if is_first && max < u64::MAX - 1 { Ok((max, 1)) } else { Err(Error::new(ER_AUTOINC_READ_FAILED, &[])) }
 }
 
 /// Refuses a value for a generated column.

@@ -9,7 +9,7 @@
 //!
 //! # Invariants
 //! 1. Rows are refused in their order: those that are gathered are inserted before one behind them is refused.
-//! 2. A number is generated when those in front of it that were given have been counted.
+//! 2. Numbers are reserved when those in front of them that were given have been counted. (`numbers`)
 
 use bumpalo::Bump;
 use meseta_engine::Locking;
@@ -20,9 +20,9 @@ use meseta_engine::rows::{Conflict, RowChange, RowCursor, RowRun};
 use meseta_errors::ER_OUT_OF_SORTMEMORY;
 use meseta_types::{Datum, SqlError};
 
-use super::super::row::{Given, complete, default_of, engine_row, next_number, put, refuse_generated};
+use super::super::row::{Given, complete, default_of, engine_row, next_numbers, put, refuse_generated};
 use super::super::{Changes, Strictness, columns_of, duplicate, take_back, update, warn_or_fail};
-use super::{InsertPlan, Rows, Source};
+use super::{InsertPlan, Numbers, Rows, Source};
 use crate::error::{Error, Result};
 use crate::query::{Body, MORE, Running, enter_table, run_query};
 use crate::schema::ColumnDefault;
@@ -49,6 +49,7 @@ pub(in super::super) struct Inserting<'g, 'v> {
     handle: &'g TableHandle,
     /// Whether what does not suit a column is made to.
     is_kind: bool,
+    numbers: &'g mut Numbers,
     changes: &'g mut Changes,
     /// Those that go together, if they do.
     gathered: Option<Gathered<'g, 'v>>,
@@ -56,8 +57,20 @@ pub(in super::super) struct Inserting<'g, 'v> {
 
 impl<'g> Inserting<'g, '_> {
     /// One row after the other.
-    pub(in super::super) fn singly(handle: &'g TableHandle, is_kind: bool, changes: &'g mut Changes) -> Self {
-        Self { handle, is_kind, changes, gathered: None }
+    pub(in super::super) fn singly(
+        handle: &'g TableHandle,
+        is_kind: bool,
+        numbers: &'g mut Numbers,
+        changes: &'g mut Changes,
+    ) -> Self {
+        Self { handle, is_kind, numbers, changes, gathered: None }
+    }
+
+    /// A row has not come to be: the number that it took, if it did, is the next row's.
+    fn put_back(&mut self, number: Option<u64>) {
+        if let Some(number) = number {
+            self.numbers.put_back(number);
+        }
     }
 }
 
@@ -118,12 +131,14 @@ impl InsertPlan {
     ) -> Result<()> {
         let is_plain = !self.ignores && !self.replaces && self.on_duplicate.is_empty();
         let in_runs = count > 1 && is_plain && running.inside.engine.takes_runs(handle);
-        let mut run = RowRun::default();
+        let known = matches!(rows, GivenRows::Values(_)).then_some(count as u64);
+        let mut numbers = Numbers::new(known, running.inside.auto_increment.0);
+        let mut run = RowRun::new(count as u64);
         let mut arena = Bump::new();
         let mut at = 0;
         while at < count {
             arena.reset();
-            let mut inserting = Inserting::singly(handle, is_kind, changes);
+            let mut inserting = Inserting::singly(handle, is_kind, &mut numbers, changes);
             inserting.gathered =
                 in_runs.then(|| Gathered { run: &mut run, rows: Vec::new(), has_given_numbers: false });
             let done = loop {
@@ -189,9 +204,14 @@ impl InsertPlan {
         }
         let given = arena.alloc_slice_fill_copy(sources.len(), Given::Default);
         for ((source, &column), given) in sources.iter().zip(&self.columns).zip(given.iter_mut()) {
-            let Source::Value(expression) = source else { continue };
-            let row: &[Datum<'_>] = arena.alloc_slice_copy(so_far);
-            let value = expression.evaluate(row, &mut running.env(arena, &[]))?;
+            let value = match source {
+                Source::Constant(value) => value.get(),
+                Source::Computed(expression) => {
+                    let row: &[Datum<'_>] = arena.alloc_slice_copy(so_far);
+                    expression.evaluate(row, &mut running.env(arena, &[]))?
+                }
+                Source::Default => continue,
+            };
             if let Some(so_far) = so_far.get_mut(column) {
                 *so_far = value;
             }
@@ -243,17 +263,13 @@ impl InsertPlan {
         }
         let number = match self.counting {
             Some(column) if self.generates(column, row, running) => {
-                // Behind what those in front of it were given.
-                let gathered = inserting.gathered.as_mut();
-                if let Some(gathered) = gathered.filter(|gathered| gathered.has_given_numbers) {
-                    self.insert_gathered(gathered, inserting.handle, running)?;
-                }
-                Some(self.generate(column, row, running)?)
+                Some(self.generate(column, row, inserting, running)?)
             }
             _ => None,
         };
+        inserting.numbers.count_row();
         if let Err(error) = complete(&self.table, &self.rules, row, running, arena) {
-            return self.pass_over(error, running, inserting.changes);
+            return self.pass_over(error, number, inserting, running);
         }
         let Some(gathered) = &mut inserting.gathered else {
             return self.write(row, beside, number, inserting, running, arena);
@@ -267,17 +283,22 @@ impl InsertPlan {
         has_room.map_err(|error| running.inside.refusal(error))?;
         gathered.rows.push(row);
         gathered.has_given_numbers |= self.counting.is_some() && number.is_none();
-        self.count_row(row, number, inserting.changes);
+        self.count_row(row, number, inserting);
         Ok(())
     }
 
     /// A row has come to be.
-    fn count_row(&self, row: &[Datum<'_>], number: Option<u64>, changes: &mut Changes) {
+    fn count_row(&self, row: &[Datum<'_>], number: Option<u64>, inserting: &mut Inserting<'_, '_>) {
+        let changes = &mut *inserting.changes;
         changes.affected += 1;
         if changes.insert_id == 0 {
             changes.insert_id = number.unwrap_or(0);
         }
         changes.last_number = self.counted(row);
+        let is_negative = matches!(self.counting.map(|column| row[column]), Some(Datum::Signed(..0)));
+        if number.is_none() && !is_negative {
+            inserting.numbers.given(self.counted(row));
+        }
     }
 
     /// Whether the counting column gets its next number: it is NULL or 0.
@@ -290,20 +311,43 @@ impl InsertPlan {
     }
 
     /// Gives the counting column its next number.
-    fn generate(&self, column: usize, row: &mut [Datum<'_>], running: &mut Running<'_>) -> Result<u64> {
-        let number = match running.inside.facts.take_insert_id() {
-            0 => next_number(&self.table, column, running)?,
-            number => number,
-        };
+    fn generate(
+        &self,
+        column: usize,
+        row: &mut [Datum<'_>],
+        inserting: &mut Inserting<'_, '_>,
+        running: &mut Running<'_>,
+    ) -> Result<u64> {
+        let is_first = inserting.numbers.is_first();
+        if let Some(wanted) = inserting.numbers.wanted() {
+            // Behind what those in front of it were given.
+            let gathered = inserting.gathered.as_mut();
+            if let Some(gathered) = gathered.filter(|gathered| gathered.has_given_numbers) {
+                self.insert_gathered(gathered, inserting.handle, running)?;
+            }
+            let (first, count) = match running.inside.facts.take_insert_id() {
+                0 => next_numbers(&self.table, column, wanted, is_first, running)?,
+                first => (first, u64::MAX),
+            };
+            inserting.numbers.reserved(first, count);
+        }
+        let number = inserting.numbers.take();
         let is_unsigned = self.table.columns[column].data_type.is_unsigned();
         row[column] = if is_unsigned { Datum::Unsigned(number) } else { Datum::Signed(number as i64) };
         Ok(number)
     }
 
     /// A row that cannot be: IGNORE passes it over.
-    fn pass_over(&self, error: Error, running: &mut Running<'_>, changes: &mut Changes) -> Result<()> {
+    fn pass_over(
+        &self,
+        error: Error,
+        number: Option<u64>,
+        inserting: &mut Inserting<'_, '_>,
+        running: &mut Running<'_>,
+    ) -> Result<()> {
         warn_or_fail(error, self.ignores, running)?;
-        changes.passed_over += 1;
+        inserting.changes.passed_over += 1;
+        inserting.put_back(number);
         Ok(())
     }
 
@@ -325,7 +369,7 @@ impl InsertPlan {
         running: &mut Running<'r>,
         arena: &'v Bump,
     ) -> Result<()> {
-        let Inserting { handle, changes, .. } = inserting;
+        let handle = inserting.handle;
         let values = engine_row(&self.table, row, running, arena);
         let mode = if self.replaces || !self.on_duplicate.is_empty() { Mode::Exclusive } else { Mode::Shared };
         loop {
@@ -334,30 +378,32 @@ impl InsertPlan {
             take_back(savepoint, &inserted, running)?;
             let conflict = match inserted.map_err(|error| running.inside.refusal(error)) {
                 Ok(RowChange::Done) => {
-                    self.count_row(row, number, changes);
+                    self.count_row(row, number, inserting);
                     return Ok(());
                 }
                 Ok(RowChange::Stale) => continue,
                 Ok(RowChange::Conflict(conflict)) => conflict,
-                Err(error) => return self.pass_over(error, running, changes),
+                Err(error) => return self.pass_over(error, number, inserting, running),
             };
-            changes.duplicates += 1;
+            inserting.changes.duplicates += 1;
             if !self.on_duplicate.is_empty() {
-                if self.update_instead(row, beside, &conflict, handle, running, changes, arena)? {
+                if self.update_instead(row, beside, &conflict, handle, running, inserting.changes, arena)? {
+                    inserting.put_back(number);
                     return Ok(());
                 }
             } else if self.replaces {
                 if self.is_there(row, &conflict, handle, running, arena)? {
-                    changes.affected += 1;
+                    inserting.changes.affected += 1;
                     return Ok(());
                 }
                 if self.remove(&conflict, values, handle, running)? {
-                    changes.affected += 1;
-                    changes.removed += 1;
+                    inserting.changes.affected += 1;
+                    inserting.changes.removed += 1;
                 }
             } else if self.ignores {
                 let error = duplicate(&self.table, row, &conflict);
                 running.context.warnings.warn(SqlError::new(error.code.0, error.message));
+                inserting.put_back(number);
                 return Ok(());
             } else {
                 return Err(duplicate(&self.table, row, &conflict));
