@@ -681,6 +681,32 @@ fn what_is_left_of_old_entries_is_moved_together() {
     assert_sound(&store);
 }
 
+/// Several who insert ascending keys, each in a stretch of its own, fill their pages as one does.
+#[test]
+fn ascending_keys_fill_their_pages_wherever_they_are() {
+    const LEN: u32 = 2000;
+    let pages_of = |stretches: u32| {
+        let store = open(&SimDisk::new(1));
+        let tree = store.root_tree();
+        let empty = store.figures().file_pages - store.figures().free_pages;
+        for run in (0..LEN / stretches).step_by(20) {
+            for stretch in 0..stretches {
+                for n in run..(run + 20).min(LEN / stretches) {
+                    tree.insert(&(stretch * LEN + n).to_be_bytes(), &[1; 60]).unwrap();
+                }
+            }
+        }
+        assert_eq!(content(&tree).len(), (LEN / stretches * stretches) as usize);
+        assert_sound(&store);
+        store.figures().file_pages - store.figures().free_pages - empty
+    };
+    let one = pages_of(1);
+    for stretches in [2, 4] {
+        let several = pages_of(stretches);
+        assert!(several * 10 <= one * 12, "{several} pages for {stretches}, {one} for one");
+    }
+}
+
 /// What a planner relies on: small ranges are counted, large ones estimated well.
 #[test]
 fn estimates_are_exact_for_a_few_entries_and_close_for_many() {

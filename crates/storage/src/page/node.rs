@@ -188,9 +188,16 @@ impl<'p> Node<'p> {
         self.field(PREFIX_LEN)
     }
 
-    /// How many insertions in a row went to the end of the node. A hint for where to split; may be stale.
+    /// How many insertions in a row came each behind the one before, or at the end of the node. A hint for where to split;
+    /// may be stale.
     pub fn append_run(self) -> usize {
         self.field(APPEND_RUN)
+    }
+
+    /// Whether the entry in front of this place was the last one to be inserted: its bytes are the lowest of the heap. A hint
+    /// too: a compaction forgets it.
+    fn is_behind_youngest(self, index: usize) -> bool {
+        index > 0 && self.slot(index - 1).offset == self.field(HEAP_START)
     }
 
     fn lower_at(self) -> (usize, usize) {
@@ -415,8 +422,9 @@ pub struct SplitPoint {
     pub separator: Vec<u8>,
 }
 
-/// Chooses where to split so that `key`, whose entry takes `needed` bytes, finds room: at the end when keys keep arriving
-/// there, so that ascending keys fill their pages, and otherwise near the middle of the bytes, its own among them.
+/// Chooses where to split so that `key`, whose entry takes `needed` bytes, finds room, or the next split finds it: where keys
+/// keep arriving one behind the other, so that ascending keys fill their pages, be it at the end or before others that were
+/// there; and otherwise near the middle of the bytes, its own among them.
 pub fn split_point(node: Node<'_>, key: &[u8], needed: usize) -> SplitPoint {
     const RUN: usize = 8;
     let count = node.count();
@@ -427,6 +435,13 @@ pub fn split_point(node: Node<'_>, key: &[u8], needed: usize) -> SplitPoint {
         if leaf { shortest_separator(&node.key(keep - 1), &right) } else { right }
     };
     let position = node.search(key);
+    if leaf && position.index < count && node.append_run() >= RUN && node.is_behind_youngest(position.index) {
+        // What lies behind makes room, and the keys go on filling the page that they are in.
+        let separator = shortest_separator(key, &node.key(position.index));
+        if left_fits(node, position.index, &separator) && right_fits(node, position.index, &separator) {
+            return SplitPoint { keep: position.index, separator };
+        }
+    }
     if position.index == count && (node.upper_at().is_none() || node.append_run() >= RUN) {
         let keep = if leaf { count } else { count - 1 };
         let separator = separator_at(keep);
@@ -503,11 +518,13 @@ impl NodeMut<'_, '_> {
     pub fn insert(&mut self, index: usize, suffix: &[u8], value: &[u8], overflow: bool) {
         let len = VALUE_HEADER_LEN + suffix.len() + value.len();
         assert!(SLOT_LEN + len <= self.node().free_len(), "no room for the entry");
+        let follows = index == self.node().count() || self.node().is_behind_youngest(index);
         if self.node().field(HEAP_START) < self.node().slots_end() + SLOT_LEN + len {
             self.compact();
         }
         let count = self.node().count();
         assert!(index <= count, "insert at {index} of {count}");
+        let run = if follows { (self.node().append_run() + 1).min(1000) } else { 0 };
         let offset = self.node().field(HEAP_START) - len;
         let flag = if overflow { OVERFLOW_FLAG } else { 0 };
         self.0.set_u16(offset, value.len() as u16 | flag);
@@ -518,7 +535,6 @@ impl NodeMut<'_, '_> {
         self.set_slot(index, Slot { head: head_of(suffix), offset, suffix_len: suffix.len() });
         self.set_field(COUNT, count + 1);
         self.set_field(HEAP_START, offset);
-        let run = if index == count { (self.node().append_run() + 1).min(1000) } else { 0 };
         self.set_field(APPEND_RUN, run);
         self.refresh_hints(index);
     }
