@@ -9,10 +9,14 @@
 //!                                    ^ end - capacity / 2
 //! ```
 //!
-//! Each round writes the pages whose recovery LSN is older than half the log's capacity, and with them those of the
-//! same extents that are older than a quarter. As the log moves on, so does the line: pages become due at the pace at which the log fills, and writing is level instead of coming in
-//! waves at checkpoints. Besides, pages that the eviction clock found cold are written so that they can leave, and
-//! an idle store writes what is left at leisure.
+//! Each round writes the pages whose recovery LSN is older than half the log's capacity. But pages grow old together: a
+//! large statement, or many clients whose keys are anywhere, change all of them within a short stretch of the log, and half
+//! a log later all would be due at once. So some are written before, the oldest first: as many as it takes to have written,
+//! at an even pace, those of each age when they come to be due. ([`Ages::pace`]) With them go those of the same extents that
+//! are at least half as old.
+//!
+//! Besides, pages that the eviction clock found cold are written so that they can leave, and an idle store writes what is
+//! left at leisure.
 //!
 //! # Life of a batch
 //!
@@ -66,6 +70,11 @@ const CHECKPOINT_INTERVAL: Duration = Duration::from_secs(1);
 /// ... or this share of the log's capacity.
 const CHECKPOINT_SHARE: u64 = 32;
 
+/// Ages of dirty pages are told apart by so many steps, up to half the log.
+const AGES: usize = 64;
+/// Below this share of them a page is young: it is changed again before long.
+const YOUNG: usize = 8;
+
 /// Figures for reports.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct CleanerFigures {
@@ -106,6 +115,58 @@ struct Work {
     last_checkpoint: Instant,
     /// The log's end when the last round looked; unchanged means idle.
     last_end: Lsn,
+    /// How old dirty pages were then.
+    ages: Ages,
+    /// Pages to be written for the log to have moved so far; below zero if neighbours went ahead.
+    owed: f64,
+}
+
+/// How many dirty pages there are, by their age: how much the log has moved since their recovery LSN.
+struct Ages {
+    /// Half the log's capacity.
+    half: u64,
+    counts: [usize; AGES],
+}
+
+impl Ages {
+    fn new(half: u64) -> Self {
+        Self { half, counts: [0; AGES] }
+    }
+
+    /// The age at which a step begins.
+    fn beginning(&self, step: usize) -> u64 {
+        self.half / AGES as u64 * step as u64
+    }
+
+    fn add(&mut self, age: u64) {
+        let step = age / (self.half / AGES as u64).max(1);
+        self.counts[(step as usize).min(AGES - 1)] += 1;
+    }
+
+    fn total(&self) -> usize {
+        self.counts.iter().sum()
+    }
+
+    /// How many to write for each byte that the log moves, so that all are written before they are as old as half the log:
+    /// whatever the age, those that are older have the rest of the half.
+    fn pace(&self) -> f64 {
+        let (mut older, mut pace) = (0, 0.0f64);
+        for step in (AGES / YOUNG..AGES).rev() {
+            older += self.counts[step];
+            pace = pace.max(older as f64 / (self.half - self.beginning(step)).max(1) as f64);
+        }
+        pace
+    }
+
+    /// An age that at least so many have, unless there are fewer in all.
+    fn of_oldest(&self, count: usize) -> u64 {
+        let mut found = 0;
+        let step = (0..AGES).rev().find(|&step| {
+            found += self.counts[step];
+            found >= count
+        });
+        step.map_or(0, |step| self.beginning(step))
+    }
 }
 
 /// Pages copied, on their way to disk.
@@ -137,8 +198,15 @@ impl Cleaner {
         health: Arc<Health>,
         waits: Arc<WaitEvents>,
     ) -> Self {
-        let work =
-            Work { control, doublewrite, spare: Vec::new(), last_checkpoint: Instant::now(), last_end: Lsn::ZERO };
+        let work = Work {
+            control,
+            doublewrite,
+            spare: Vec::new(),
+            last_checkpoint: Instant::now(),
+            last_end: Lsn::ZERO,
+            ages: Ages::new(log.capacity() / 2),
+            owed: 0.0,
+        };
         Self {
             pool,
             log,
@@ -224,18 +292,11 @@ impl Cleaner {
             }
         }
         let end = self.log.reserved();
-        let due = Lsn(end.0.saturating_sub(self.log.capacity() / 2));
-        let mut old = self.dirty_before(due);
-        if !old.is_empty() {
-            // The oldest first, but no more than a few batches a round, so that memory gets its turn.
-            let count = old.len().min(4 * batch);
-            if count < old.len() {
-                old.select_nth_unstable(count - 1);
-                busy = true;
-            }
-            let pages = self.with_neighbours(&old[..count], Lsn(end.0.saturating_sub(self.log.capacity() / 4)));
+        // No more than a few batches a round, so that memory gets its turn.
+        let (pages, more) = self.old_pages(&mut work, end, 4 * batch);
+        if !pages.is_empty() {
             // Who waits for memory waits no longer than for the batches that are on their way.
-            busy |= !self.flush(&mut work, &pages, || !self.memory_wanted.load(Ordering::Acquire))?;
+            busy = more | !self.flush(&mut work, &pages, || !self.memory_wanted.load(Ordering::Acquire))?;
         } else if work.last_end == end && !self.recovering.load(Ordering::Acquire) {
             let mut idle = self.dirty_before(Lsn(u64::MAX));
             idle.sort_unstable();
@@ -250,6 +311,43 @@ impl Cleaner {
         self.checkpoint_if_worthwhile(&mut work, pressed)?;
         self.pool.wake_waiters();
         Ok(busy || pressed || self.memory_wanted.load(Ordering::Acquire))
+    }
+
+    /// Pages that are due, or owed, at most so many, with their neighbours; and whether there are more.
+    fn old_pages(&self, work: &mut Work, end: Lsn, most: usize) -> (Vec<PageNo>, bool) {
+        let half = self.log.capacity() / 2;
+        let moved = if work.last_end == Lsn::ZERO { 0 } else { end.0 - work.last_end.0 };
+        work.owed = (work.owed + work.ages.pace() * moved as f64).min(work.ages.total() as f64);
+        let age = work.ages.of_oldest(work.owed as usize).clamp(half / YOUNG as u64, half);
+        let (mut old, ages) = self.dirty_since(end, age);
+        work.ages = ages;
+        let due = old.iter().filter(|(lsn, _)| end.0 - lsn.0 >= half).count();
+        let wanted = due.max(work.owed as usize).min(old.len());
+        let count = wanted.min(most);
+        if count == 0 {
+            return (Vec::new(), false);
+        }
+        let (_, &mut (youngest, _), _) = old.select_nth_unstable(count - 1);
+        let pages = self.with_neighbours(&old[..count], Lsn(end.0 - (end.0 - youngest.0) / 2));
+        work.owed = (work.owed - pages.len() as f64).max(-8.0 * most as f64);
+        (pages, count < wanted)
+    }
+
+    /// Dirty pages that have been so for this much of the log, and how old all are.
+    fn dirty_since(&self, end: Lsn, age: u64) -> (Vec<(Lsn, PageNo)>, Ages) {
+        let mut ages = Ages::new(self.log.capacity() / 2);
+        let mut found = Vec::new();
+        self.pool.for_each_resident(|page, frame| {
+            if let Some(lsn) = frame.recovery_lsn() {
+                // A page may have been changed since the end was looked at.
+                let here = end.0.saturating_sub(lsn.0);
+                ages.add(here);
+                if here >= age {
+                    found.push((lsn, page));
+                }
+            }
+        });
+        (found, ages)
     }
 
     /// Dirty pages whose recovery LSN lies before `limit`.
