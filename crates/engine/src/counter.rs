@@ -61,8 +61,9 @@ impl Counter {
             else {
                 return Ok(None);
             };
-            // As in InnoDB, the next of the series, though others may want the next of theirs.
-            let after = last.saturating_add(series.step.max(1));
+            // As in InnoDB, the next of the series, though others may want the next of theirs; but not beyond the largest
+            // number. Above that there is none: then `next` stays just above it.
+            let after = last.saturating_add(series.step).min(series.max).max(last.saturating_add(1));
             if self.next.compare_exchange_weak(next, after, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
                 self.reserve(root, last, series.ahead(last))?;
                 return Ok(Some(first));
