@@ -1,8 +1,9 @@
 //! Estimates for a planner: how many rows, how many different values.
 //!
 //! An index's entries are looked at in a few places, some neighbours in each. The share of neighbours that differ in their
-//! first parts, times the number of entries, is the number of different values of these parts. (InnoDB counts different
-//! values in whole leaves and multiplies by their number: the same share, taken by the page.)
+//! first parts, times the number of entries, is the number of different values of these parts, or one less. (InnoDB counts
+//! different values in whole leaves and multiplies by their number: the same share, taken by the page.) Where there are few
+//! values no two neighbours may differ; but those of different places do.
 //!
 //! # Invariants
 //! 1. What is estimated costs as much whatever the table's size.
@@ -47,16 +48,27 @@ impl Table {
         let index = &self.indexes[index];
         let parts = index.layout.parts.len();
         let mut seen = Neighbours { pairs: 0, different: vec![0; parts] };
+        let mut places = Vec::new();
         for _ in 0..samples {
             if let Some(from) = index.index.tree.key_at(&mut random)? {
                 seen.look(index, &from)?;
+                places.push(from);
             }
+        }
+        places.sort_unstable();
+        let mut among_places = vec![1; parts];
+        for pair in places.windows(2) {
+            let same = same_parts(&index.layout.parts, &pair[0], &pair[1]);
+            let same = same.map_err(|problem| index.index.damaged(problem))?;
+            among_places[same..].iter_mut().for_each(|distinct| *distinct += 1);
         }
         let share = |different: u64| match seen.pairs {
             0 => entries.min(1),
-            pairs => (entries as f64 * different as f64 / pairs as f64).round().max(1.0) as u64,
+            pairs => 1 + (entries.saturating_sub(1) as f64 * different as f64 / pairs as f64).round() as u64,
         };
-        Ok(IndexStatistics { entries, distinct: seen.different.iter().map(|&different| share(different)).collect() })
+        let distinct = seen.different.iter().zip(among_places);
+        let distinct = distinct.map(|(&different, least)| share(different).max(least).min(entries)).collect();
+        Ok(IndexStatistics { entries, distinct })
     }
 }
 
