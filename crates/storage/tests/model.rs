@@ -707,6 +707,22 @@ fn ascending_keys_fill_their_pages_wherever_they_are() {
     }
 }
 
+/// An entry that grows where a run of insertions has come to: it splits its leaf, and is there.
+#[test]
+fn an_entry_behind_a_run_grows() {
+    for run in 8..40u32 {
+        let store = open(&SimDisk::new(1));
+        let tree = store.root_tree();
+        tree.insert(&u32::MAX.to_be_bytes(), b"short").unwrap();
+        for n in 0..run {
+            tree.insert(&n.to_be_bytes(), &[1; 60]).unwrap();
+        }
+        tree.put(&u32::MAX.to_be_bytes(), &[2; 300]).unwrap();
+        assert_eq!(content(&tree).len(), run as usize + 1);
+        assert_sound(&store);
+    }
+}
+
 /// What a planner relies on: small ranges are counted, large ones estimated well.
 #[test]
 fn estimates_are_exact_for_a_few_entries_and_close_for_many() {

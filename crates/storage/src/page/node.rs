@@ -435,7 +435,8 @@ pub fn split_point(node: Node<'_>, key: &[u8], needed: usize) -> SplitPoint {
         if leaf { shortest_separator(&node.key(keep - 1), &right) } else { right }
     };
     let position = node.search(key);
-    if leaf && position.index < count && node.append_run() >= RUN && node.is_behind_youngest(position.index) {
+    let is_behind_run = node.append_run() >= RUN && node.is_behind_youngest(position.index);
+    if leaf && position.index < count && is_behind_run && !position.exact {
         // What lies behind makes room, and the keys go on filling the page that they are in.
         let separator = shortest_separator(key, &node.key(position.index));
         if left_fits(node, position.index, &separator) && right_fits(node, position.index, &separator) {
