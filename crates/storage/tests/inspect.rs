@@ -121,8 +121,12 @@ fn a_store_is_inspected_exactly_if_it_does_not_open() {
                 assert!(inspection.untouched && files(&disk) == before, "{context}: a damaged store was changed");
                 assert_eq!(inspection.reason.to_string(), error.to_string(), "{context}");
                 assert!(matches!(error.kind(), ErrorKind::CorruptPage { .. }), "{context}");
-                assert_eq!(findings.len(), 1, "{context}");
-                assert!(matches!(&findings[0], Finding::Page(found) if u64::from(found.page.0) == page), "{context}");
+                // A crash in the middle of a checkpoint leaves a slot of the control file torn, which is told as well.
+                let is_torn_slot =
+                    |finding: &Finding| matches!(finding, Finding::File(text) if text.starts_with(CONTROL));
+                let damaged: Vec<_> = findings.iter().filter(|finding| !is_torn_slot(finding)).collect();
+                assert_eq!(damaged.len(), 1, "{context}");
+                assert!(matches!(damaged[0], Finding::Page(found) if u64::from(found.page.0) == page), "{context}");
             }
             (opened, _) => panic!("{context}: opening said {:?}", opened.err()),
         }
