@@ -298,7 +298,7 @@ impl Cleaner {
             // Who waits for memory waits no longer than for the batches that are on their way.
             busy = more | !self.flush(&mut work, &pages, || !self.memory_wanted.load(Ordering::Acquire))?;
         } else if work.last_end == end && !self.recovering.load(Ordering::Acquire) {
-            let mut idle = self.dirty_before(Lsn(u64::MAX));
+            let (mut idle, _) = self.dirty_since(end, 0);
             idle.sort_unstable();
             let pages: Vec<PageNo> = idle.iter().take(batch).map(|&(_, page)| page).collect();
             if !pages.is_empty() {
@@ -333,7 +333,7 @@ impl Cleaner {
         (pages, count < wanted)
     }
 
-    /// Dirty pages that have been so for this much of the log, and how old all are.
+    /// Dirty pages that have been so for this much of the log (0: all of them), and how old all are.
     fn dirty_since(&self, end: Lsn, age: u64) -> (Vec<(Lsn, PageNo)>, Ages) {
         let mut ages = Ages::new(self.log.capacity() / 2);
         let mut found = Vec::new();
@@ -348,17 +348,6 @@ impl Cleaner {
             }
         });
         (found, ages)
-    }
-
-    /// Dirty pages whose recovery LSN lies before `limit`.
-    fn dirty_before(&self, limit: Lsn) -> Vec<(Lsn, PageNo)> {
-        let mut found = Vec::new();
-        self.pool.for_each_resident(|page, frame| {
-            if let Some(lsn) = frame.recovery_lsn().filter(|&lsn| lsn < limit) {
-                found.push((lsn, page));
-            }
-        });
-        found
     }
 
     /// The chosen pages and those of their extents that would be chosen before long (dirty since before `limit`), in
@@ -426,7 +415,8 @@ impl Cleaner {
         let mut work = self.work.lock();
         self.health.check()?;
         loop {
-            let mut dirty: Vec<PageNo> = self.dirty_before(Lsn(u64::MAX)).iter().map(|&(_, page)| page).collect();
+            let (dirty, _) = self.dirty_since(self.log.reserved(), 0);
+            let mut dirty: Vec<PageNo> = dirty.into_iter().map(|(_, page)| page).collect();
             if dirty.is_empty() {
                 break;
             }

@@ -592,14 +592,18 @@ fn dropped_trees_leave_their_space_to_others() {
     assert_sound(&store);
 }
 
+/// Pages that belong to somebody.
+fn used_pages(store: &Store) -> u64 {
+    store.figures().file_pages - store.figures().free_pages
+}
+
 /// Filling and emptying a tree again and again, in any order, does not let the file grow either, and each time the
 /// tree shrinks to its root.
 #[test]
 fn removed_entries_leave_their_space_to_others() {
     let store = open(&SimDisk::new(1));
     let tree = store.root_tree();
-    let used = |store: &Store| store.figures().file_pages - store.figures().free_pages;
-    let empty = used(&store);
+    let empty = used_pages(&store);
     let mut file_pages = 0;
     let mut random = SeededRandom::new(5);
     let mut keys: Vec<u32> = (0..600).collect();
@@ -619,7 +623,7 @@ fn removed_entries_leave_their_space_to_others() {
         }
         assert_eq!(content(&tree).len(), 0);
         // A few empty leaves may be left where neighbours had different parents.
-        assert!(used(&store) <= empty + 8, "round {round}: {} pages for nothing", used(&store) - empty);
+        assert!(used_pages(&store) <= empty + 8, "round {round}: {} pages for nothing", used_pages(&store) - empty);
         let figures = store.figures();
         if round == 2 {
             file_pages = figures.file_pages;
@@ -634,7 +638,6 @@ fn removed_entries_leave_their_space_to_others() {
 fn a_queue_does_not_grow() {
     let store = open(&SimDisk::new(1));
     let tree = store.root_tree();
-    let used = |store: &Store| store.figures().file_pages - store.figures().free_pages;
     const LEN: u32 = 200;
     let mut full = 0;
     for n in 0..20 * LEN {
@@ -642,12 +645,12 @@ fn a_queue_does_not_grow() {
         if let Some(first) = n.checked_sub(LEN) {
             assert!(tree.remove(&first.to_be_bytes()).unwrap().is_some());
         } else {
-            full = used(&store);
+            full = used_pages(&store);
         }
         assert!(
-            used(&store) <= 2 * full + 8 || full == 0,
+            used_pages(&store) <= 2 * full + 8 || full == 0,
             "{n}: {} pages, and {full} were enough before",
-            used(&store)
+            used_pages(&store)
         );
     }
     assert_eq!(content(&tree).len(), LEN as usize);
@@ -660,22 +663,21 @@ fn a_queue_does_not_grow() {
 fn what_is_left_of_old_entries_is_moved_together() {
     let store = open(&SimDisk::new(1));
     let tree = store.root_tree();
-    let used = |store: &Store| store.figures().file_pages - store.figures().free_pages;
-    let empty = used(&store);
+    let empty = used_pages(&store);
     const LEN: u32 = 3000;
     let mut random = SeededRandom::new(3);
     let mut there: Vec<u32> = (0..LEN).collect();
     for n in &there {
         tree.insert(&n.to_be_bytes(), &[1; 60]).unwrap();
     }
-    let dense = used(&store) - empty;
+    let dense = used_pages(&store) - empty;
     for n in LEN..8 * LEN {
         let gone = there.swap_remove(random.below(u64::from(LEN)) as usize);
         assert!(tree.remove(&gone.to_be_bytes()).unwrap().is_some());
         tree.insert(&n.to_be_bytes(), &[1; 60]).unwrap();
         there.push(n);
     }
-    let sparse = used(&store) - empty;
+    let sparse = used_pages(&store) - empty;
     assert!(sparse * 10 <= dense * 17, "{sparse} pages for what {dense} had room for");
     assert_eq!(content(&tree).len(), LEN as usize);
     assert_sound(&store);
@@ -688,7 +690,7 @@ fn ascending_keys_fill_their_pages_wherever_they_are() {
     let pages_of = |stretches: u32| {
         let store = open(&SimDisk::new(1));
         let tree = store.root_tree();
-        let empty = store.figures().file_pages - store.figures().free_pages;
+        let empty = used_pages(&store);
         for run in (0..LEN / stretches).step_by(20) {
             for stretch in 0..stretches {
                 for n in run..(run + 20).min(LEN / stretches) {
@@ -698,7 +700,7 @@ fn ascending_keys_fill_their_pages_wherever_they_are() {
         }
         assert_eq!(content(&tree).len(), (LEN / stretches * stretches) as usize);
         assert_sound(&store);
-        store.figures().file_pages - store.figures().free_pages - empty
+        used_pages(&store) - empty
     };
     let one = pages_of(1);
     for stretches in [2, 4] {

@@ -85,13 +85,9 @@ impl RowRun {
         self.numbers.len()
     }
 
-    fn place(&self, row: usize, position: usize) -> Place {
-        self.places[row * (self.places.len() / self.rows()) + position]
-    }
-
     /// An entry's key, and its value with the header.
     fn entry(&self, row: usize, position: usize) -> (&[u8], &[u8]) {
-        let Place { key, value, end } = self.place(row, position);
+        let Place { key, value, end } = self.places[row * (self.places.len() / self.rows()) + position];
         (&self.bytes[key..value], &self.bytes[value..end])
     }
 

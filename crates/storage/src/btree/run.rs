@@ -73,15 +73,13 @@ impl Tree {
     /// Errors: `KeyTooLong`, and nothing is inserted.
     pub fn insert_run(&self, entries: &[(&[u8], &[u8])], mut may: impl FnMut() -> bool) -> Result<usize> {
         entries.iter().try_for_each(|(key, _)| self.check_key(key))?;
-        let (mut inserted, mut restarts) = (0, 0);
+        let mut inserted = 0;
         while let Some(&(key, _)) = entries.get(inserted) {
             self.core.admit()?;
-            match self.try_insert_run(&entries[inserted..], &mut may) {
-                Ok((0, Room::None)) => break,
-                Ok((0, Room::Needs(len))) => self.split(key, 0, len)?,
-                Ok((count, _)) => inserted += count,
-                Err(Stop::Failed(error)) => return Err(error),
-                Err(Stop::Restart(restart)) => self.core.before_retry(restart, &mut restarts)?,
+            match self.core.retry(|| self.try_insert_run(&entries[inserted..], &mut may))? {
+                (0, Room::None) => break,
+                (0, Room::Needs(len)) => self.split(key, 0, len)?,
+                (count, _) => inserted += count,
             }
         }
         Ok(inserted)
@@ -106,7 +104,7 @@ impl Tree {
             let Some(&next) = entries.get(count) else { break };
             room = Room::of(Node(step.mtr.view(step.leaf)), next);
         }
-        step.commit(None, &[], false);
+        step.commit(None, &[]);
         Ok((count, room))
     }
 
@@ -116,26 +114,20 @@ impl Tree {
         self.check_key(from)?;
         self.check_key(to)?;
         let mut from = from.to_vec();
-        let mut restarts = 0;
         while from.as_slice() < to {
             self.core.admit()?;
-            match self.try_remove_range(&from, to, &mut goes) {
-                Ok(Removed { next, empty }) => {
-                    if empty {
-                        // As in `write`. One that is not empty is left alone: what lies beside a run goes soon, too.
-                        let _ = self.merge(&from, 0);
-                    }
-                    match next {
-                        Next::Leaf(fence) => from = fence,
-                        Next::Long(key) => {
-                            self.remove(&key)?;
-                            from = key;
-                        }
-                        Next::None => return Ok(()),
-                    }
+            let Removed { next, empty } = self.core.retry(|| self.try_remove_range(&from, to, &mut goes))?;
+            if empty {
+                // As in `write`. One that is not empty is left alone: what lies beside a run goes soon, too.
+                let _ = self.merge(&from, 0);
+            }
+            match next {
+                Next::Leaf(fence) => from = fence,
+                Next::Long(key) => {
+                    self.remove(&key)?;
+                    from = key;
                 }
-                Err(Stop::Failed(error)) => return Err(error),
-                Err(Stop::Restart(restart)) => self.core.before_retry(restart, &mut restarts)?,
+                Next::None => return Ok(()),
             }
         }
         Ok(())
@@ -180,7 +172,7 @@ impl Tree {
             step.mtr.apply(step.leaf, Op::RemoveRange { index: run.start as u16, count: run.len() as u16 });
         }
         let empty = Node(step.mtr.view(step.leaf)).count() == 0;
-        step.commit(None, &[], empty);
+        step.commit(None, &[]);
         Ok(Removed { next, empty })
     }
 }

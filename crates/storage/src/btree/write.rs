@@ -142,7 +142,7 @@ pub(super) enum Sight {
 type Following<'p> = SmallVec<[Optimistic<'p>; 1]>;
 
 /// How an attempt ended.
-pub(super) enum Outcome {
+enum Outcome {
     Kept,
     Changed {
         end: Lsn,
@@ -294,13 +294,13 @@ impl Tree {
                 let mut step = Writing::begin(self, leaf, maps, note);
                 step.mtr.apply(step.leaf, Op::Remove { index: index as u16 });
                 let underfull = Fill::of(Node(step.mtr.view(step.leaf))).calls_for_merge(&fill);
-                Ok(step.commit(None, old_pages, underfull))
+                Ok(Outcome::Changed { end: step.commit(None, old_pages), underfull })
             }
             Change::Patch { offset, bytes } => {
                 let maps = self.core.space.latch_maps(&self.core.pool, [])?;
                 let mut step = Writing::begin(self, leaf, maps, note);
                 step.mtr.apply(step.leaf, Op::Patch { index: index as u16, offset: offset as u16, bytes: &bytes });
-                Ok(step.commit(None, &[], false))
+                Ok(Outcome::Changed { end: step.commit(None, &[]), underfull: false })
             }
             Change::Put(value) => {
                 self.check_value(&value)?;
@@ -332,7 +332,7 @@ impl Tree {
                 };
                 step.mtr.apply(step.leaf, op);
                 let new = if long { ahead.new.take() } else { None };
-                Ok(step.commit(new, old_pages, false))
+                Ok(Outcome::Changed { end: step.commit(new, old_pages), underfull: false })
             }
         }
     }
@@ -361,7 +361,8 @@ impl<'s> Writing<'s> {
         Self { tree, mtr, leaf, maps }
     }
 
-    pub fn commit(mut self, new: Option<Prepared<'_>>, old_pages: &[PageNo], underfull: bool) -> Outcome {
+    /// Returns the position behind the change.
+    pub fn commit(mut self, new: Option<Prepared<'_>>, old_pages: &[PageNo]) -> Lsn {
         let space = &self.tree.core.space;
         if let Some(new) = new {
             space.publish(&mut self.mtr, &mut self.maps, new.pages);
@@ -372,6 +373,6 @@ impl<'s> Writing<'s> {
         if !old_pages.is_empty() {
             space.forget(old_pages);
         }
-        Outcome::Changed { end, underfull }
+        end
     }
 }

@@ -387,7 +387,7 @@ impl InsertPlan {
             };
             inserting.changes.duplicates += 1;
             if !self.on_duplicate.is_empty() {
-                if self.update_instead(row, beside, &conflict, handle, running, inserting.changes, arena)? {
+                if self.update_instead(row, beside, &conflict, inserting, running, arena)? {
                     inserting.put_back(number);
                     return Ok(());
                 }
@@ -451,17 +451,16 @@ impl InsertPlan {
     }
 
     /// ON DUPLICATE KEY UPDATE. False if the row has gone meanwhile.
-    #[allow(clippy::too_many_arguments)]
     fn update_instead<'v, 'r: 'v>(
         &'v self,
         new: &[Datum<'v>],
         beside: &[Datum<'v>],
         conflict: &Conflict,
-        handle: &TableHandle,
+        inserting: &mut Inserting<'_, 'v>,
         running: &mut Running<'r>,
-        changes: &mut Changes,
         arena: &'v Bump,
     ) -> Result<bool> {
+        let Inserting { handle, changes, .. } = inserting;
         let mut cursor = RowCursor::locking_at(handle, 0, &conflict.primary_key, Self::locking(running));
         if !cursor.next(running.inside.engine).map_err(Error::from_engine)? {
             return Ok(false);
