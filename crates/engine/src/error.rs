@@ -29,6 +29,12 @@ pub enum EngineError {
     /// The transaction was rolled back: a deadlock's victim. The caller says so to its user, and begins another.
     #[error("the transaction has been rolled back")]
     RolledBack,
+    /// The system has no more threads.
+    #[error("a thread cannot be made: error {errno}")]
+    NoThread {
+        /// The system's number.
+        errno: i32,
+    },
     /// A transaction of this XA name is prepared already.
     #[error("the XA name is in use")]
     DuplicateXid,

@@ -7,9 +7,9 @@ use meseta_engine::lock::LockError;
 use meseta_engine::row::{KeyError, RowError};
 use meseta_engine::table::EntryError;
 use meseta_errors::{
-    ER_CON_COUNT_ERROR, ER_FK_DEPTH_EXCEEDED, ER_LOCK_DEADLOCK, ER_LOCK_NOWAIT, ER_LOCK_WAIT_TIMEOUT,
-    ER_NO_REFERENCED_ROW_2, ER_NOT_SUPPORTED_YET, ER_QUERY_INTERRUPTED, ER_ROW_IS_REFERENCED_2, ER_TABLE_DEF_CHANGED,
-    ER_TOO_BIG_ROWSIZE, ER_TOO_LONG_KEY, ER_UNKNOWN_ERROR, ErrorCode,
+    ER_CANT_CREATE_THREAD, ER_CON_COUNT_ERROR, ER_FK_DEPTH_EXCEEDED, ER_LOCK_DEADLOCK, ER_LOCK_NOWAIT,
+    ER_LOCK_WAIT_TIMEOUT, ER_NO_REFERENCED_ROW_2, ER_NOT_SUPPORTED_YET, ER_QUERY_INTERRUPTED, ER_ROW_IS_REFERENCED_2,
+    ER_TABLE_DEF_CHANGED, ER_TOO_BIG_ROWSIZE, ER_TOO_LONG_KEY, ER_UNKNOWN_ERROR, ErrorCode,
 };
 use meseta_parser::ParseError;
 use meseta_types::SqlError;
@@ -75,6 +75,7 @@ impl Error {
             }
             EngineError::Entry(EntryError::Key(KeyError::TooLong { .. })) => Self::new(ER_TOO_LONG_KEY, &[&3072]),
             EngineError::TooManySessions => Self::new(ER_CON_COUNT_ERROR, &[]),
+            EngineError::NoThread { errno } => Self::new(ER_CANT_CREATE_THREAD, &[errno]),
             _ => Self { code: ER_UNKNOWN_ERROR, message: error.to_string() },
         }
     }

@@ -30,7 +30,7 @@ use crate::error::{EngineError, Result};
 use crate::ids::{IndexId, TableId};
 use crate::lock::TableMode;
 use crate::locking::Direction;
-use crate::row::{KeyRange, VERSION_HEADER_LEN, VersionHeader};
+use crate::row::{KeyRange, VERSION_HEADER_LEN, VersionHeader, recycle_values};
 use crate::rows::{FoundRow, RowCursor};
 use crate::session::{Isolation, Session};
 use crate::table::{Build, Entry, IndexDefinition, Table};
@@ -110,11 +110,12 @@ impl Session {
         let columns = layout.columns();
         let mut rows = RowCursor::consistent(table, 0, KeyRange::ALL, Direction::Ascending, columns.iter().copied());
         let mut sorted = SortedRuns::new(&self.core.store, RUN_BYTES);
-        let (mut buffers, mut entry) = (Default::default(), Entry::default());
+        let (mut buffers, mut entry, mut memory) = (Default::default(), Entry::default(), Vec::new());
         while rows.next(&mut reader)? {
-            let mut values = Vec::new();
+            let mut values = recycle_values(memory);
             rows.read_columns(&columns, &mut buffers, &mut values)?;
             layout.entry(&values, rows.key(), &*self.core.collations, &mut entry)?;
+            memory = recycle_values(values);
             sorted.push(&entry.key, &entry.payload)?;
             if build.has_failed() || sorted.has_too_many_twice() {
                 return Err(CatalogError::Duplicate(String::new()).into());

@@ -31,4 +31,4 @@ pub use format::{COLUMN_COUNT_MAX, ROW_LEN_MAX, RowLayout, RowRef, encode_row};
 pub use header::{NUMBER_MAX, VERSION_HEADER_LEN, VersionHeader};
 pub use key::{KeyPart, KeyReader, append_key, primary_key_in};
 pub use range::{KeyRange, first_above};
-pub use value::{Column, ColumnType, IntegerWidth, Value};
+pub use value::{Column, ColumnType, IntegerWidth, Value, recycle_values};

@@ -20,7 +20,7 @@ use std::sync::Arc;
 use bumpalo::Bump;
 use meseta_engine::catalog::TableHandle;
 use meseta_engine::lock::{Mode, OnConflict, TableMode};
-use meseta_engine::row::{KeyRange, Value};
+use meseta_engine::row::{KeyRange, Value, recycle_values};
 use meseta_engine::rows::{FoundRow, RowCursor};
 use meseta_engine::{Direction, EngineError, Isolation, Locking};
 use meseta_errors::ER_OUT_OF_SORTMEMORY;
@@ -34,7 +34,7 @@ use super::plan::{
     Access, Body, ConditionSet, Join, LimitPlan, LockingPlan, QueryPlan, SelectPlan, Source, SourceKind, TableSource,
 };
 use super::sort::Kept;
-use super::spare::{Memory, Spare, recycle, recycle_values};
+use super::spare::{Memory, Spare, recycle};
 use super::table::KnownTable;
 use super::wanted::wanted_names;
 use super::{group, materialized, recursive, set_operation};

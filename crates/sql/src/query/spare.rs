@@ -106,12 +106,6 @@ pub fn recycle<'a, 'b>(mut values: Vec<Datum<'a>>) -> Vec<Datum<'b>> {
     values.into_iter().map(|_| Datum::Null).collect()
 }
 
-/// As [`recycle`], for values of the engine.
-pub fn recycle_values<'a, 'b>(mut values: Vec<Value<'a>>) -> Vec<Value<'b>> {
-    values.clear();
-    values.into_iter().map(|_| Value::Null).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
