@@ -12,15 +12,14 @@
 
 use meseta_errors::ER_TABLE_DEF_CHANGED;
 use meseta_parser::{Arena, Lifted, Normaliser, Options, ast};
-use meseta_types::double::parse_double;
-use meseta_types::{Collation, Datum, Decimal};
+use meseta_types::{Collation, Datum};
 
 use super::logs::has_secret;
 use super::plan::{Parameters, PlanBody, StatementPlan, is_planned};
 use super::plan_cache::{CachedPlan, PlanKey};
 use super::{Answer, Done, Session, Status};
 use crate::error::{Error, Result};
-use crate::expression::BindFacts;
+use crate::expression::{BindFacts, literal_value};
 use crate::query::{MORE, QueryPlan, Subquery, run_query};
 use crate::statement::manipulation::Changes;
 
@@ -62,25 +61,7 @@ fn literal_values<'v>(
     collation: Collation,
 ) -> Result<Vec<Datum<'v>>> {
     let value = |lifted: &Lifted| -> Result<Datum<'v>> {
-        Ok(match lifted.literal(text, arena, options) {
-            ast::Literal::Integer(digits) => {
-                let number = digits
-                    .iter()
-                    .fold(0i64, |sum, digit| sum.wrapping_mul(10).wrapping_add(i64::from(digit.wrapping_sub(b'0'))));
-                Datum::Signed(number)
-            }
-            ast::Literal::Decimal(digits) => Datum::Decimal(Decimal::parse(digits.0).value),
-            ast::Literal::Float(digits) => {
-                let parsed = parse_double(digits.0);
-                if parsed.overflow {
-                    let text = String::from_utf8_lossy(digits.0);
-                    return Err(Error::new(meseta_errors::ER_ILLEGAL_VALUE_FOR_TYPE, &[&"double", &text]));
-                }
-                Datum::Double(parsed.value)
-            }
-            ast::Literal::String(string) => Datum::Text(string.value.0, collation),
-            _ => Datum::Null,
-        })
+        Ok(literal_value(&lifted.literal(text, arena, options), collation)?.unwrap_or(Datum::Null))
     };
     lifted.iter().map(value).collect()
 }

@@ -1,6 +1,8 @@
 //! Literals, parameters, variables.
 
+use meseta_errors::ER_ILLEGAL_VALUE_FOR_TYPE;
 use meseta_parser::{LiftedKind, Span, ast};
+use meseta_types::double::parse_double;
 use meseta_types::temporal::{parse_datetime, parse_time};
 use meseta_types::{Charset, Collated, Collation, DataType, Datum, Decimal, Derivation, SqlError};
 
@@ -17,51 +19,30 @@ impl Binder<'_, '_> {
         if let Some(slot) = self.lifted_slot(literal, span) {
             return Ok(slot);
         }
-        let constant = |value, data_type| Expr::constant(value, data_type, connection);
         Ok(match literal {
-            ast::Literal::Null => constant(Value::NULL, DataType::Null),
-            ast::Literal::True => constant(Value::Plain(Datum::Signed(1)), typing::integer(1)),
-            ast::Literal::False => constant(Value::Plain(Datum::Signed(0)), typing::integer(1)),
-            ast::Literal::Integer(digits) => {
-                let significant = digits.iter().skip_while(|digit| **digit == b'0').count().max(1);
-                let width = significant.min(65) as u8;
-                let text = std::str::from_utf8(digits).unwrap_or("0");
-                if let Ok(number) = text.parse::<i64>() {
-                    constant(Value::Plain(Datum::Signed(number)), typing::integer(width + 1))
-                } else if let Ok(number) = text.parse::<u64>() {
-                    constant(Value::Plain(Datum::Unsigned(number)), typing::unsigned(width))
-                } else {
-                    self.decimal_literal(digits)
-                }
-            }
-            ast::Literal::Decimal(digits) => self.decimal_literal(digits),
-            ast::Literal::Float(digits) => {
-                let parsed = meseta_types::double::parse_double(digits);
-                if parsed.overflow {
-                    let text = String::from_utf8_lossy(digits);
-                    return Err(Error::new(meseta_errors::ER_ILLEGAL_VALUE_FOR_TYPE, &[&"double", &text]));
-                }
-                constant(Value::Plain(Datum::Double(parsed.value)), DataType::DOUBLE)
-            }
-            ast::Literal::String(string) => {
-                let collation = match &string.character_set {
-                    None => connection,
-                    Some(name) => introduced(name, connection)?,
-                };
-                self.text_literal(&string.value, collation, string.character_set.is_some())?
+            ast::Literal::String(ast::StringLiteral { character_set: Some(name), value, .. }) => {
+                self.text_literal(value, introduced(name, connection)?, true)?
             }
             ast::Literal::Hexadecimal { character_set, bytes } | ast::Literal::Bit { character_set, bytes } => {
                 match character_set {
                     Some(name) => self.text_literal(bytes, introduced(name, connection)?, true)?,
                     None => {
                         let data_type = DataType::varchar(bytes.len() as u32, Collation::Binary);
-                        let mut found = constant(Value::Hexadecimal(bytes.0.into()), data_type);
+                        let mut found = Expr::constant(Value::Hexadecimal(bytes.0.into()), data_type, connection);
                         found.collated.ascii = bytes.is_ascii();
                         found
                     }
                 }
             }
             ast::Literal::Temporal { kind, value } => self.temporal_literal(*kind, value)?,
+            plain => {
+                let mut value = literal_value(plain, connection)?.unwrap_or(Datum::Null);
+                let data_type = type_of(plain, value);
+                if let (Datum::Decimal(number), DataType::Decimal { precision, scale, .. }) = (&mut value, &data_type) {
+                    *number = number.fit(*precision, *scale).0;
+                }
+                Expr::constant(Value::new(value), data_type, connection)
+            }
         })
     }
 
@@ -84,18 +65,6 @@ impl Binder<'_, '_> {
         let mut slot = Expr::new(kind, data_type, false, self.facts.collation);
         slot.collated.ascii |= lifted.kind == LiftedKind::String;
         Some(slot)
-    }
-
-    fn decimal_literal(&self, digits: &[u8]) -> Expr {
-        let scale = digits.iter().position(|byte| *byte == b'.').map_or(0, |at| digits.len() - at - 1);
-        let whole = digits.iter().take_while(|byte| **byte != b'.').skip_while(|byte| **byte == b'0').count();
-        let parsed = Decimal::parse(digits).value;
-        let data_type = typing::decimal(whole as u32, scale as u32, false);
-        let value = match data_type {
-            DataType::Decimal { precision, scale, .. } => parsed.fit(precision, scale).0,
-            _ => parsed,
-        };
-        Expr::constant(Value::Plain(Datum::Decimal(value)), data_type, self.facts.collation)
     }
 
     fn text_literal(&self, bytes: &[u8], collation: Collation, is_introduced: bool) -> Result<Expr> {
@@ -198,6 +167,61 @@ impl Binder<'_, '_> {
         let collated = collated_of(&data_type, Derivation::SystemConstant, self.facts.collation);
         Ok(Expr { kind: ExprKind::SystemVariable(Box::new(variable)), data_type, nullable, collated })
     }
+}
+
+/// The value of a literal that has nothing in front of it: no introducer, no name of a type; and not of bytes, which are a
+/// number in some places. Text is in the connection's character set; a DECIMAL has all its digits. Error 1367: a number that
+/// no double is near to.
+pub fn literal_value<'a>(literal: &ast::Literal<'a>, connection: Collation) -> Result<Option<Datum<'a>>> {
+    Ok(Some(match literal {
+        ast::Literal::Null => Datum::Null,
+        ast::Literal::True => Datum::Signed(1),
+        ast::Literal::False => Datum::Signed(0),
+        ast::Literal::Integer(digits) => {
+            let number = digits.iter().try_fold(0u64, |number, digit| {
+                number.checked_mul(10)?.checked_add(u64::from(digit.wrapping_sub(b'0')))
+            });
+            match number {
+                Some(number) => i64::try_from(number).map_or(Datum::Unsigned(number), Datum::Signed),
+                None => Datum::Decimal(Decimal::parse(digits).value),
+            }
+        }
+        ast::Literal::Decimal(digits) => Datum::Decimal(Decimal::parse(digits).value),
+        ast::Literal::Float(digits) => {
+            let parsed = parse_double(digits);
+            if parsed.overflow {
+                let text = String::from_utf8_lossy(digits);
+                return Err(Error::new(ER_ILLEGAL_VALUE_FOR_TYPE, &[&"double", &text]));
+            }
+            Datum::Double(parsed.value)
+        }
+        ast::Literal::String(ast::StringLiteral { character_set: None, value, .. }) => Datum::Text(value.0, connection),
+        _ => return Ok(None),
+    }))
+}
+
+/// The type of a literal that has nothing in front of it.
+fn type_of(literal: &ast::Literal<'_>, value: Datum<'_>) -> DataType {
+    let digits: &[u8] = match literal {
+        ast::Literal::Integer(digits) | ast::Literal::Decimal(digits) | ast::Literal::Float(digits) => digits,
+        _ => b"",
+    };
+    let significant = digits.iter().skip_while(|digit| **digit == b'0').count().clamp(1, 65) as u8;
+    match value {
+        Datum::Signed(_) if digits.is_empty() => typing::integer(1),
+        Datum::Signed(_) => typing::integer(significant + 1),
+        Datum::Unsigned(_) => typing::unsigned(significant),
+        Datum::Decimal(_) => decimal_type(digits),
+        Datum::Double(_) => DataType::DOUBLE,
+        Datum::Text(text, collation) => typing::string_type(collation.charset().char_count(text) as u64, collation),
+        _ => DataType::Null,
+    }
+}
+
+fn decimal_type(digits: &[u8]) -> DataType {
+    let scale = digits.iter().position(|byte| *byte == b'.').map_or(0, |at| digits.len() - at - 1);
+    let whole = digits.iter().take_while(|byte| **byte != b'.').skip_while(|byte| **byte == b'0').count();
+    typing::decimal(whole as u32, scale as u32, false)
 }
 
 /// Names of user variables are the same in upper and lower case.

@@ -16,6 +16,7 @@ mod describe;
 mod literal;
 mod operator;
 
+pub use literal::literal_value;
 use meseta_errors::{ER_OPERAND_COLUMNS, ER_STACK_OVERRUN_NEED_MORE};
 use meseta_parser::ast::{self, ExpressionKind as A};
 use meseta_parser::{Lifted, SqlMode as ParserMode};

@@ -6,11 +6,13 @@
 //! Expressions of VALUES see the row so far: the table's columns, from slot 0 on. Those of ON DUPLICATE KEY UPDATE see the row
 //! that is there, and behind it the one that was given: `VALUES(column)`, or the alias's columns.
 
+mod given;
 mod inserting;
 mod numbers;
 
 use std::sync::Arc;
 
+use given::{GivenRows, GivenValue};
 pub(super) use inserting::Inserting;
 use meseta_errors::{
     ER_BAD_FIELD_ERROR, ER_FIELD_SPECIFIED_TWICE, ER_NONUNIQ_TABLE, ER_VIEW_WRONG_LIST, ER_WRONG_VALUE_COUNT_ON_ROW,
@@ -20,21 +22,13 @@ pub(super) use numbers::Numbers;
 
 use super::row::{RowRules, refuse_generated};
 use crate::error::{Error, Result};
-use crate::expression::{Expr, ExprKind, Value};
+use crate::expression::{Expr, ExprKind, literal_value};
 use crate::query::{Binder, FoundTable, KnownTable, Place, QueryPlan, named_source, text_of};
-
-/// A value in VALUES.
-#[derive(Debug)]
-enum Source {
-    Constant(Value),
-    Computed(Expr),
-    Default,
-}
 
 #[derive(Debug)]
 enum Rows {
-    /// So many, of a value for each of the columns.
-    Given(usize, Vec<Source>),
+    /// A value for each of the columns.
+    Given(GivenRows),
     Query(Box<QueryPlan>),
 }
 
@@ -89,7 +83,7 @@ impl InsertPlan {
         Ok(Self {
             rules,
             columns: Vec::new(),
-            rows: Rows::Given(0, Vec::new()),
+            rows: Rows::Given(GivenRows::new(0, 0)),
             replaces,
             ignores,
             on_duplicate: Vec::new(),
@@ -161,7 +155,7 @@ impl InsertPlan {
             InsertSource::Rows(rows) => {
                 binder.changed.push((table.engine().id(), table.name.clone()));
                 binder.push_source(named_source(&table, &table.name, 0));
-                let mut given = Vec::with_capacity(rows.len() * columns.len());
+                let mut given = GivenRows::new(rows.len(), columns.len());
                 for (at, row) in rows.iter().enumerate() {
                     if row.len() != columns.len()
                         && !(row.is_empty() && insert.columns.is_none_or(|names| names.is_empty()))
@@ -169,24 +163,32 @@ impl InsertPlan {
                         return Err(Error::new(ER_WRONG_VALUE_COUNT_ON_ROW, &[&(at + 1)]));
                     }
                     for (value, &column) in row.iter().zip(&columns) {
-                        if matches!(value.kind, ExpressionKind::Default) {
-                            given.push(Source::Default);
-                            continue;
+                        match &value.kind {
+                            ExpressionKind::Default => {
+                                given.push_default();
+                                continue;
+                            }
+                            ExpressionKind::Literal(literal) if binder.facts.lifted.is_empty() => {
+                                if let Some(value) = literal_value(literal, binder.facts.collation)? {
+                                    given.push_literal(value);
+                                    continue;
+                                }
+                            }
+                            _ => {}
                         }
                         let value = binder.expression(value, Place::plain("field list"))?;
                         let value = value.for_column(&table.columns[column].data_type);
                         if let ExprKind::Constant(value) = value.kind {
-                            given.push(Source::Constant(value));
+                            given.push_constant(value);
                             continue;
                         }
                         value.columns(&mut |_| names_columns = true);
                         names_columns |= value.has_subquery();
-                        given.push(Source::Computed(value));
+                        given.push_computed(value);
                     }
-                    // `()`
-                    given.resize_with((at + 1) * columns.len(), || Source::Default);
+                    given.end_row();
                 }
-                Rows::Given(rows.len(), given)
+                Rows::Given(given)
             }
         };
         let mut on_duplicate = Vec::new();
@@ -258,7 +260,7 @@ impl InsertPlan {
     pub fn query(&self) -> Option<&QueryPlan> {
         match &self.rows {
             Rows::Query(query) => Some(query),
-            Rows::Given(..) => None,
+            Rows::Given(_) => None,
         }
     }
 }

@@ -22,15 +22,14 @@ use meseta_types::{Datum, SqlError};
 
 use super::super::row::{Given, complete, default_of, engine_row, next_numbers, put, refuse_generated};
 use super::super::{Changes, Strictness, columns_of, duplicate, take_back, update, warn_or_fail};
-use super::{InsertPlan, Numbers, Rows, Source};
+use super::{GivenRows, GivenValue, InsertPlan, Numbers, Rows};
 use crate::error::{Error, Result};
 use crate::query::{Body, MORE, Running, enter_table, run_query};
 use crate::schema::ColumnDefault;
 
 /// Rows that are to be inserted.
-enum GivenRows<'p> {
-    /// One after the other, of a value for each of the columns.
-    Values(&'p [Source]),
+enum NewRows<'p> {
+    Given(&'p GivenRows),
     /// What a query found.
     Kept(&'p [&'p [Datum<'p>]]),
 }
@@ -89,11 +88,10 @@ impl InsertPlan {
         let handle = enter_table(&self.table, TableMode::Write, running)?;
         let mut changes = Changes::default();
         match &self.rows {
-            Rows::Given(count, values) => {
-                changes.tells_records = *count > 1;
-                let is_kind = *count > 1 && !running.context.mode.strict;
-                let rows = GivenRows::Values(values);
-                self.insert_all(*count, &rows, &handle, is_kind, running, &mut changes)?;
+            Rows::Given(rows) => {
+                changes.tells_records = rows.len() > 1;
+                let is_kind = rows.len() > 1 && !running.context.mode.strict;
+                self.insert_all(rows.len(), &NewRows::Given(rows), &handle, is_kind, running, &mut changes)?;
             }
             Rows::Query(plan) => {
                 changes.tells_records = !matches!(&plan.body, Body::Values(rows) if rows.len() == 1);
@@ -110,7 +108,7 @@ impl InsertPlan {
                     }
                     Ok(MORE)
                 })?;
-                self.insert_all(kept.len(), &GivenRows::Kept(&kept), &handle, is_kind, running, &mut changes)?;
+                self.insert_all(kept.len(), &NewRows::Kept(&kept), &handle, is_kind, running, &mut changes)?;
                 if !self.on_duplicate.is_empty() {
                     changes.last_number = 0;
                 }
@@ -123,7 +121,7 @@ impl InsertPlan {
     fn insert_all(
         &self,
         count: usize,
-        rows: &GivenRows<'_>,
+        rows: &NewRows<'_>,
         handle: &TableHandle,
         is_kind: bool,
         running: &mut Running<'_>,
@@ -131,7 +129,7 @@ impl InsertPlan {
     ) -> Result<()> {
         let is_plain = !self.ignores && !self.replaces && self.on_duplicate.is_empty();
         let in_runs = count > 1 && is_plain && running.inside.engine.takes_runs(handle);
-        let known = matches!(rows, GivenRows::Values(_)).then_some(count as u64);
+        let known = matches!(rows, NewRows::Given(_)).then_some(count as u64);
         let mut numbers = Numbers::new(known, running.inside.auto_increment.0);
         let mut run = RowRun::new(count as u64);
         let mut arena = Bump::new();
@@ -144,11 +142,8 @@ impl InsertPlan {
             let done = loop {
                 running.context.row = at as u64 + 1;
                 let done = running.inside.facts.check_killed().and_then(|()| match rows {
-                    GivenRows::Values(values) => {
-                        let row = &values[at * self.columns.len()..][..self.columns.len()];
-                        self.given_row(row, &mut inserting, running, &arena)
-                    }
-                    GivenRows::Kept(rows) => {
+                    NewRows::Given(rows) => self.given_row(rows.row(at), &mut inserting, running, &arena),
+                    NewRows::Kept(rows) => {
                         let (values, beside) = rows[at].split_at(self.given);
                         let given = arena.alloc_slice_fill_iter(values.iter().map(|&value| Given::Value(value)));
                         self.one_row(given, beside, &mut inserting, running, &arena)
@@ -188,7 +183,7 @@ impl InsertPlan {
 
     fn given_row<'v, 'r: 'v>(
         &'v self,
-        sources: &'v [Source],
+        values: impl ExactSizeIterator<Item = GivenValue<'v>>,
         inserting: &mut Inserting<'_, 'v>,
         running: &mut Running<'r>,
         arena: &'v Bump,
@@ -202,15 +197,15 @@ impl InsertPlan {
                 so_far[column] = default_of(&self.table, &self.rules, column, &[], running, arena)?;
             }
         }
-        let given = arena.alloc_slice_fill_copy(sources.len(), Given::Default);
-        for ((source, &column), given) in sources.iter().zip(&self.columns).zip(given.iter_mut()) {
-            let value = match source {
-                Source::Constant(value) => value.get(),
-                Source::Computed(expression) => {
+        let given = arena.alloc_slice_fill_copy(values.len(), Given::Default);
+        for ((value, &column), given) in values.zip(&self.columns).zip(given.iter_mut()) {
+            let value = match value {
+                GivenValue::Constant(value) => value,
+                GivenValue::Computed(expression) => {
                     let row: &[Datum<'_>] = arena.alloc_slice_copy(so_far);
                     expression.evaluate(row, &mut running.env(arena, &[]))?
                 }
-                Source::Default => continue,
+                GivenValue::Default => continue,
             };
             if let Some(so_far) = so_far.get_mut(column) {
                 *so_far = value;
