@@ -16,7 +16,8 @@
 //!
 //! **A task alone.** A wait that is known to be short (one sync of the log) costs less than two threads that wake each
 //! other for it. Where a worker has run nothing but one task for some turns ([`is_alone`]), that task may wait with the
-//! worker in hand ([`keep`]): it keeps nobody waiting but one who comes just then, and him for no longer than that.
+//! worker in hand ([`keep`]): it keeps nobody waiting but one who comes just then, and him for no longer than that. The
+//! worker hears of it (`has_kept`): where it runs is then the device's affair.
 //!
 //! Invariants:
 //! 1. Calls nest; only the outermost gives the worker away, and only if the thread still has it.
@@ -32,6 +33,8 @@ thread_local! {
     static HOLDING: RefCell<Option<Arc<Holding>>> = const { RefCell::new(None) };
     static DEPTH: Cell<u32> = const { Cell::new(0) };
     static ALONE: Cell<bool> = const { Cell::new(false) };
+    /// Whether it has waited with the worker in hand.
+    static KEPT: Cell<bool> = const { Cell::new(false) };
 }
 
 /// What a lower layer is handed, to call around whatever waits.
@@ -86,6 +89,7 @@ pub fn is_alone() -> bool {
 
 /// Between this and its drop the thread waits without giving its worker away. For short waits of one that is alone.
 pub fn keep() -> Blocking {
+    KEPT.set(true);
     DEPTH.set(DEPTH.get() + 1);
     Blocking(std::marker::PhantomData)
 }
@@ -99,6 +103,12 @@ pub fn is_waiting() -> bool {
 pub(crate) fn hold(holding: Arc<Holding>, alone: bool) {
     HOLDING.set(Some(holding));
     ALONE.set(alone);
+    KEPT.set(false);
+}
+
+/// Whether this thread has waited with the worker in hand since it was last told to [`hold`] one.
+pub(crate) fn has_kept() -> bool {
+    KEPT.get()
 }
 
 /// Forgets it; whether there was one that the thread had not given away.

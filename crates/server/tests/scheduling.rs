@@ -173,6 +173,20 @@ fn who_has_a_worker_to_itself_is_told_so() {
 }
 
 #[test]
+fn one_who_waits_in_each_turn_may_run_anywhere() {
+    let all = sched_getaffinity(None).unwrap().count();
+    if all < 2 {
+        return; // Nowhere else to run.
+    }
+    let running = start(|options| options.worker_threads = all);
+    let mut client = running.connect();
+    for _ in 0..2 {
+        eventually("it stays on a processor", || client.query("processors working").value == "1");
+        eventually("it runs anywhere", || client.query("processors waiting").value == all.to_string());
+    }
+}
+
+#[test]
 fn connections_move_to_where_they_come_in() {
     let allowed = sched_getaffinity(None).unwrap();
     let processors: Vec<usize> = (0..CpuSet::MAX_CPU).filter(|&processor| allowed.is_set(processor)).collect();

@@ -19,8 +19,12 @@
 //! others do. Most have waited for a page and have little left to do; those stay, since being sent away and put back are
 //! two system calls, of which one interrupts another processor.
 //!
+//! And so is the thread of a task that is alone and waits for the disk in each turn, as one client does that commits each of
+//! its statements. A device may interrupt one processor whoever asked, and a thread that is bound to another sleeps until it
+//! is interrupted from there. Where the system wakes it, next to the device or to the client, it is better off.
+//!
 //! # Invariants
-//! 1. A thread that has a worker is on that one's processor.
+//! 1. A thread that has a worker is on that one's processor, or its task is alone and has waited in each of its last turns.
 //! 2. A thread that goes on without its worker is in `loose`, from before the next one has it until its turn ends; who
 //!    releases it holds the lock, so that none is released after it has a worker again.
 //! 3. Moving keeps the workers balanced: none gets a task from one that has fewer, nor more than `Placement::most`.
@@ -94,6 +98,18 @@ impl Placement {
         }
     }
 
+    /// This thread, which has a worker, waits more than it works: it may run anywhere, until it is settled again.
+    pub(crate) fn unsettle(&self) {
+        if PUT_ON.take().is_some() {
+            self.let_run_anywhere(gettid());
+        }
+    }
+
+    /// Whether this thread has been put on a processor.
+    pub(crate) fn is_settled() -> bool {
+        PUT_ON.get().is_some()
+    }
+
     /// This thread has given its worker away and goes on with its turn, until [`Self::end_turn`].
     pub(crate) fn go_on_without(&self) {
         if !self.processors.is_empty() {
@@ -157,10 +173,10 @@ impl Placement {
 
 impl<S: 'static> Core<S> {
     /// After a turn of a task, by who had it: moves the task to the worker of the processor where it comes in, if that is
-    /// another, was the same the last time, and has room.
+    /// another, was the same the last time, and has room. Not by one who is on no processor himself.
     pub(crate) fn move_near(&self, task: &TaskRef<S>) {
         let state = task.state();
-        if self.placement.processors.is_empty() || !state.is_look_due() {
+        if !Placement::is_settled() || !state.is_look_due() {
             return;
         }
         let Some(processor) = task.comes_in_on() else { return };
@@ -220,6 +236,21 @@ mod tests {
     /// The processors that this thread may run on.
     fn allowed() -> u32 {
         sched_getaffinity(None).unwrap().count()
+    }
+
+    #[test]
+    fn a_thread_is_put_there_and_let_go_and_put_there_again() {
+        let all = allowed();
+        let placement = Placement::new(all as usize);
+        if all < 2 {
+            return;
+        }
+        for _ in 0..2 {
+            placement.settle(0);
+            assert_eq!((allowed(), Placement::is_settled()), (1, true));
+            placement.unsettle();
+            assert_eq!((allowed(), Placement::is_settled()), (all, false));
+        }
     }
 
     #[test]

@@ -44,6 +44,8 @@ use crate::blocking;
 const EVENTS: usize = 128;
 /// Turns of one task, with none of another between them, after which it counts as alone.
 pub(crate) const ALONE_AFTER: u32 = 16;
+/// Turns in a row in which a task that is alone waits, after which its thread is no longer bound to a processor.
+const WAITS: u32 = 16;
 /// The claim of a worker that was taken from a thread's turn.
 pub(crate) const TAKEN: u64 = u64::MAX;
 /// The token of the eventfd.
@@ -199,6 +201,8 @@ impl<S: 'static> Worker<S> {
         // Whose turn was the last, and how many were his in a row. (An address that is used again makes one that is new
         // look alone: he is.)
         let (mut last, mut in_a_row) = (std::ptr::null(), 0_u32);
+        // In how many turns in a row a task that is alone has waited; whether the thread has been let go for it.
+        let (mut waits_in_a_row, mut is_unsettled) = (0_u32, false);
         while !core.stopping.load(Ordering::Relaxed) {
             let round = self.queued();
             for _ in 0..round {
@@ -213,8 +217,18 @@ impl<S: 'static> Worker<S> {
                 blocking::hold(holding.0.clone(), in_a_row >= ALONE_AFTER);
                 let turn = task.turn(task.state().begin(), scratch);
                 let held = blocking::release();
+                waits_in_a_row = if blocking::has_kept() { waits_in_a_row.saturating_add(1) } else { 0 };
                 let kept = self.claim.compare_exchange(number, 0, Ordering::AcqRel, Ordering::Relaxed).is_ok();
                 debug_assert!(held || !kept, "a worker that was given away is not here");
+                let waits = waits_in_a_row >= WAITS;
+                if kept && waits != is_unsettled {
+                    if waits {
+                        core.placement.unsettle()
+                    } else {
+                        core.placement.settle(self.index)
+                    }
+                    is_unsettled = waits;
+                }
                 if turn != Turn::Finished {
                     core.move_near(&task);
                 }

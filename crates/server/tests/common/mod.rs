@@ -243,6 +243,11 @@ impl Session for TestSession {
                 let _kept = blocking::is_alone().then(blocking::keep);
                 self.row(&[if blocking::is_alone() { b"yes" } else { b"no" }], reply)
             }
+            ["processors", waiting] => {
+                let _kept = (blocking::is_alone() && waiting == "waiting").then(blocking::keep);
+                let count = rustix::thread::sched_getaffinity(None).unwrap().count();
+                self.row(&[count.to_string().as_bytes()], reply)
+            }
             ["park-done"] => {
                 self.ok(reply);
                 reply.park().complete(Ok(()));
