@@ -27,7 +27,7 @@ use crate::query::{Binder, FoundTable, KnownTable, Place, QueryPlan, named_sourc
 
 #[derive(Debug)]
 enum Rows {
-    /// A value for each of the columns.
+    /// A value for each of the columns, or none.
     Given(GivenRows),
     Query(Box<QueryPlan>),
 }
@@ -155,11 +155,13 @@ impl InsertPlan {
             InsertSource::Rows(rows) => {
                 binder.changed.push((table.engine().id(), table.name.clone()));
                 binder.push_source(named_source(&table, &table.name, 0));
-                let mut given = GivenRows::new(rows.len(), columns.len());
+                // `()` is a row of defaults, if all rows are.
+                let is_empty =
+                    rows.first().is_some_and(|row| row.is_empty()) && insert.columns.is_none_or(<[_]>::is_empty);
+                let width = if is_empty { 0 } else { columns.len() };
+                let mut given = GivenRows::new(rows.len(), rows.iter().map(|row| row.len()).sum());
                 for (at, row) in rows.iter().enumerate() {
-                    if row.len() != columns.len()
-                        && !(row.is_empty() && insert.columns.is_none_or(|names| names.is_empty()))
-                    {
+                    if row.len() != width {
                         return Err(Error::new(ER_WRONG_VALUE_COUNT_ON_ROW, &[&(at + 1)]));
                     }
                     for (value, &column) in row.iter().zip(&columns) {

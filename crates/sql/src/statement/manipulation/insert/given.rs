@@ -1,11 +1,13 @@
 //! The values of VALUES: bound, row by row.
 //!
 //! ```text
-//!   sources   | 7 | text | DEFAULT | a + 1 | 8 | text | ...        one for each column of each row
-//!   texts     | first row's text | second row's | ...
+//!   ends      | 3 | 3 | 6 | ...                                    (1, 'a', DEFAULT), (), (2, 'b', a + 1), ...
+//!   sources   | 1 | text | DEFAULT | 2 | text | a + 1 | ...
+//!   texts     | a | b | ...
 //! ```
 //!
-//! A statement may have thousands of rows: what is text lies side by side, and no literal has memory of its own.
+//! A statement may have thousands of rows: what is text lies side by side, and no literal has memory of its own. Nor has `()`,
+//! however many columns there are: all of this is no more than some times the statement.
 
 use meseta_types::{Collation, Datum};
 
@@ -30,24 +32,23 @@ pub enum GivenValue<'v> {
     Constant(Datum<'v>),
     /// What an expression yields.
     Computed(&'v Expr),
-    /// DEFAULT, or nothing.
+    /// DEFAULT.
     Default,
 }
 
 /// Rows of values.
 #[derive(Debug)]
 pub struct GivenRows {
-    /// Values a row.
-    width: usize,
-    rows: usize,
+    /// Where each row's values end.
+    ends: Vec<u32>,
     sources: Vec<Source>,
     texts: Vec<u8>,
 }
 
 impl GivenRows {
-    /// None yet; there are going to be so many, of so many values.
-    pub fn new(rows: usize, width: usize) -> Self {
-        Self { width, rows: 0, sources: Vec::with_capacity(rows * width), texts: Vec::new() }
+    /// None yet; there are going to be so many, and so many values in all.
+    pub fn new(rows: usize, values: usize) -> Self {
+        Self { ends: Vec::with_capacity(rows), sources: Vec::with_capacity(values), texts: Vec::new() }
     }
 
     /// The row's next value is known: that of a literal.
@@ -77,20 +78,20 @@ impl GivenRows {
         self.sources.push(Source::Default);
     }
 
-    /// The row is whole: what it lacks is the columns' defaults.
+    /// The row is whole.
     pub fn end_row(&mut self) {
-        self.rows += 1;
-        self.sources.resize_with(self.rows * self.width, || Source::Default);
+        self.ends.push(self.sources.len() as u32);
     }
 
     /// How many rows there are.
     pub fn len(&self) -> usize {
-        self.rows
+        self.ends.len()
     }
 
-    /// A row's values.
+    /// A row's values: one for each column, or none.
     pub fn row(&self, row: usize) -> impl ExactSizeIterator<Item = GivenValue<'_>> {
-        self.sources[row * self.width..][..self.width].iter().map(|source| match source {
+        let start = row.checked_sub(1).map_or(0, |before| self.ends[before]);
+        self.sources[start as usize..self.ends[row] as usize].iter().map(|source| match source {
             Source::Constant(value) => GivenValue::Constant(value.get()),
             Source::Text { at, len, collation } => {
                 GivenValue::Constant(Datum::Text(&self.texts[*at as usize..][..*len as usize], *collation))
