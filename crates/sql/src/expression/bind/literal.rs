@@ -3,6 +3,7 @@
 use meseta_errors::ER_ILLEGAL_VALUE_FOR_TYPE;
 use meseta_parser::{LiftedKind, Span, ast};
 use meseta_types::double::parse_double;
+use meseta_types::integer::parse_integer;
 use meseta_types::temporal::{parse_datetime, parse_time};
 use meseta_types::{Charset, Collated, Collation, DataType, Datum, Decimal, Derivation, SqlError};
 
@@ -51,10 +52,7 @@ impl Binder<'_, '_> {
         let lifted = self.facts.lifted.get(number).filter(|lifted| lifted.span == span)?;
         let data_type = match (lifted.kind, literal) {
             (LiftedKind::Integer, _) => typing::integer(20),
-            (LiftedKind::Decimal, ast::Literal::Decimal(digits)) => {
-                let scale = digits.iter().rev().take_while(|byte| **byte != b'.').count();
-                typing::decimal(65, scale.min(30) as u32, false)
-            }
+            (LiftedKind::Decimal, ast::Literal::Decimal(digits)) => typing::decimal(65, scale_of(digits), false),
             (LiftedKind::Decimal, _) => DataType::decimal(65, 30),
             (LiftedKind::Float, _) => DataType::DOUBLE,
             (LiftedKind::String | LiftedKind::WideString, _) => {
@@ -178,12 +176,11 @@ pub fn literal_value<'a>(literal: &ast::Literal<'a>, connection: Collation) -> R
         ast::Literal::True => Datum::Signed(1),
         ast::Literal::False => Datum::Signed(0),
         ast::Literal::Integer(digits) => {
-            let number = digits.iter().try_fold(0u64, |number, digit| {
-                number.checked_mul(10)?.checked_add(u64::from(digit.wrapping_sub(b'0')))
-            });
-            match number {
-                Some(number) => i64::try_from(number).map_or(Datum::Unsigned(number), Datum::Signed),
-                None => Datum::Decimal(Decimal::parse(digits).value),
+            let parsed = parse_integer(digits);
+            match i64::try_from(parsed.magnitude) {
+                _ if parsed.overflow => Datum::Decimal(Decimal::parse(digits).value),
+                Ok(number) => Datum::Signed(number),
+                Err(_) => Datum::Unsigned(parsed.magnitude),
             }
         }
         ast::Literal::Decimal(digits) => Datum::Decimal(Decimal::parse(digits).value),
@@ -218,10 +215,14 @@ fn type_of(literal: &ast::Literal<'_>, value: Datum<'_>) -> DataType {
     }
 }
 
+/// How many digits are behind the point.
+fn scale_of(digits: &[u8]) -> u32 {
+    digits.iter().position(|byte| *byte == b'.').map_or(0, |at| digits.len() - at - 1) as u32
+}
+
 fn decimal_type(digits: &[u8]) -> DataType {
-    let scale = digits.iter().position(|byte| *byte == b'.').map_or(0, |at| digits.len() - at - 1);
     let whole = digits.iter().take_while(|byte| **byte != b'.').skip_while(|byte| **byte == b'0').count();
-    typing::decimal(whole as u32, scale as u32, false)
+    typing::decimal(whole as u32, scale_of(digits), false)
 }
 
 /// Names of user variables are the same in upper and lower case.
