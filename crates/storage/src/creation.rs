@@ -50,7 +50,8 @@ pub(crate) fn create(disk: &dyn Disk, names: &[String], options: &StoreOptions) 
         let control = Control {
             node_capacity: options.node_capacity as u32,
             epoch: FIRST_EPOCH,
-            clean: false,
+            // Nothing has been logged: there is nothing to look for.
+            clean: true,
             log_files: log_files as u32,
             log_file_len,
             batch_pages: options.batch_pages as u32,

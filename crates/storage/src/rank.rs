@@ -125,6 +125,13 @@ impl<T> RankedMutex<T> {
     }
 }
 
+impl<T> RankedGuard<'_, T> {
+    /// Gives the mutex to who waits for it, if anybody does, and has it again after that.
+    pub fn let_others_first(&mut self) {
+        parking_lot::MutexGuard::bump(&mut self.inner);
+    }
+}
+
 impl<T> std::ops::Deref for RankedGuard<'_, T> {
     type Target = T;
     fn deref(&self) -> &T {

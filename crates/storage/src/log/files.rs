@@ -20,8 +20,10 @@ use super::block::{BLOCK_LEN, BLOCK_PAYLOAD};
 use crate::error::{ErrorKind, Result};
 use crate::io::{AlignedBuffer, Disk, DiskFile, IO_ALIGN};
 
-/// Bytes that one step of filling writes: about half a millisecond.
+/// Bytes that one step of filling writes: a quarter of a millisecond, for which a commit may have to wait.
 const FILL_LEN: u64 = 1 << 20;
+/// Bytes of a new ring that are filled before it is used: more than the first start writes.
+const FILLED_FIRST: u64 = 8 << 20;
 
 /// The files of the ring.
 pub struct LogFiles {
@@ -35,7 +37,8 @@ pub fn file_name(index: usize) -> String {
 }
 
 impl LogFiles {
-    /// Makes `count` files of `file_len` bytes (a multiple of [`IO_ALIGN`]), zero-filled and synced.
+    /// Makes `count` files of `file_len` bytes (a multiple of [`IO_ALIGN`]), allocated, synced, and filled with zeroes up to
+    /// [`LogFiles::first_unfilled`].
     pub fn create(disk: &dyn Disk, count: usize, file_len: u64) -> Result<Self> {
         assert!(file_len.is_multiple_of(IO_ALIGN as u64));
         let mut files = Vec::with_capacity(count);
@@ -47,18 +50,17 @@ impl LogFiles {
                 io::ErrorKind::StorageFull => ErrorKind::DiskFull { file: name.clone(), bytes: file_len },
                 _ => setup(error),
             })?;
-            file.sync().map_err(setup)?;
             files.push(file);
         }
         let files = Self { files, file_len };
+        let setup = |what: &'static str| move |error| ErrorKind::Setup { what: what.into(), error };
         // Overwriting space that is allocated but was never written makes each sync change file metadata: three times
-        // slower. The first file is written once here; the others by `Log::fill_ahead`, before the log gets there.
+        // slower. The beginning is written once here; the rest by `Log::fill_ahead`, before the log gets there.
         let mut at = 0;
         while at < files.first_unfilled() {
-            at = files
-                .fill(at)
-                .map_err(|error| ErrorKind::Setup { what: format!("filling {}", file_name(0)), error })?;
+            (at, _) = files.fill(at).map_err(setup("filling meseta.log.00"))?;
         }
+        files.sync_all().map_err(setup("syncing the files meseta.log.*"))?;
         Ok(files)
     }
 
@@ -80,6 +82,12 @@ impl LogFiles {
         Ok(Self { files, file_len })
     }
 
+    /// A ring of these files.
+    #[cfg(test)]
+    pub fn over(files: Vec<Arc<dyn DiskFile>>, file_len: u64) -> Self {
+        Self { files, file_len }
+    }
+
     /// From here on the files are only written (invariant 1).
     pub fn use_page_cache(&self) -> io::Result<()> {
         self.files.iter().try_for_each(|file| file.use_page_cache())
@@ -87,23 +95,16 @@ impl LogFiles {
 
     /// Where [`LogFiles::create`] stopped writing zeroes: a byte of the ring.
     pub fn first_unfilled(&self) -> u64 {
-        self.file_len
+        self.file_len.min(FILLED_FIRST)
     }
 
-    /// Writes zeroes over the next stretch of the ring, and syncs each file when it is full: only then does it use the
-    /// page cache. Only for the first round
-    /// through the ring, ahead of the log. Returns where to go on.
-    pub fn fill(&self, from: u64) -> io::Result<u64> {
-        let file = &self.files[(from / self.file_len) as usize];
-        let offset = from % self.file_len;
+    /// Writes zeroes over the next stretch of the ring, which lies in one file and is to be synced ([`LogFiles::sync`]). Only for
+    /// the first round through the ring, ahead of the log. Returns where to go on, and the file.
+    pub fn fill(&self, from: u64) -> io::Result<(u64, usize)> {
+        let (file, offset) = ((from / self.file_len) as usize, from % self.file_len);
         let len = FILL_LEN.min(self.file_len - offset);
-        file.write_all_at(&AlignedBuffer::new(len as usize), offset)?;
-        if offset + len == self.file_len {
-            file.sync()?;
-            // Zeroes went past the page cache; the log itself will not.
-            file.use_page_cache()?;
-        }
-        Ok(from + len)
+        self.files[file].write_all_at(&AlignedBuffer::new(len as usize), offset)?;
+        Ok((from + len, file))
     }
 
     /// Number of files.

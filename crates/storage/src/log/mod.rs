@@ -32,6 +32,8 @@ pub mod buffer;
 pub mod files;
 pub mod mapped;
 pub mod reader;
+#[cfg(test)]
+mod tests;
 mod voucher;
 pub mod waiters;
 
@@ -587,55 +589,24 @@ impl Log {
     /// Fills the next stretch of a new ring with zeroes, ahead of the log's first round. For the writer's thread.
     /// Returns whether there is more to fill.
     pub fn fill_ahead(&self, filled: &mut u64) -> Result<bool> {
+        let failed = |error| self.health.stop(format!("filling the log files: {error}"));
         // Nobody writes the log meanwhile, so what is behind stays behind.
-        let _writer = self.writer.lock();
+        let mut writer = self.writer.lock();
+        // This thread comes again and again, and would be here first each time.
+        writer.let_others_first();
         let written = (block_of(self.written.reached()) + BLOCKS_PER_ALIGN) * BLOCK_LEN as u64;
         if *filled >= self.files.ring_len() || *filled < written {
             return Ok(false); // full, or the log has caught up: what is left costs it slower syncs, once
         }
-        *filled =
-            self.files.fill(*filled).map_err(|error| self.health.stop(format!("filling the log files: {error}")))?;
+        let (next, file) = self.files.fill(*filled).map_err(failed)?;
+        drop(writer);
+        self.files.sync(file).map_err(failed)?;
+        *filled = next;
         Ok(true)
     }
 
     /// The ring.
     pub fn files(&self) -> &LogFiles {
         &self.files
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use std::sync::mpsc;
-
-    use crate::options::{Background, StoreOptions};
-    use crate::store::Store;
-
-    /// Who finds somebody else syncing, and so gathers, has the log told.
-    #[test]
-    fn who_cannot_sync_itself_is_answered_when_those_who_gathered_are_flushed() {
-        let directory = tempfile::tempdir().unwrap();
-        let options = StoreOptions { background: Background::Inline, ..StoreOptions::default() };
-        let store = Store::open(directory.path(), options).unwrap();
-        let end = store.root_tree().put(b"key", b"value").unwrap();
-        let log = &store.core().log;
-        std::thread::scope(|scope| {
-            let (held, is_held) = mpsc::channel();
-            let (done, is_done) = mpsc::channel::<()>();
-            let syncing = scope.spawn(move || {
-                let _flushing = log.flusher.lock();
-                held.send(()).unwrap();
-                is_done.recv().unwrap();
-            });
-            is_held.recv().unwrap();
-            assert!(!log.try_durable(end).unwrap());
-            done.send(()).unwrap();
-            syncing.join().unwrap();
-        });
-        let (answer, answered) = mpsc::channel();
-        store.on_durable_gathered(end, move |outcome| drop(answer.send(outcome)));
-        assert!(answered.try_recv().is_err());
-        store.flush_gathered();
-        answered.try_recv().unwrap().unwrap();
     }
 }

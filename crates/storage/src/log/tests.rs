@@ -1,0 +1,98 @@
+use std::io;
+use std::sync::{Arc, mpsc};
+
+use parking_lot::Mutex;
+
+use super::block::block_start;
+use super::buffer::LogBuffer;
+use super::files::LogFiles;
+use super::{Log, Resume};
+use crate::io::{DiskFile, Request};
+use crate::options::{Background, StoreOptions};
+use crate::store::Store;
+
+/// Who finds somebody else syncing, and so gathers, has the log told.
+#[test]
+fn who_cannot_sync_itself_is_answered_when_those_who_gathered_are_flushed() {
+    let directory = tempfile::tempdir().unwrap();
+    let options = StoreOptions { background: Background::Inline, ..StoreOptions::default() };
+    let store = Store::open(directory.path(), options).unwrap();
+    let end = store.root_tree().put(b"key", b"value").unwrap();
+    let log = &store.core().log;
+    std::thread::scope(|scope| {
+        let (held, is_held) = mpsc::channel();
+        let (done, is_done) = mpsc::channel::<()>();
+        let syncing = scope.spawn(move || {
+            let _flushing = log.flusher.lock();
+            held.send(()).unwrap();
+            is_done.recv().unwrap();
+        });
+        is_held.recv().unwrap();
+        assert!(!log.try_durable(end).unwrap());
+        done.send(()).unwrap();
+        syncing.join().unwrap();
+    });
+    let (answer, answered) = mpsc::channel();
+    store.on_durable_gathered(end, move |outcome| drop(answer.send(outcome)));
+    assert!(answered.try_recv().is_err());
+    store.flush_gathered();
+    answered.try_recv().unwrap().unwrap();
+}
+
+/// A file of zeroes that says when it is being synced, and goes on when it is told to.
+struct SlowFile {
+    syncing: mpsc::Sender<()>,
+    go_on: Mutex<mpsc::Receiver<()>>,
+}
+
+impl DiskFile for SlowFile {
+    fn read_at(&self, buffer: &mut [u8], _: u64) -> io::Result<usize> {
+        buffer.fill(0);
+        Ok(buffer.len())
+    }
+
+    fn write_at(&self, buffer: &[u8], _: u64) -> io::Result<usize> {
+        Ok(buffer.len())
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.syncing.send(()).unwrap();
+        self.go_on.lock().recv().map_err(io::Error::other)
+    }
+
+    fn len(&self) -> io::Result<u64> {
+        Ok(FILE_LEN)
+    }
+
+    fn allocate(&self, _: u64) -> io::Result<()> {
+        Ok(())
+    }
+
+    fn submit(&self, _: Vec<Request>) {
+        unreachable!("the log writes by itself")
+    }
+}
+
+const FILE_LEN: u64 = 16 << 20;
+
+/// A new ring is filled for seconds, at the first start and after it: no commit is to wait for that.
+#[test]
+fn the_log_may_be_written_while_what_fills_its_ring_is_synced() {
+    let ((is_syncing, syncing), (go_on, told)) = (mpsc::channel(), mpsc::channel());
+    let file = Arc::new(SlowFile { syncing: is_syncing, go_on: Mutex::new(told) });
+    let files = LogFiles::over(vec![file], FILE_LEN);
+    let start = block_start(1);
+    let resume = Resume { start, recovered: start, checkpoint: start, epoch: 2, inline: true };
+    let buffer = LogBuffer::new(1 << 20, start);
+    let log = Log::new(files, buffer, resume, Arc::default(), Arc::default()).unwrap();
+    let mut filled = log.files().first_unfilled();
+    std::thread::scope(|scope| {
+        let filling = scope.spawn(|| log.fill_ahead(&mut filled).unwrap());
+        syncing.recv().unwrap();
+        let is_free = log.writer.try_lock().is_some();
+        go_on.send(()).unwrap();
+        assert!(filling.join().unwrap());
+        assert!(is_free);
+    });
+    assert!(filled > log.files().first_unfilled());
+}
