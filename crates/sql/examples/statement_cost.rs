@@ -12,7 +12,9 @@ use std::time::Instant;
 
 use meseta_sql::Result;
 use meseta_sql::query::{OutputColumn, OutputColumns};
-use meseta_sql::session::{Answer, Done, Identity, Instance, Parameters, Session, Status, Undisturbed};
+use meseta_sql::session::{
+    Answer, Done, Identity, Instance, Parameters, PreparedStatement, Session, Status, Undisturbed,
+};
 use meseta_storage::{Store, StoreOptions};
 use meseta_types::{DataType, Datum};
 
@@ -86,7 +88,7 @@ fn digits(row: u64, groups: u64) -> String {
 /// A session, and what it has prepared.
 struct Client {
     session: Session,
-    prepared: u32,
+    prepared: Option<PreparedStatement>,
 }
 
 fn argument(number: usize, default: u64) -> u64 {
@@ -148,7 +150,7 @@ fn main() {
             session.use_database("sbtest").expect("it is there");
             session
         }))
-        .map(|session| Client { session, prepared: 0 })
+        .map(|session| Client { session, prepared: None })
         .collect();
     for (name, text) in [
         ("point select", "SELECT c FROM sbtest1 WHERE id=?"),
@@ -166,17 +168,17 @@ fn main() {
         measure(&format!("{name}, prepared"), few, table_rows, |key| {
             turn = (turn + 1) % clients.len();
             let client = &mut clients[turn];
-            if client.prepared == 0 {
-                client.prepared = client.session.prepare(text.as_bytes()).expect("it can be read").id;
-            }
+            let session = &mut client.session;
+            let prepared =
+                client.prepared.get_or_insert_with(|| session.prepare(text.as_bytes()).expect("it can be read").0);
             let values = [Datum::Signed(key as i64); 2];
             let parameters = Parameters { values: &values[..parameters], types: &types };
             let mut rows = Rows::default();
-            let done = client.session.execute_prepared(client.prepared, parameters, &mut rows);
+            let done = session.execute_prepared(prepared, parameters, &mut rows);
             done.expect("the rows are only counted");
             rows.0
         });
-        clients.iter_mut().for_each(|client| client.prepared = 0);
+        clients.iter_mut().for_each(|client| client.prepared = None);
         measure(&format!("{name}, text"), few, table_rows, |key| {
             turn = (turn + 1) % clients.len();
             run(&mut clients[turn].session, &text.replace('?', &key.to_string()))

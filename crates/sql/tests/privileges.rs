@@ -212,12 +212,12 @@ fn a_plan_is_shared_and_each_execution_is_checked() {
     assert_eq!(ok(&mut user, "select current_role(), current_user(), user()"), [["`r`@`%`", "u@%", "u@localhost"]]);
     assert_eq!(ok(&mut user, query), [["2"]]);
     // Prepared once, checked whenever it runs.
-    let prepared = user.prepare(query.as_bytes()).unwrap();
+    let (mut prepared, _) = user.prepare(query.as_bytes()).unwrap();
     ok(&mut user, "set role none");
     let mut answer = Text::default();
-    user.execute_prepared(prepared.id, Default::default(), &mut answer).unwrap();
+    user.execute_prepared(&mut prepared, Default::default(), &mut answer).unwrap();
     assert_eq!(answer.error.map(|error| error.0), Some(1143));
-    let error = user.prepare(query.as_bytes()).unwrap_err();
+    let error = user.prepare(query.as_bytes()).err().unwrap();
     assert_eq!(error.code, ErrorCode(1143));
     ok(&mut root, "drop user u");
     denied(&mut user, query, no);

@@ -14,7 +14,9 @@ use meseta_server::backend::{Claim, ConnectionHandle, End, Opening, Peer, Reason
 use meseta_server::{Backend, Outcome, Reply, Session, blocking};
 use meseta_sql::account::SessionAccount;
 use meseta_sql::query::OutputColumn;
-use meseta_sql::session::{Bell, Counter, Identity, Instance, Interrupts, KnownMap, Parameters, Session as SqlSession};
+use meseta_sql::session::{
+    Bell, Counter, Identity, Instance, Interrupts, KnownMap, Parameters, PreparedStatement, Session as SqlSession,
+};
 use meseta_sql::{Error, Result};
 use meseta_storage::{Lsn, StorageError, Store};
 use meseta_types::{Collation, DataType, Date, DateTime, Datum, Decimal, Time};
@@ -137,6 +139,7 @@ impl Backend for SqlBackend {
             multi_statements,
             store: self.0.instance.engine.store().clone(),
             statements: KnownMap::default(),
+            last_statement: 0,
             limits: [0; 3],
         }))
     }
@@ -177,12 +180,17 @@ impl Interrupts for ConnectionInterrupts {
     }
 }
 
-/// What the protocol keeps of a prepared statement.
-#[derive(Default)]
-struct StatementState {
+/// A prepared statement, and what the protocol keeps of it.
+struct ClientStatement {
+    prepared: PreparedStatement,
     types: ParameterTypes,
     long_data: LongData,
     cursor: Option<Cursor>,
+}
+
+/// There is no statement of this number.
+fn unknown_statement(id: u32, command: &str) -> Error {
+    Error::new(meseta_errors::ER_UNKNOWN_STMT_HANDLER, &[&id, &command])
 }
 
 struct ClientSession {
@@ -194,8 +202,10 @@ struct ClientSession {
     multi_statements: bool,
     /// To hear when a commit is durable.
     store: Store,
-    /// `None` while one is executed.
-    statements: KnownMap<u32, Option<Box<StatementState>>>,
+    /// By number; `None` while one is executed.
+    statements: KnownMap<u32, Option<Box<ClientStatement>>>,
+    /// The number of the last that was prepared.
+    last_statement: u32,
     /// `wait_timeout`, `net_read_timeout`, `net_write_timeout`, as the connection was told.
     limits: [u64; 3],
 }
@@ -212,8 +222,8 @@ impl ClientSession {
         self.ended(done, reply)
     }
 
-    /// What is kept of a prepared statement that is not being executed.
-    fn statement(&mut self, id: u32) -> Option<&mut StatementState> {
+    /// A prepared statement that is not being executed.
+    fn statement(&mut self, id: u32) -> Option<&mut ClientStatement> {
         self.statements.get_mut(&id)?.as_deref_mut()
     }
 
@@ -362,54 +372,59 @@ impl Session for ClientSession {
 
     fn prepare(&mut self, text: &[u8], reply: &mut Reply<'_>) -> Outcome {
         self.session.count(Counter::ComStmtPrepare);
-        let facts = match self.session.prepare(text) {
-            Ok(facts) => facts,
+        let (prepared, columns) = match self.session.prepare(text) {
+            Ok(prepared) => prepared,
             Err(error) => return Self::failed(reply, &error),
         };
-        self.statements.insert(facts.id, Some(Box::default()));
-        self.session.log_prepared(facts.id, None);
+        self.session.log_prepared(&prepared, None);
         let capabilities = reply.capabilities();
         let results = self.session.status().results;
+        let parameters = prepared.parameters();
+        self.last_statement = self.last_statement.wrapping_add(1).max(1);
         let ok = PrepareOk {
-            statement_id: facts.id,
-            columns: facts.columns.len() as u16,
-            parameters: facts.parameters as u16,
+            statement_id: self.last_statement,
+            columns: columns.len() as u16,
+            parameters: parameters as u16,
             warnings: 0,
             with_definitions: true,
         };
         ok.write(reply.writer(), capabilities);
         let end = EofPacket { status: self.status(), warnings: 0 };
-        if facts.parameters > 0 {
+        if parameters > 0 {
             let data_type = DataType::Varchar { length: 21_845, collation: Collation::Binary };
             let parameter = OutputColumn { name: b"?"[..].into(), origin: None, data_type, nullable: true };
-            (0..facts.parameters).for_each(|_| write_column(reply, &parameter, results));
+            (0..parameters).for_each(|_| write_column(reply, &parameter, results));
             end.write_end_of_columns(reply.writer(), capabilities);
         }
-        if !facts.columns.is_empty() {
-            facts.columns.iter().for_each(|column| write_column(reply, column, results));
+        if !columns.is_empty() {
+            columns.iter().for_each(|column| write_column(reply, column, results));
             end.write_end_of_columns(reply.writer(), capabilities);
         }
+        let statement = ClientStatement {
+            prepared,
+            types: ParameterTypes::default(),
+            long_data: LongData::default(),
+            cursor: None,
+        };
+        self.statements.insert(self.last_statement, Some(Box::new(statement)));
         Outcome::Done
     }
 
     fn execute(&mut self, execute: Execute<'_>, reply: &mut Reply<'_>) -> Outcome {
         let id = execute.statement_id;
-        let count = match self.session.prepared_text(id, "mysqld_stmt_execute") {
-            Ok((text, count)) => {
-                reply.set_info(text);
-                count as usize
-            }
-            Err(error) => return Self::failed(reply, &error),
-        };
-        let collation = self.session.variables().settings().collation_connection;
         // Taken out for the execution: values are borrowed from it.
-        let mut state = self.statements.get_mut(&id).and_then(Option::take).unwrap_or_default();
-        state.cursor = None;
+        let Some(mut statement) = self.statements.get_mut(&id).and_then(Option::take) else {
+            return Self::failed(reply, &unknown_statement(id, "mysqld_stmt_execute"));
+        };
+        let ClientStatement { prepared, types: kept, long_data, cursor } = &mut *statement;
+        reply.set_info(prepared.text());
+        let count = prepared.parameters() as usize;
+        let collation = self.session.variables().settings().collation_connection;
+        *cursor = None;
         self.session.count(Counter::ComStmtExecute);
         let with_cursor = execute.cursor.has(CursorFlags::READ_ONLY);
         let mut values: SmallVec<[Datum<'_>; 8]> = SmallVec::new();
         let mut types: SmallVec<[DataType; 8]> = SmallVec::new();
-        let StatementState { types: kept, long_data, cursor } = &mut *state;
         let long = (!long_data.is_empty()).then_some(&*long_data);
         let read = execute.parameters(reply.capabilities(), count, kept, long).and_then(|parameters| {
             for parameter in parameters.take(count) {
@@ -424,12 +439,12 @@ impl Session for ClientSession {
                 let limit = self.session.variables().settings().tmp_table_size.max(256 << 20) as usize;
                 let mut answer = CursorAnswer::new(ReplyAnswer::new(&mut *reply, true), limit);
                 let parameters = Parameters { values: &values, types: &types };
-                let done = self.session.execute_prepared(id, parameters, &mut answer);
+                let done = self.session.execute_prepared(prepared, parameters, &mut answer);
                 *cursor = answer.opened.take();
                 self.ended(done, reply)
             }
             Ok(()) => self.answered(reply, true, |session, answer| {
-                session.execute_prepared(id, Parameters { values: &values, types: &types }, answer)
+                session.execute_prepared(prepared, Parameters { values: &values, types: &types }, answer)
             }),
             Err(_) => {
                 reply.error(meseta_errors::ER_MALFORMED_PACKET, &[]);
@@ -437,27 +452,25 @@ impl Session for ClientSession {
             }
         };
         drop((values, types));
-        state.long_data.clear();
-        if let Some(kept) = self.statements.get_mut(&id) {
-            *kept = Some(state);
+        long_data.clear();
+        if let Some(place) = self.statements.get_mut(&id) {
+            *place = Some(statement);
         }
         outcome
     }
 
     fn fetch(&mut self, statement_id: u32, rows: u32, reply: &mut Reply<'_>) -> Outcome {
         self.session.count(Counter::ComStmtFetch);
-        if let Err(error) = self.session.prepared_text(statement_id, "mysqld_stmt_fetch") {
-            return Self::failed(reply, &error);
-        }
         let status = self.status();
-        let Some(mut cursor) = self.statement(statement_id).and_then(|state| state.cursor.take()) else {
+        let Some(statement) = self.statement(statement_id) else {
+            return Self::failed(reply, &unknown_statement(statement_id, "mysqld_stmt_fetch"));
+        };
+        let Some(mut cursor) = statement.cursor.take() else {
             reply.error(meseta_errors::ER_STMT_HAS_NO_OPEN_CURSOR, &[&statement_id]);
             return Outcome::Done;
         };
-        if cursor.fetch(rows, status, reply)
-            && let Some(state) = self.statement(statement_id)
-        {
-            state.cursor = Some(cursor);
+        if cursor.fetch(rows, status, reply) {
+            statement.cursor = Some(cursor);
         }
         Outcome::Done
     }
@@ -474,20 +487,17 @@ impl Session for ClientSession {
     fn close_statement(&mut self, statement_id: u32) {
         self.session.count(Counter::ComStmtClose);
         self.session.log_command("Close stmt", b"");
-        self.session.close_prepared(statement_id);
         self.statements.remove(&statement_id);
     }
 
     fn reset_statement(&mut self, statement_id: u32, reply: &mut Reply<'_>) -> Outcome {
         self.session.count(Counter::ComStmtReset);
         self.session.log_command("Reset stmt", b"");
-        if let Err(error) = self.session.prepared_text(statement_id, "mysqld_stmt_reset") {
-            return Self::failed(reply, &error);
-        }
-        if let Some(state) = self.statement(statement_id) {
-            state.long_data.clear();
-            state.cursor = None;
-        }
+        let Some(statement) = self.statement(statement_id) else {
+            return Self::failed(reply, &unknown_statement(statement_id, "mysqld_stmt_reset"));
+        };
+        statement.long_data.clear();
+        statement.cursor = None;
         self.ping(reply)
     }
 

@@ -13,6 +13,7 @@ use meseta_types::{Collation, DataType, Datum, IntegerSize};
 use super::connections::{Process, SessionShared};
 use super::counters::{Counter, counter_of};
 use super::plan::{Parameters, PlanBody, StatementPlan};
+use super::prepared::PreparedStatement;
 use super::{Logged, Session, clock, logs};
 use crate::account::Use;
 use crate::error::{Error, Result};
@@ -191,16 +192,15 @@ impl Session {
     }
 
     /// Writes a prepared statement that was prepared, or (with values) is executed, into the general log, if that is on.
-    pub fn log_prepared(&self, id: u32, values: Option<&[Datum<'_>]>) {
+    pub fn log_prepared(&self, statement: &PreparedStatement, values: Option<&[Datum<'_>]>) {
         if !self.instance.logs.general.is_on() {
             return;
         }
-        let Some((text, has_secret)) = self.logged_of_prepared(id) else { return };
         let text = match values {
-            Some(values) => logs::with_values(text, values),
-            None => text.to_vec(),
+            Some(values) => logs::with_values(statement.text(), values),
+            None => statement.text().to_vec(),
         };
-        let text = if has_secret { logs::without_secrets(&text) } else { text };
+        let text = if statement.has_secret() { logs::without_secrets(&text) } else { text };
         self.log_command(if values.is_some() { "Execute" } else { "Prepare" }, &text);
     }
 
@@ -254,7 +254,7 @@ impl Session {
     /// The columns of a table whose names are like a pattern (empty: all), with their defaults: COM_FIELD_LIST.
     pub fn field_list(&mut self, table: &str, pattern: &[u8]) -> Result<Vec<(OutputColumn, Option<String>)>> {
         let text = format!("SELECT * FROM {}", crate::schema::quoted_name(table));
-        let (_, columns) = self.read_prepared(text.as_bytes())?;
+        let (_, columns) = self.prepare(text.as_bytes())?;
         let database = self.facts.database.clone().unwrap_or_default();
         let found = self.engine.schema().table_named(&database, table).ok().cloned();
         let known = found.and_then(|found| self.instance.tables.get(&found).ok());

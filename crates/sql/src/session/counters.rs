@@ -37,17 +37,38 @@ macro_rules! counters {
 }
 
 counters! {
+    // What most statements count: side by side, so that it is two lines of a processor's cache and not ten.
+    Questions = "Questions",
+    ComStmtExecute = "Com_stmt_execute",
+    ComSelect = "Com_select",
+    HandlerReadKey = "Handler_read_key",
+    HandlerReadNext = "Handler_read_next",
+    InnodbRowsRead = "Innodb_rows_read",
+    SelectRange = "Select_range",
+    HandlerCommit = "Handler_commit",
+    ComBegin = "Com_begin",
+    ComCommit = "Com_commit",
+    ComInsert = "Com_insert",
+    ComUpdate = "Com_update",
+    ComDelete = "Com_delete",
+    HandlerWrite = "Handler_write",
+    HandlerUpdate = "Handler_update",
+    HandlerDelete = "Handler_delete",
+    InnodbRowsInserted = "Innodb_rows_inserted",
+    InnodbRowsUpdated = "Innodb_rows_updated",
+    InnodbRowsDeleted = "Innodb_rows_deleted",
+    SortRows = "Sort_rows",
+    SortScan = "Sort_scan",
+    // All others.
     ComAlterDb = "Com_alter_db",
     ComAlterTable = "Com_alter_table",
     ComAlterUser = "Com_alter_user",
     ComAlterUserDefaultRole = "Com_alter_user_default_role",
     ComAnalyze = "Com_analyze",
-    ComBegin = "Com_begin",
     ComCallProcedure = "Com_call_procedure",
     ComChangeDb = "Com_change_db",
     ComCheck = "Com_check",
     ComChecksum = "Com_checksum",
-    ComCommit = "Com_commit",
     ComCreateDb = "Com_create_db",
     ComCreateIndex = "Com_create_index",
     ComCreateRole = "Com_create_role",
@@ -55,7 +76,6 @@ counters! {
     ComCreateUser = "Com_create_user",
     ComCreateView = "Com_create_view",
     ComDeallocSql = "Com_dealloc_sql",
-    ComDelete = "Com_delete",
     ComDeleteMulti = "Com_delete_multi",
     ComDo = "Com_do",
     ComDropDb = "Com_drop_db",
@@ -73,7 +93,6 @@ counters! {
     ComHaClose = "Com_ha_close",
     ComHaOpen = "Com_ha_open",
     ComHaRead = "Com_ha_read",
-    ComInsert = "Com_insert",
     ComInsertSelect = "Com_insert_select",
     ComKill = "Com_kill",
     ComLoad = "Com_load",
@@ -93,7 +112,6 @@ counters! {
     ComRollback = "Com_rollback",
     ComRollbackToSavepoint = "Com_rollback_to_savepoint",
     ComSavepoint = "Com_savepoint",
-    ComSelect = "Com_select",
     ComSetOption = "Com_set_option",
     ComSetPassword = "Com_set_password",
     ComSetRole = "Com_set_role",
@@ -144,7 +162,6 @@ counters! {
     ComRestart = "Com_restart",
     ComShutdown = "Com_shutdown",
     ComStmtClose = "Com_stmt_close",
-    ComStmtExecute = "Com_stmt_execute",
     ComStmtFetch = "Com_stmt_fetch",
     ComStmtPrepare = "Com_stmt_prepare",
     ComStmtReset = "Com_stmt_reset",
@@ -152,7 +169,6 @@ counters! {
     ComTruncate = "Com_truncate",
     ComUnlockInstance = "Com_unlock_instance",
     ComUnlockTables = "Com_unlock_tables",
-    ComUpdate = "Com_update",
     ComUpdateMulti = "Com_update_multi",
     ComXaCommit = "Com_xa_commit",
     ComXaEnd = "Com_xa_end",
@@ -161,33 +177,19 @@ counters! {
     ComXaRollback = "Com_xa_rollback",
     ComXaStart = "Com_xa_start",
     CreatedTmpTables = "Created_tmp_tables",
-    HandlerCommit = "Handler_commit",
-    HandlerDelete = "Handler_delete",
     HandlerReadFirst = "Handler_read_first",
-    HandlerReadKey = "Handler_read_key",
     HandlerReadLast = "Handler_read_last",
-    HandlerReadNext = "Handler_read_next",
     HandlerReadPrev = "Handler_read_prev",
     HandlerReadRndNext = "Handler_read_rnd_next",
     HandlerRollback = "Handler_rollback",
     HandlerSavepoint = "Handler_savepoint",
     HandlerSavepointRollback = "Handler_savepoint_rollback",
-    HandlerUpdate = "Handler_update",
-    HandlerWrite = "Handler_write",
-    InnodbRowsDeleted = "Innodb_rows_deleted",
-    InnodbRowsInserted = "Innodb_rows_inserted",
-    InnodbRowsRead = "Innodb_rows_read",
-    InnodbRowsUpdated = "Innodb_rows_updated",
     MaxExecutionTimeExceeded = "Max_execution_time_exceeded",
     MaxExecutionTimeSet = "Max_execution_time_set",
-    Questions = "Questions",
     SelectFullJoin = "Select_full_join",
     SelectFullRangeJoin = "Select_full_range_join",
-    SelectRange = "Select_range",
     SelectScan = "Select_scan",
     SlowQueries = "Slow_queries",
-    SortRows = "Sort_rows",
-    SortScan = "Sort_scan",
 }
 
 /// How many there are.
@@ -346,16 +348,16 @@ fn counter_of_show(what: &ShowWhat<'_>) -> Option<Counter> {
 
 /// What one session counts. Only its own thread writes.
 #[derive(Debug)]
+#[repr(C)]
 pub struct SessionCounters {
-    counts: Box<[AtomicU64]>,
     /// When the transaction began that is open, or the last: microseconds since 1970.
     transaction_since: AtomicI64,
+    counts: [AtomicU64; COUNTERS],
 }
 
 impl Default for SessionCounters {
     fn default() -> Self {
-        let counts = (0..COUNTERS).map(|_| AtomicU64::new(0)).collect();
-        Self { counts, transaction_since: AtomicI64::new(0) }
+        Self { transaction_since: AtomicI64::new(0), counts: [const { AtomicU64::new(0) }; COUNTERS] }
     }
 }
 

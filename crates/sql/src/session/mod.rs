@@ -66,7 +66,7 @@ pub use lock::{GlobalReadLock, LockedTables};
 pub use logs::{Log, Logs, check_path};
 pub use meseta_engine::known_hash::KnownMap;
 pub use plan::Parameters;
-pub use prepared::{PreparedFacts, type_of};
+pub use prepared::{PreparedStatement, type_of};
 pub use statistics::StatisticsCache;
 pub use status::ServerStatus;
 pub use tracking::Tracked;
@@ -102,7 +102,7 @@ pub struct Session {
     xa: Option<xa::XaBranch>,
     /// COMMIT RELEASE has been executed.
     is_released: bool,
-    statements: prepared::Statements,
+    named_statements: prepared::NamedStatements,
     /// Global variables as this session has heeded them last.
     globals_heeded: u64,
     /// What the client is told of the session's state.
@@ -168,7 +168,7 @@ impl Session {
             locked: None,
             xa: None,
             is_released: false,
-            statements: prepared::Statements::default(),
+            named_statements: prepared::NamedStatements::default(),
             globals_heeded: 0,
             tracker: tracking::Tracker::default(),
             plans: SessionPlans::default(),

@@ -6,6 +6,8 @@
 //!     SessionPlans   this session's, no other looks at them          --- not there --->  PlanCache   all sessions', in shards
 //! ```
 //!
+//! A prepared statement has its plan with it, and asks the cache only when that is not there or too old.
+//!
 //! # Invariants
 //! 1. A key says all that a plan depends on but the schema: the shape, the types of parameters, the session's variables and
 //!    database. Its 128 bits are hashed with seeds that no client knows.
@@ -45,22 +47,28 @@ type ByKey<V> = KnownMap<PlanKey, V>;
 pub struct CachedPlan {
     /// The plan.
     pub plan: StatementPlan,
-    /// The version of the schema that it was made for.
-    schema_version: u64,
-    /// When it was made: microseconds since 1970.
-    made: i64,
+    made: PlanMoment,
+}
+
+/// A moment at which a plan is made or used.
+#[derive(Clone, Copy, Debug)]
+pub struct PlanMoment {
+    /// The version of the schema.
+    pub schema_version: u64,
+    /// Microseconds since 1970.
+    pub time: i64,
 }
 
 impl CachedPlan {
     /// A plan that was made now.
-    pub fn new(plan: StatementPlan, schema_version: u64, now: i64) -> Self {
-        Self { plan, schema_version, made: now }
+    pub fn new(plan: StatementPlan, made: PlanMoment) -> Self {
+        Self { plan, made }
     }
 
     /// Whether it may still be used.
-    pub fn is_fresh(&self, schema_version: u64, now: i64) -> bool {
-        let age = now.wrapping_sub(self.made);
-        self.schema_version == schema_version && (0..GOOD_FOR.as_micros() as i64).contains(&age)
+    fn is_fresh(&self, at: PlanMoment) -> bool {
+        let micros = at.time.wrapping_sub(self.made.time);
+        self.made.schema_version == at.schema_version && (0..GOOD_FOR.as_micros() as i64).contains(&micros)
     }
 }
 
@@ -87,16 +95,21 @@ impl PlanCache {
         &self.shards[(key.0 >> 64) as usize % SHARDS]
     }
 
-    fn get(&self, key: PlanKey) -> Option<Arc<CachedPlan>> {
-        self.shard(key).read().get(&key).cloned()
+    /// The plan that somebody has, or else the one that is here, if it may still be used.
+    pub fn fresh(&self, own: Option<Arc<CachedPlan>>, key: PlanKey, at: PlanMoment) -> Option<Arc<CachedPlan>> {
+        let is_fresh = |plan: &Arc<CachedPlan>| plan.is_fresh(at);
+        own.filter(is_fresh).or_else(|| self.shard(key).read().get(&key).cloned().filter(is_fresh))
     }
 
-    fn insert(&self, key: PlanKey, plan: Arc<CachedPlan>) {
+    /// Keeps a plan that was made, for all.
+    pub fn add(&self, key: PlanKey, plan: CachedPlan) -> Arc<CachedPlan> {
+        let plan = Arc::new(plan);
         let mut shard = self.shard(key).write();
         if shard.len() >= SHARED / SHARDS {
             forget_half(&mut shard);
         }
-        shard.insert(key, plan);
+        shard.insert(key, Arc::clone(&plan));
+        plan
     }
 }
 
@@ -114,12 +127,11 @@ pub struct SessionPlans(ByKey<Option<Arc<CachedPlan>>>);
 
 impl SessionPlans {
     /// Takes the plan out: it is to be put back when it has run ([`SessionPlans::put_back`]).
-    pub fn take(&mut self, key: PlanKey, shared: &PlanCache, schema_version: u64, now: i64) -> Option<Arc<CachedPlan>> {
-        let own = self.0.get_mut(&key).and_then(Option::take).filter(|plan| plan.is_fresh(schema_version, now));
-        own.or_else(|| shared.get(key).filter(|plan| plan.is_fresh(schema_version, now)))
+    pub fn take(&mut self, key: PlanKey, shared: &PlanCache, at: PlanMoment) -> Option<Arc<CachedPlan>> {
+        shared.fresh(self.0.get_mut(&key).and_then(Option::take), key, at)
     }
 
-    /// Puts back what was taken.
+    /// Puts back what was taken, or was made.
     pub fn put_back(&mut self, key: PlanKey, plan: Arc<CachedPlan>) {
         if let Some(place) = self.0.get_mut(&key) {
             *place = Some(plan);
@@ -130,13 +142,6 @@ impl SessionPlans {
         }
         self.0.insert(key, Some(plan));
     }
-
-    /// Keeps a plan that was made, for all.
-    pub fn add(&mut self, key: PlanKey, shared: &PlanCache, plan: CachedPlan) {
-        let plan = Arc::new(plan);
-        shared.insert(key, Arc::clone(&plan));
-        self.put_back(key, plan);
-    }
 }
 
 #[cfg(test)]
@@ -146,7 +151,11 @@ mod tests {
     use crate::query::{Body, QueryPlan};
     use crate::session::plan::PlanBody;
 
-    fn plan(schema_version: u64, now: i64) -> CachedPlan {
+    const fn at(schema_version: u64, time: i64) -> PlanMoment {
+        PlanMoment { schema_version, time }
+    }
+
+    fn plan(made: PlanMoment) -> CachedPlan {
         let query = QueryPlan::new(Body::Values(Vec::new()), Vec::new());
         let plan = StatementPlan {
             body: PlanBody::Query(query),
@@ -158,7 +167,7 @@ mod tests {
             counts: Box::default(),
             access: (false, false),
         };
-        CachedPlan::new(plan, schema_version, now)
+        CachedPlan::new(plan, made)
     }
 
     #[test]
@@ -166,14 +175,14 @@ mod tests {
         let shared = PlanCache::default();
         let (mut one, mut other) = (SessionPlans::default(), SessionPlans::default());
         let key = PlanKey(7 << 64 | 9);
-        assert!(one.take(key, &shared, 1, 0).is_none());
-        one.add(key, &shared, plan(1, 0));
-        let found = one.take(key, &shared, 1, 5).unwrap();
-        assert!(Arc::ptr_eq(&found, &other.take(key, &shared, 1, 5).unwrap()));
+        assert!(one.take(key, &shared, at(1, 0)).is_none());
+        one.put_back(key, shared.add(key, plan(at(1, 0))));
+        let found = one.take(key, &shared, at(1, 5)).unwrap();
+        assert!(Arc::ptr_eq(&found, &other.take(key, &shared, at(1, 5)).unwrap()));
         one.put_back(key, found);
-        assert!(one.take(key, &shared, 2, 5).is_none());
-        assert!(other.take(key, &shared, 1, GOOD_FOR.as_micros() as i64).is_none());
-        assert!(other.take(key, &shared, 1, -1).is_none(), "a clock that went back");
+        assert!(one.take(key, &shared, at(2, 5)).is_none());
+        assert!(other.take(key, &shared, at(1, GOOD_FOR.as_micros() as i64)).is_none());
+        assert!(other.take(key, &shared, at(1, -1)).is_none(), "a clock that went back");
     }
 
     #[test]
@@ -181,7 +190,8 @@ mod tests {
         let shared = PlanCache::default();
         let mut own = SessionPlans::default();
         for number in 0..3 * SHARED as u128 {
-            own.add(PlanKey(number << 64 | number), &shared, plan(1, 0));
+            let key = PlanKey(number << 64 | number);
+            own.put_back(key, shared.add(key, plan(at(1, 0))));
         }
         assert!(own.0.len() <= OWN);
         let kept: usize = shared.shards.iter().map(|shard| shard.read().len()).sum();

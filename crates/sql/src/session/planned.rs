@@ -10,13 +10,15 @@
 //! A plan that turns out to be for tables that have changed is made anew, unless rows have been shown. What a statement
 //! changed before it failed is undone; a deadlock's victim is rolled back whole.
 
+use std::sync::Arc;
+
 use meseta_errors::ER_TABLE_DEF_CHANGED;
 use meseta_parser::{Arena, Lifted, Normaliser, Options, ast};
 use meseta_types::{Collation, Datum};
 
 use super::logs::has_secret;
 use super::plan::{Parameters, PlanBody, StatementPlan, is_planned};
-use super::plan_cache::{CachedPlan, PlanKey};
+use super::plan_cache::{CachedPlan, PlanKey, PlanMoment};
 use super::{Answer, Done, Session, Status};
 use crate::error::{Error, Result};
 use crate::expression::{BindFacts, literal_value};
@@ -115,9 +117,14 @@ impl Session {
         let values = literal_values(source.lifted, text, &arena, options, collation);
         self.more_follows = false;
         if let (Some(key), Ok(values)) = (source.key, &values)
-            && let Some(Ran::Answered) = self.by_key(key, values, Some((text, start)), answer)?
+            && let Some(cached) = self.plans.take(key, &self.instance.plans, self.plan_moment())
         {
-            return Ok(None);
+            self.log_statement(text, start, text.len(), false);
+            let ran = self.run_cached(&cached, values, answer);
+            self.plans.put_back(key, cached);
+            if ran? == Ran::Answered {
+                return Ok(None);
+            }
         }
         let parsed = match meseta_parser::parse(&arena, text, start, options) {
             Ok(parsed) => parsed,
@@ -130,71 +137,72 @@ impl Session {
         let end = parsed.next.unwrap_or(text.len());
         self.log_statement(text, start, end, has_secret(&parsed.statement, &text[start..end]));
         if is_planned(&parsed.statement) {
-            self.planned(&parsed.statement, source, &values?, answer)?;
+            let mut made = None;
+            let done = self.planned(&parsed.statement, source, &values?, &mut made, answer);
+            if let (Some(key), Some(plan)) = (source.key, made) {
+                self.plans.put_back(key, plan);
+            }
+            done?;
         } else {
             self.statement(&parsed.statement, text, Parameters::default(), self.more_follows, answer)?;
         }
         Ok(parsed.next)
     }
 
-    /// Runs the plan of this key, if there is one. `text` is for logs: what was sent, and where the statement begins.
-    fn by_key(
-        &mut self,
-        key: PlanKey,
-        slots: &[Datum<'_>],
-        text: Option<(&[u8], usize)>,
-        answer: &mut dyn Answer,
-    ) -> Result<Option<Ran>> {
-        let (version, now) = (self.engine.schema_version(), self.facts.statement_time);
-        let Some(cached) = self.plans.take(key, &self.instance.plans, version, now) else { return Ok(None) };
-        if let Some((text, start)) = text {
-            self.log_statement(text, start, text.len(), false);
-        }
-        self.renew_context(cached.plan.changes_data());
-        let ran = match self.check_requirements(&cached.plan.requirements) {
-            Ok(()) => self.run_plan(&cached.plan, slots, true, answer),
-            Err(error) => Err(error),
-        };
-        self.plans.put_back(key, cached);
-        ran.map(Some)
+    /// At which moment plans are made or used now.
+    fn plan_moment(&self) -> PlanMoment {
+        PlanMoment { schema_version: self.engine.schema_version(), time: self.facts.statement_time }
     }
 
-    /// Executes a statement that was prepared, with these parameters; `key` is what its plan is kept by.
+    /// Runs a plan that was made before.
+    fn run_cached(&mut self, cached: &CachedPlan, slots: &[Datum<'_>], answer: &mut dyn Answer) -> Result<Ran> {
+        self.renew_context(cached.plan.changes_data());
+        self.check_requirements(&cached.plan.requirements)?;
+        self.run_plan(&cached.plan, slots, true, answer)
+    }
+
+    /// Executes a statement that was prepared, with these parameters; `key` is what its plan is found by, and `kept` the one
+    /// that it had.
     pub(super) fn prepared(
         &mut self,
         text: &[u8],
         key: Option<PlanKey>,
+        kept: &mut Option<Arc<CachedPlan>>,
         parameters: Parameters<'_>,
         answer: &mut dyn Answer,
     ) -> Result<()> {
-        let key = key.filter(|_| self.rules().allow_kept_plans());
         if let Some(key) = key
-            && let Some(Ran::Answered) = self.by_key(key, parameters.values, None, answer)?
+            && let Some(cached) = self.instance.plans.fresh(kept.take(), key, self.plan_moment())
         {
-            return Ok(());
+            let ran = self.run_cached(&cached, parameters.values, answer);
+            *kept = Some(cached);
+            if ran? == Ran::Answered {
+                return Ok(());
+            }
         }
         let arena = Arena::new();
         let parsed = meseta_parser::parse(&arena, text, 0, self.facts.variables.settings().parser_options(false))?;
         if is_planned(&parsed.statement) {
             let source = Source { text, key, lifted: &[], parameters };
-            self.planned(&parsed.statement, source, parameters.values, answer)
+            self.planned(&parsed.statement, source, parameters.values, kept, answer)
         } else {
             self.statement(&parsed.statement, text, parameters, self.more_follows, answer)
         }
     }
 
-    /// Plans a statement, and runs it.
+    /// Plans a statement, and runs it. What may be kept of that is for all, and left in `kept`.
     fn planned(
         &mut self,
         statement: &ast::Statement<'_>,
         source: Source<'_>,
         slots: &[Datum<'_>],
+        kept: &mut Option<Arc<CachedPlan>>,
         answer: &mut dyn Answer,
     ) -> Result<()> {
         for attempt in 1.. {
             self.renew_context(!matches!(statement, ast::Statement::Query(_)));
             let requirements = self.authorise(statement)?;
-            let version = self.engine.schema_version();
+            let made = self.plan_moment();
             let facts = BindFacts { lifted: source.lifted, ..self.bind_facts(source.text, source.parameters) };
             let plan = StatementPlan::new(statement, facts, &mut self.tables(), requirements)?;
             let ran = self.run_plan(&plan, slots, attempt < ATTEMPTS, answer);
@@ -203,8 +211,7 @@ impl Session {
                 && !is_stale
                 && !plan.is_personal
             {
-                let plan = CachedPlan::new(plan, version, self.facts.statement_time);
-                self.plans.add(key, &self.instance.plans, plan);
+                *kept = Some(self.instance.plans.add(key, CachedPlan::new(plan, made)));
             }
             ran?;
             if !is_stale {

@@ -238,9 +238,9 @@ impl Session {
         Ok(())
     }
 
-    /// Rolls back what is open, gives back what is locked, forgets what was prepared: the client has gone, or begins anew.
+    /// Rolls back what is open, gives back what is locked, forgets what PREPARE prepared: the client has gone, or begins anew.
     pub fn close(&mut self) {
-        self.statements.clear();
+        self.named_statements.clear();
         self.forget_xa();
         // If it cannot be, the engine rolls it back later.
         let _ = self.end_transaction(false);
