@@ -9,7 +9,8 @@
 //!   3. look again: is K still next? what does it hold?   a writer that is active is waited for; then again from 1
 //! ```
 //!
-//! Backwards it is the same, with the key below the position for K; there the gap above the first K is locked before.
+//! Backwards it is the same, with the key below the position for K; there the gap above the first K is locked before. A read of
+//! one key knows K: it begins with 2, and goes the whole way only if K turns out not to be there.
 //!
 //! # Invariants
 //! 1. *Lock, then look* (`lock`, index): whoever inserted before the lock is seen, whoever comes later waits for it.
@@ -80,8 +81,10 @@ pub struct LockingCursor<'i> {
     index: &'i Index,
     from: Vec<u8>,
     to: Option<Vec<u8>>,
-    /// The range is this one key, and no two entries have it.
+    /// The range is the key `from`, and no two entries have it.
     is_point: bool,
+    /// The next key is that one, and is locked before it has been found.
+    is_known: bool,
     direction: Direction,
     locking: Locking,
     position: Position,
@@ -102,6 +105,7 @@ impl<'i> LockingCursor<'i> {
             from: from.to_vec(),
             to: to.map(<[u8]>::to_vec),
             is_point: false,
+            is_known: false,
             direction,
             locking,
             position: Position::Start,
@@ -115,9 +119,7 @@ impl<'i> LockingCursor<'i> {
 
     /// A read of one entry, whose whole key is given. If it is there, no gap is locked.
     pub fn at(index: &'i Index, key: &[u8], locking: Locking) -> Self {
-        let mut to = key.to_vec();
-        to.push(0);
-        Self { is_point: true, ..Self::new(index, key, Some(&to), Direction::Ascending, locking) }
+        Self { is_point: true, is_known: true, ..Self::new(index, key, None, Direction::Ascending, locking) }
     }
 
     /// How it locks.
@@ -133,6 +135,11 @@ impl<'i> LockingCursor<'i> {
     /// The entry's value, with its header.
     pub fn value(&self) -> &[u8] {
         &self.value
+    }
+
+    /// Hands the value over, and takes memory for the next one.
+    pub fn swap_value(&mut self, value: &mut Vec<u8>) {
+        std::mem::swap(&mut self.value, value);
     }
 
     /// Goes to the next entry. False if there is none.
@@ -178,6 +185,7 @@ impl<'i> LockingCursor<'i> {
 
     fn is_inside(&self, key: &[u8]) -> bool {
         match self.direction {
+            _ if self.is_point => key == self.from,
             Direction::Ascending => self.to.as_deref().is_none_or(|to| key < to),
             Direction::Descending => key >= self.from.as_slice(),
         }
@@ -205,7 +213,14 @@ impl<'i> LockingCursor<'i> {
             self.lock_above(session)?;
         }
         next.clear();
-        let is_there = self.find(|key, _| next.extend_from_slice(key))?;
+        let is_known = std::mem::take(&mut self.is_known);
+        let is_there = match is_known {
+            true => {
+                next.extend_from_slice(&self.from);
+                true
+            }
+            false => self.find(|key, _| next.extend_from_slice(key))?,
+        };
         let inside = is_there && self.is_inside(next);
         let reach = match (inside, self.locking.gaps, self.direction) {
             (true, true, _) if !self.is_point => Reach::NextKey,
@@ -227,13 +242,16 @@ impl<'i> LockingCursor<'i> {
             }
         };
         let (mut value, mut is_same) = (std::mem::take(&mut self.value), !is_there);
-        let found = self.find(|key, its_value| {
-            is_same = is_there && key == next.as_slice();
-            value.clear();
-            value.extend_from_slice(its_value);
-        });
+        if is_known {
+            is_same = self.index.tree.get_into(next, &mut value)?;
+        } else {
+            self.find(|key, its_value| {
+                is_same = is_there && key == next.as_slice();
+                value.clear();
+                value.extend_from_slice(its_value);
+            })?;
+        }
         self.value = value;
-        found?;
         if !is_same {
             if let (true, Key::Row(_)) = (fresh, key) {
                 session.core.locks.unlock(&session.owner, &self.index.locks, key);
@@ -257,14 +275,16 @@ impl<'i> LockingCursor<'i> {
         if header.deleted {
             return Ok(Attempt::Again);
         }
-        self.key.clear();
-        self.key.extend_from_slice(next);
+        std::mem::swap(&mut self.key, next);
         self.fresh = fresh;
         Ok(Attempt::Shown)
     }
 
     fn pass(&mut self, key: &[u8]) {
         self.position = Position::Behind;
+        if self.is_point {
+            return;
+        }
         self.passed.clear();
         self.passed.extend_from_slice(key);
     }

@@ -323,7 +323,7 @@ fn next_locking(
 ) -> Result<bool> {
     while cursor.next(session)? {
         if index.layout.is_clustered {
-            row.set(cursor.key(), cursor.value());
+            row.take(cursor);
             return Ok(true);
         }
         let corrupt = |problem| index.index.damaged(problem);
@@ -331,7 +331,7 @@ fn next_locking(
         let primary_key = index.layout.primary_key_of(cursor.key(), payload).map_err(corrupt)?;
         let mut at_row = LockingCursor::at(&table.rows().index, primary_key, cursor.locking().without_gaps());
         if at_row.next(session)? {
-            row.set(at_row.key(), at_row.value());
+            row.take(&mut at_row);
             return Ok(true);
         }
         // Skipped: somebody has the row and not yet its entry.
@@ -340,10 +340,10 @@ fn next_locking(
 }
 
 impl FoundRow {
-    fn set(&mut self, key: &[u8], value: &[u8]) {
+    /// Becomes what the cursor stands on, and leaves it the key.
+    fn take(&mut self, cursor: &mut LockingCursor<'_>) {
         self.key.clear();
-        self.key.extend_from_slice(key);
-        self.value.clear();
-        self.value.extend_from_slice(value);
+        self.key.extend_from_slice(cursor.key());
+        cursor.swap_value(&mut self.value);
     }
 }
