@@ -27,9 +27,9 @@ use crate::error::Result;
 use crate::ids::TransactionId;
 use crate::index::Index;
 use crate::lock::{Key, Mode, Reach};
-use crate::row::{Corrupt, Value, VersionHeader};
+use crate::row::{Corrupt, Value, VersionHeader, recycle_values};
 use crate::session::Session;
-use crate::table::{Entry, Scratch, Seen, Table, TableIndex};
+use crate::table::{ColumnMemory, Entry, Scratch, Seen, Table, TableIndex};
 use crate::time::State;
 
 /// Ids of rows without a primary key are reserved so many at a time.
@@ -182,16 +182,15 @@ impl Session {
         values: &[Value<'_>],
         conflict_mode: Mode,
     ) -> Result<RowChange> {
-        let mut buffers = Default::default();
-        let mut before = Vec::new();
-        row.read(table, &mut buffers, &mut before)?;
-        self.follow(Pass::Restrict, table, row, &before, Becomes::Changed(values))?;
-        self.check_parents(table, Some(&before), values)?;
-        let change = self.update_entries(table, row, &before, values, conflict_mode)?;
-        if change == RowChange::Done {
-            self.follow(Pass::Follow, table, row, &before, Becomes::Changed(values))?;
-        }
-        Ok(change)
+        self.with_columns(table, row, |session, before| {
+            session.follow(Pass::Restrict, table, row, before, Becomes::Changed(values))?;
+            session.check_parents(table, Some(before), values)?;
+            let change = session.update_entries(table, row, before, values, conflict_mode)?;
+            if change == RowChange::Done {
+                session.follow(Pass::Follow, table, row, before, Becomes::Changed(values))?;
+            }
+            Ok(change)
+        })
     }
 
     fn update_entries(
@@ -202,10 +201,10 @@ impl Session {
         values: &[Value<'_>],
         conflict_mode: Mode,
     ) -> Result<RowChange> {
-        let mut primary_key = Vec::new();
         if table.definition.has_primary_key {
-            table.rows().layout.primary_key(values, 0, &*self.core.collations, &mut primary_key)?;
-            if primary_key != row.key {
+            let Self { core, scratch, .. } = self;
+            table.rows().layout.primary_key(values, 0, &*core.collations, &mut scratch.primary_key)?;
+            if scratch.primary_key != row.key {
                 return match self.delete_entries(table, row, before)? {
                     RowChange::Done => self.insert_entries(table, values, 0, conflict_mode),
                     not_done => Ok(not_done),
@@ -300,11 +299,10 @@ impl Session {
     }
 
     fn delete_followed(&mut self, table: &Table, row: &FoundRow, becomes: Becomes<'_>) -> Result<RowChange> {
-        let mut buffers = Default::default();
-        let mut values = Vec::new();
-        row.read(table, &mut buffers, &mut values)?;
-        self.follow(Pass::All, table, row, &values, becomes)?;
-        self.delete_entries(table, row, &values)
+        self.with_columns(table, row, |session, values| {
+            session.follow(Pass::All, table, row, values, becomes)?;
+            session.delete_entries(table, row, values)
+        })
     }
 
     fn delete_entries(&mut self, table: &Table, row: &FoundRow, values: &[Value<'_>]) -> Result<RowChange> {
@@ -423,6 +421,22 @@ impl Session {
     }
 
     /// Does something with the memory that is used for one row after the other.
+    /// Reads a row's columns, in memory of the session's.
+    fn with_columns<T>(
+        &mut self,
+        table: &Table,
+        row: &FoundRow,
+        act: impl FnOnce(&mut Self, &[Value<'_>]) -> Result<T>,
+    ) -> Result<T> {
+        let ColumnMemory { values, mut buffers } = std::mem::take(&mut self.scratch.columns);
+        let mut values = recycle_values(values);
+        row.read(table, &mut buffers, &mut values)?;
+        let done = act(self, &values);
+        self.scratch.columns = ColumnMemory { values: recycle_values(values), buffers };
+        done
+    }
+
+    /// Lends memory of the session's for a row's entries.
     pub(super) fn with_scratch<T>(&mut self, table: &Table, act: impl FnOnce(&mut Self, &mut Scratch) -> T) -> T {
         let mut scratch = std::mem::take(&mut self.scratch);
         scratch.make_room(table.indexes.len());

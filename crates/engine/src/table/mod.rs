@@ -28,7 +28,7 @@ pub use definition::{
     ReferentialAction, TableDefinition,
 };
 pub use entry::{Entry, EntryError, EntryLayout, KEY_LEN_MAX};
-pub(crate) use scratch::{Scratch, Seen};
+pub(crate) use scratch::{ColumnMemory, Scratch, Seen};
 pub use statistics::{IndexStatistics, SAMPLES};
 
 use crate::counter::Counter;

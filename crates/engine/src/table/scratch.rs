@@ -1,6 +1,7 @@
 //! Memory for one row after the other: no allocation a row.
 
 use super::Entry;
+use crate::row::Value;
 
 /// An entry's value as it was seen, if there was one.
 #[derive(Default)]
@@ -31,6 +32,17 @@ pub struct Scratch {
     pub seen_new: Vec<Seen>,
     /// For a primary key.
     pub primary_key: Vec<u8>,
+    /// For the row's columns.
+    pub columns: ColumnMemory,
+}
+
+/// Memory for a row's columns, as they are read.
+#[derive(Default)]
+pub struct ColumnMemory {
+    /// Of no row: for their room.
+    pub values: Vec<Value<'static>>,
+    /// For what has to be put together.
+    pub buffers: [Vec<u8>; 2],
 }
 
 impl Scratch {

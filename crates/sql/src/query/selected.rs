@@ -9,6 +9,7 @@ use meseta_engine::rows::FoundRow;
 use meseta_errors::ER_NON_UPDATABLE_TABLE;
 use meseta_parser::ast::{self, LockWait};
 use meseta_types::Datum;
+use smallvec::SmallVec;
 
 use super::bind::{Binder, FoundTable, Place, text_of};
 use super::explain::{self, ExplainRow};
@@ -160,7 +161,7 @@ pub type Change<'c> = dyn FnMut(&mut Running<'_>, &TableHandle, &FoundRow, &[Dat
 pub fn rows_to_change(selected: &SelectedTable, running: &mut Running<'_>, show: &mut Change<'_>) -> Result<()> {
     let SourceKind::Table(table) = &selected.source.kind else { return Ok(()) };
     let handle = enter(table, TableMode::Write, running)?;
-    let empty = vec![Datum::Null; selected.source.width];
+    let empty: SmallVec<[Datum<'_>; 16]> = SmallVec::from_elem(Datum::Null, selected.source.width);
     if !holds(&selected.constant, &empty, &[], running, &Bump::new())? {
         return Ok(());
     }

@@ -17,7 +17,7 @@ pub use several::SeveralPlan;
 pub use update::UpdatePlan;
 
 use bumpalo::Bump;
-use meseta_engine::row::Value;
+use meseta_engine::row::{Value, recycle_values};
 use meseta_engine::rows::{Conflict, FoundRow, RowChange};
 use meseta_engine::{EngineError, Savepoint};
 use meseta_errors::{
@@ -26,7 +26,7 @@ use meseta_errors::{
 use meseta_types::{Collation, Datum, SqlError};
 
 use crate::error::{Error, Result};
-use crate::query::{KnownTable, Running, loaded};
+use crate::query::{KnownTable, Running, Spare, loaded};
 
 /// What a statement did.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -135,10 +135,13 @@ fn columns_of<'v>(
     row: &FoundRow,
     running: &Running<'_>,
     arena: &'v Bump,
-) -> Result<Vec<Datum<'v>>> {
-    let (mut buffers, mut values) = (Default::default(), Vec::new());
-    row.read(table.engine(), &mut buffers, &mut values).map_err(Error::from_engine)?;
-    let columns = table.columns.iter().zip(&values).map(|(column, &value)| {
+) -> Result<&'v [Datum<'v>]> {
+    let mut lent = Spare::take();
+    let spare = &mut *lent;
+    let mut values = recycle_values(std::mem::take(&mut spare.values));
+    row.read(table.engine(), &mut spare.buffers, &mut values).map_err(Error::from_engine)?;
+    let columns = &mut *arena.alloc_slice_fill_copy(table.columns.len(), Datum::Null);
+    for ((place, column), &value) in columns.iter_mut().zip(&table.columns).zip(&values) {
         let value = match value {
             Value::Bytes(bytes) => Value::Bytes(arena.alloc_slice_copy(bytes)),
             Value::Null => Value::Null,
@@ -147,7 +150,8 @@ fn columns_of<'v>(
             Value::Float(number) => Value::Float(number),
             Value::Double(number) => Value::Double(number),
         };
-        loaded(value, &column.data_type, running.context)
-    });
-    Ok(columns.collect())
+        *place = loaded(value, &column.data_type, running.context);
+    }
+    spare.values = recycle_values(values);
+    Ok(columns)
 }

@@ -258,7 +258,7 @@ impl SeveralPlan {
         for (target, found) in self.targets.iter().zip(found) {
             let Some(found) = found else { continue };
             let columns = columns_of(&target.table, found, running, arena)?;
-            so_far[target.first_slot..target.first_slot + columns.len()].copy_from_slice(&columns);
+            so_far[target.first_slot..target.first_slot + columns.len()].copy_from_slice(columns);
         }
         for (at, column, value) in &self.assignments {
             let target = &self.targets[*at];
@@ -296,9 +296,9 @@ impl SeveralPlan {
     ) -> Result<()> {
         let table = &target.table;
         let before = columns_of(table, found, running, arena)?;
-        let mut row = before.clone();
+        let mut row = before.to_vec();
         values.for_each(|(column, value)| row[column] = value);
-        if !super::update::touch(table, &before, &mut row, running)? {
+        if !super::update::touch(table, before, &mut row, running)? {
             return Ok(());
         }
         if let Err(error) = complete(table, rules, &mut row, running, arena) {

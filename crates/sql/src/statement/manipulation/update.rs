@@ -22,7 +22,8 @@ use super::{Changes, Strictness, columns_of, duplicate, take_back, warn_or_fail}
 use crate::error::{Error, Result};
 use crate::expression::Expr;
 use crate::query::{
-    Binder, ENOUGH, KnownTable, MORE, Place, Running, SelectedTable, SortKey, limit_count, rows_to_change, sort_rows,
+    Binder, ENOUGH, KnownTable, MORE, Place, Running, SelectedTable, SortKey, Spare, limit_count, rows_to_change,
+    sort_rows,
 };
 
 /// UPDATE, bound.
@@ -107,20 +108,20 @@ impl UpdatePlan {
         if limit == 0 {
             return Ok(changes);
         }
+        let mut spare = Spare::take();
+        let arena = &mut spare.arena;
         if !self.keeps_rows {
-            let mut arena = Bump::new();
             return rows_to_change(&self.selected, running, &mut |running, handle, found, _| {
                 arena.reset();
-                self.change(handle, found, running, &mut changes, &arena)?;
+                self.change(handle, found, running, &mut changes, arena)?;
                 Ok(if changes.found == limit { ENOUGH } else { MORE })
             })
             .map(|()| changes);
         }
         let (handle, rows) = sort_rows(&self.selected, &self.order, limit, running)?;
-        let mut arena = Bump::new();
         for found in rows {
             arena.reset();
-            self.change(&handle, &found, running, &mut changes, &arena)?;
+            self.change(&handle, &found, running, &mut changes, arena)?;
         }
         Ok(changes)
     }
@@ -137,9 +138,9 @@ impl UpdatePlan {
         changes.found += 1;
         running.context.row = changes.found;
         let before = columns_of(table, found, running, arena)?;
-        let mut row = before.clone();
+        let row = arena.alloc_slice_copy(before);
         for (column, value) in &self.assignments {
-            let so_far: &[Datum<'_>] = arena.alloc_slice_copy(&row);
+            let so_far: &[Datum<'_>] = arena.alloc_slice_copy(row);
             let value = match value {
                 Some(value) => value.evaluate(so_far, &mut running.env(arena, &[]))?,
                 None => default_of(table, &self.rules, *column, so_far, running, arena)?,
@@ -147,13 +148,13 @@ impl UpdatePlan {
             let is_kind = self.ignores || !running.context.mode.strict;
             row[*column] = put(table, *column, value, is_kind, running, arena)?;
         }
-        if !touch(table, &before, &mut row, running)? {
+        if !touch(table, before, row, running)? {
             return Ok(());
         }
-        if let Err(error) = complete(table, &self.rules, &mut row, running, arena) {
+        if let Err(error) = complete(table, &self.rules, row, running, arena) {
             return warn_or_fail(error, self.ignores, running);
         }
-        let values = engine_row(table, &row, running, arena);
+        let values = engine_row(table, row, running, arena);
         let savepoint = self.ignores.then(|| running.inside.engine.savepoint());
         let updated = running.inside.engine.update_row(handle, found, values, Mode::Shared);
         take_back(savepoint, &updated, running)?;
@@ -162,7 +163,7 @@ impl UpdatePlan {
             Ok(RowChange::Stale) => {}
             Err(error) => warn_or_fail(error, self.ignores, running)?,
             Ok(RowChange::Conflict(conflict)) => {
-                let error = duplicate(table, &row, &conflict);
+                let error = duplicate(table, row, &conflict);
                 if !self.ignores {
                     return Err(error);
                 }

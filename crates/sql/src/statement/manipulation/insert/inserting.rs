@@ -425,7 +425,7 @@ impl InsertPlan {
             return Ok(false);
         }
         let before = columns_of(&self.table, cursor.row(), running, arena)?;
-        Ok(update::is_same_row(&before, row))
+        Ok(update::is_same_row(before, row))
     }
 
     /// REPLACE: the row in the way goes, for one with these values.
@@ -472,7 +472,7 @@ impl InsertPlan {
             both[*column] = put(&self.table, *column, value, self.ignores, running, arena)?;
         }
         both.truncate(before.len());
-        let is_changed = update::touch(&self.table, &before, &mut both, running)?;
+        let is_changed = update::touch(&self.table, before, &mut both, running)?;
         if !is_changed {
             return Ok(true);
         }
