@@ -17,6 +17,7 @@ use parking_lot::Mutex;
 
 use crate::core::Core;
 use crate::error::{ErrorKind, Result};
+use crate::ids::Lsn;
 use crate::io::DirectoryLock;
 use crate::thread;
 
@@ -91,22 +92,23 @@ fn spawn(core: &Arc<Core>, closing: &Arc<AtomicBool>, is_new: bool) -> Vec<JoinH
 fn write_log(core: &Core, closing: &AtomicBool, is_new: bool) {
     const SECOND: Duration = Duration::from_secs(1);
     let mut last_flush = Instant::now();
-    // A new ring is allocated but not written yet: see `LogFiles::create`.
-    let mut filling = is_new;
-    let mut filled = core.log.files().first_unfilled();
+    let mut filling = is_new.then(|| Filling::new(core));
     while !closing.load(Ordering::Acquire) {
         let flush = last_flush.elapsed() >= SECOND;
         if flush {
             last_flush = Instant::now();
         }
         if !flush && !core.log.has_work() {
-            if filling {
-                match core.log.fill_ahead(&mut filled) {
-                    Ok(more) => filling = more,
+            let pause = filling.as_ref().map_or(SECOND, Filling::pause);
+            if !pause.is_zero() {
+                let left = SECOND.saturating_sub(last_flush.elapsed()).min(pause);
+                core.log.wait_for_bell(left.max(Duration::from_millis(1)));
+            } else if let Some(filling_ring) = &mut filling {
+                match filling_ring.step(core) {
+                    Ok(true) => {}
+                    Ok(false) => filling = None,
                     Err(_) => return,
                 }
-            } else {
-                core.log.wait_for_bell(SECOND.saturating_sub(last_flush.elapsed()).max(Duration::from_millis(1)));
             }
             continue;
         }
@@ -117,5 +119,41 @@ fn write_log(core: &Core, closing: &AtomicBool, is_new: bool) {
             // The engine has stopped, and everybody who waits has been told.
             Err(_) => return,
         }
+    }
+}
+
+/// A new ring of the log is allocated but not written yet (`LogFiles::create`): it is filled with zeroes while there is
+/// nothing else to do. While others commit it stands back: each of its syncs is in the way of theirs.
+struct Filling {
+    filled: u64,
+    /// What was logged when the last step was made.
+    logged: Lsn,
+    /// When the next step is to be made.
+    next: Instant,
+}
+
+impl Filling {
+    /// Between two steps, while others log.
+    const PAUSE: Duration = Duration::from_millis(20);
+    /// With no more bytes than this between the log and what is not filled, it is done without a pause: else the log is soon
+    /// there.
+    const NEAR: u64 = 6 << 20;
+
+    fn new(core: &Core) -> Self {
+        Self { filled: core.log.files().first_unfilled(), logged: core.log.reserved(), next: Instant::now() }
+    }
+
+    /// How long it is until the next step.
+    fn pause(&self) -> Duration {
+        self.next.saturating_duration_since(Instant::now())
+    }
+
+    /// Fills the next stretch; whether there is more.
+    fn step(&mut self, core: &Core) -> Result<bool> {
+        let Some(ahead) = core.log.fill_ahead(&mut self.filled)? else { return Ok(false) };
+        let logged = std::mem::replace(&mut self.logged, core.log.reserved());
+        let stands_back = logged != self.logged && ahead > Self::NEAR;
+        self.next = Instant::now() + if stands_back { Self::PAUSE } else { Duration::ZERO };
+        Ok(true)
     }
 }

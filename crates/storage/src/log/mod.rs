@@ -587,8 +587,8 @@ impl Log {
     }
 
     /// Fills the next stretch of a new ring with zeroes, ahead of the log's first round. For the writer's thread.
-    /// Returns whether there is more to fill.
-    pub fn fill_ahead(&self, filled: &mut u64) -> Result<bool> {
+    /// Returns how many bytes the zeroes are ahead; none if there is nothing more to fill.
+    pub fn fill_ahead(&self, filled: &mut u64) -> Result<Option<u64>> {
         let failed = |error| self.health.stop(format!("filling the log files: {error}"));
         // Nobody writes the log meanwhile, so what is behind stays behind.
         let mut writer = self.writer.lock();
@@ -596,13 +596,13 @@ impl Log {
         writer.let_others_first();
         let written = (block_of(self.written.reached()) + BLOCKS_PER_ALIGN) * BLOCK_LEN as u64;
         if *filled >= self.files.ring_len() || *filled < written {
-            return Ok(false); // full, or the log has caught up: what is left costs it slower syncs, once
+            return Ok(None); // full, or the log has caught up: what is left costs it slower syncs, once
         }
         let (next, file) = self.files.fill(*filled).map_err(failed)?;
         drop(writer);
         self.files.sync(file).map_err(failed)?;
         *filled = next;
-        Ok(true)
+        Ok(Some(next - written))
     }
 
     /// The ring.
