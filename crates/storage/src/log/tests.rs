@@ -1,3 +1,5 @@
+//! What waits for whom, in the log.
+
 use std::io;
 use std::sync::{Arc, mpsc};
 
