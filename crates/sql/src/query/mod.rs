@@ -50,6 +50,6 @@ pub use plan::{
 pub use run::{ENOUGH, Flow, MORE, enter_table, evaluate_all, holds, run_query};
 pub use scope::shown as shown_name;
 pub use selected::{SelectedTable, limit_count, named_source, rows_to_change, sort_rows};
-pub use spare::Spare;
+pub(crate) use spare::Spare;
 pub use statistics::TableStatistics;
 pub use table::KnownTable;
