@@ -28,23 +28,19 @@ pub(crate) fn refuse_foreign(disk: &dyn Disk, names: &[String]) -> Result<()> {
 pub(crate) fn create(disk: &dyn Disk, names: &[String], options: &StoreOptions) -> Result<()> {
     // Once more, now that nobody else can have put it there meanwhile.
     refuse_foreign(disk, names)?;
-    let setup = |what: &str| {
-        let what = what.to_owned();
-        move |error| ErrorKind::Setup { what, error }
-    };
     if names.iter().any(|name| name == DATA_FILE) {
         // The data file is created empty and grows only once the store is open. If it has grown, this was a store.
-        let len = disk.open(DATA_FILE).and_then(|file| file.len()).map_err(setup("opening meseta.data"))?;
+        let len = disk.open(DATA_FILE).and_then(|file| file.len()).map_err(ErrorKind::setup("opening meseta.data"))?;
         if len > 0 {
             return Err(ErrorKind::MissingFile { directory: disk.describe(), file: CONTROL_FILE.into() }.into());
         }
     }
     for name in names {
-        disk.remove(name).map_err(setup("removing the remains of a creation that was cut off"))?;
+        disk.remove(name).map_err(ErrorKind::setup("removing the remains of a creation that was cut off"))?;
     }
     let (log_files, log_file_len) = log_shape(options.log_bytes);
     let result = (|| {
-        disk.create(DATA_FILE).map_err(setup("creating meseta.data"))?;
+        disk.create(DATA_FILE).map_err(ErrorKind::setup("creating meseta.data"))?;
         Doublewrite::create(disk, options.batch_pages)?;
         LogFiles::create(disk, log_files, log_file_len)?;
         let control = Control {

@@ -248,6 +248,13 @@ impl StorageError {
     }
 }
 
+impl ErrorKind {
+    /// For `map_err`: this could not be set up.
+    pub(crate) fn setup(what: impl Into<String>) -> impl FnOnce(io::Error) -> ErrorKind {
+        move |error| ErrorKind::Setup { what: what.into(), error }
+    }
+}
+
 impl From<ErrorKind> for StorageError {
     fn from(kind: ErrorKind) -> Self {
         Self { met: Arc::new(Met::Operation(kind)) }

@@ -131,12 +131,11 @@ pub(crate) fn open(disk: &dyn Disk, lock: Box<dyn DirectoryLock>, options: Store
     let doublewrite = Doublewrite::open(disk, control.batch_pages as usize)?;
     let (data, data_len) = open_data(disk)?;
     check_data_len(&control, data_len)?;
-    let setup = |what: &'static str| move |error| ErrorKind::Setup { what: what.into(), error };
     let inline = options.background == Background::Inline;
 
     if !control.clean {
         // After a crash of the process alone, what will be read may not be on the device yet.
-        log_files.sync_all().map_err(setup("syncing the files meseta.log.*"))?;
+        log_files.sync_all().map_err(ErrorKind::setup("syncing the files meseta.log.*"))?;
         salvage(disk, &control)?;
     }
     let end = if control.clean {
@@ -148,11 +147,11 @@ pub(crate) fn open(disk: &dyn Disk, lock: Box<dyn DirectoryLock>, options: Store
     let mut repaired = 0;
     if !control.clean {
         repaired = doublewrite.repair(&*data, end.end)?;
-        data.sync().map_err(setup("syncing repaired pages of meseta.data"))?;
+        data.sync().map_err(ErrorKind::setup("syncing repaired pages of meseta.data"))?;
     }
     // From here on the store is in use: blocks of this opening are newer than all before.
     let epoch = control.epoch + 1;
-    control_file.begin_epoch(block_start(end.next_block)).map_err(setup("writing meseta.control"))?;
+    control_file.begin_epoch(block_start(end.next_block)).map_err(ErrorKind::setup("writing meseta.control"))?;
 
     let health = Arc::new(Health::default());
     let waits = Arc::new(WaitEvents::new(options.wait_hook));

@@ -53,14 +53,13 @@ impl LogFiles {
             files.push(file);
         }
         let files = Self { files, file_len };
-        let setup = |what: &'static str| move |error| ErrorKind::Setup { what: what.into(), error };
         // Overwriting space that is allocated but was never written makes each sync change file metadata: three times
         // slower. The beginning is written once here; the rest by `Log::fill_ahead`, before the log gets there.
         let mut at = 0;
         while at < files.first_unfilled() {
-            (at, _) = files.fill(at).map_err(setup("filling meseta.log.00"))?;
+            (at, _) = files.fill(at).map_err(ErrorKind::setup(format!("filling {}", file_name(0))))?;
         }
-        files.sync_all().map_err(setup("syncing the files meseta.log.*"))?;
+        files.sync_all().map_err(ErrorKind::setup("syncing the files meseta.log.*"))?;
         Ok(files)
     }
 
