@@ -16,6 +16,7 @@ use meseta_sql::account::SessionAccount;
 use meseta_sql::query::OutputColumn;
 use meseta_sql::session::{
     Bell, Counter, Identity, Instance, Interrupts, KnownMap, Parameters, PreparedStatement, Session as SqlSession,
+    unknown_statement,
 };
 use meseta_sql::{Error, Result};
 use meseta_storage::{Lsn, StorageError, Store};
@@ -186,11 +187,6 @@ struct ClientStatement {
     types: ParameterTypes,
     long_data: LongData,
     cursor: Option<Cursor>,
-}
-
-/// There is no statement of this number.
-fn unknown_statement(id: u32, command: &str) -> Error {
-    Error::new(meseta_errors::ER_UNKNOWN_STMT_HANDLER, &[&id, &command])
 }
 
 struct ClientSession {

@@ -37,7 +37,7 @@ macro_rules! counters {
 }
 
 counters! {
-    // What most statements count: side by side, so that it is two lines of a processor's cache and not ten.
+    // What most statements count: side by side, so that it is two or three lines of a processor's cache and not ten.
     Questions = "Questions",
     ComStmtExecute = "Com_stmt_execute",
     ComSelect = "Com_select",

@@ -66,7 +66,7 @@ pub use lock::{GlobalReadLock, LockedTables};
 pub use logs::{Log, Logs, check_path};
 pub use meseta_engine::known_hash::KnownMap;
 pub use plan::Parameters;
-pub use prepared::{PreparedStatement, type_of};
+pub use prepared::{PreparedStatement, type_of, unknown_statement};
 pub use statistics::StatisticsCache;
 pub use status::ServerStatus;
 pub use tracking::Tracked;

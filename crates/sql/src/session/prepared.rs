@@ -7,6 +7,7 @@
 //! The manual, "Prepared Statements".
 
 use std::collections::HashMap;
+use std::fmt::Display;
 use std::sync::Arc;
 
 use meseta_errors::{ER_UNKNOWN_STMT_HANDLER, ER_UNSUPPORTED_PS, ER_WRONG_ARGUMENTS};
@@ -91,7 +92,8 @@ fn parameter_type(data_type: DataType) -> DataType {
     }
 }
 
-fn unknown(name: &str, action: &str) -> Error {
+/// There is no prepared statement of this name or number.
+pub fn unknown_statement(name: impl Display, action: &str) -> Error {
     Error::new(ER_UNKNOWN_STMT_HANDLER, &[&name, &action])
 }
 
@@ -166,14 +168,14 @@ impl Session {
         let is_for = |kept: &KeptPlan| {
             (kept.are_ascii, kept.environment) == (are_ascii, environment) && kept.types[..] == *parameters.types
         };
-        if kept.as_ref().is_some_and(is_for) {
-            return kept.as_mut().expect("there is one");
-        }
-        // No statement's text has these bytes, so no shape is this one.
-        let text = [text, format!("\0p{are_ascii}{:?}", parameters.types).as_bytes()].concat();
-        let shape = Shape { text: &text, literals: &[], parameters: 0, end: None };
-        let key = PlanKey(shape.hash(self.instance.plans.seed() ^ environment));
-        kept.insert(KeptPlan { key, types: parameters.types.into(), are_ascii, environment, plan: None })
+        kept.take_if(|kept| !is_for(kept));
+        kept.get_or_insert_with(|| {
+            // No statement's text has these bytes, so no shape is this one.
+            let text = [text, format!("\0p{are_ascii}{:?}", parameters.types).as_bytes()].concat();
+            let shape = Shape { text: &text, literals: &[], parameters: 0, end: None };
+            let key = PlanKey(shape.hash(self.instance.plans.seed() ^ environment));
+            KeptPlan { key, types: parameters.types.into(), are_ascii, environment, plan: None }
+        })
     }
 
     // ---- PREPARE ----------------------------------------------------------------------------------------------------
@@ -216,7 +218,7 @@ impl Session {
         let values: Vec<Datum<'_>> = values.iter().map(Value::get).collect();
         let types: Vec<DataType> = values.iter().map(|&value| parameter_type(type_of(value))).collect();
         let Some(mut statement) = self.named_statements.get_mut(place.as_str()).and_then(Option::take) else {
-            return Err(unknown(&name, "EXECUTE"));
+            return Err(unknown_statement(&name, "EXECUTE"));
         };
         let parameters = Parameters { values: &values, types: &types };
         let done = self.run_prepared(&mut statement, parameters, "EXECUTE", answer);
@@ -231,7 +233,7 @@ impl Session {
         let name = text_of(name.text.0);
         match self.named_statements.remove(name.to_lowercase().as_str()) {
             Some(_) => Ok(()),
-            None => Err(unknown(&name, "DEALLOCATE PREPARE")),
+            None => Err(unknown_statement(&name, "DEALLOCATE PREPARE")),
         }
     }
 }
