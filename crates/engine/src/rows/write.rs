@@ -420,8 +420,7 @@ impl Session {
         Ok(is_there? && is_same)
     }
 
-    /// Does something with the memory that is used for one row after the other.
-    /// Reads a row's columns, in memory of the session's.
+    /// Does something with a row's columns, read into memory that is used for one row after the other.
     fn with_columns<T>(
         &mut self,
         table: &Table,
@@ -436,7 +435,7 @@ impl Session {
         done
     }
 
-    /// Lends memory of the session's for a row's entries.
+    /// Does something with the memory that is used for one row after the other.
     pub(super) fn with_scratch<T>(&mut self, table: &Table, act: impl FnOnce(&mut Self, &mut Scratch) -> T) -> T {
         let mut scratch = std::mem::take(&mut self.scratch);
         scratch.make_room(table.indexes.len());
