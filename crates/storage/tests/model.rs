@@ -50,8 +50,8 @@ enum Step {
     RemoveRun(Vec<u8>, u8),
     /// The same at once: those that end in a multiple of the second number.
     RemoveRange(Vec<u8>, u16, u8),
-    /// A walk on its own.
-    Walk(Seek, Vec<bool>),
+    /// A walk on its own, on the way forward up to a key.
+    Walk(Seek, Option<Vec<u8>>, Vec<bool>),
     /// The cursor that stays: changes go on around it.
     Seek(Seek),
     Steps(Vec<bool>),
@@ -152,7 +152,7 @@ fn step() -> impl Strategy<Value = Step> {
         3 => (key(), 0u16..400, 0u16..50).prop_map(|(key, at, len)| Step::Patch(key, at, len)),
         5 => (key(), modification()).prop_map(|(key, modification)| Step::Modify(key, modification)),
         6 => key().prop_map(Step::Get),
-        4 => (seek(), directions()).prop_map(|(seek, ways)| Step::Walk(seek, ways)),
+        4 => (seek(), proptest::option::of(key()), directions()).prop_map(|(seek, end, ways)| Step::Walk(seek, end, ways)),
         3 => seek().prop_map(Step::Seek),
         6 => directions().prop_map(Step::Steps),
         2 => (key(), proptest::option::of(key())).prop_map(|(from, to)| Step::Estimate(from, to)),
@@ -300,19 +300,20 @@ impl Twin {
                 assert_eq!(tree.get(key, <[u8]>::to_vec).unwrap().as_ref(), self.model().get(key));
                 assert_eq!(tree.contains(key).unwrap(), self.model().contains_key(key));
             }
-            Step::Walk(seek, ways) => {
-                let mut cursor = tree.cursor();
-                let mut at = place(&mut cursor, seek, self.model());
+            Step::Walk(seek, end, ways) => {
+                let mut cursor = tree.cursor().before(end.clone());
+                let mut at = place(&mut cursor, seek, end.as_ref(), self.model());
                 for &forward in ways {
                     let expected = at.as_ref().and_then(|at| neighbour(self.model(), at, forward));
-                    assert_eq!(advance(&mut cursor, forward), expected, "from {at:02x?}, forward: {forward}");
+                    let expected = expected.filter(|key| !forward || is_before(key, end.as_ref()));
+                    assert_eq!(advance(&mut cursor, forward), expected, "from {at:02x?} to {end:02x?}, {forward}");
                     assert_value(&cursor, self.model());
                     at = expected;
                 }
             }
             Step::Seek(seek) => {
                 let mut cursor = tree.cursor();
-                place(&mut cursor, seek, self.model());
+                place(&mut cursor, seek, None, self.model());
                 self.walker = Some(Walker { cursor, tree: tree.id(), touched: BTreeSet::new() });
             }
             Step::Steps(ways) => {
@@ -481,7 +482,7 @@ impl Walker {
 }
 
 /// Places the cursor, and checks where it has come to.
-fn place(cursor: &mut Cursor, seek: &Seek, model: &Model) -> Option<Vec<u8>> {
+fn place(cursor: &mut Cursor, seek: &Seek, end: Option<&Vec<u8>>, model: &Model) -> Option<Vec<u8>> {
     let range = |lower: Bound<&Vec<u8>>| model.range::<Vec<u8>, _>((lower, Bound::Unbounded)).next();
     let (on_entry, expected) = match seek {
         Seek::At(key) => (cursor.seek(key), range(Bound::Included(key))),
@@ -491,9 +492,15 @@ fn place(cursor: &mut Cursor, seek: &Seek, model: &Model) -> Option<Vec<u8>> {
         Seek::Last => (cursor.seek_last(), model.last_key_value()),
     };
     let found = on_entry.unwrap().then(|| cursor.key().to_vec());
-    assert_eq!(found.as_ref(), expected.map(|(key, _)| key), "{seek:02x?}");
+    let is_backward = matches!(seek, Seek::Below(_) | Seek::Last);
+    let expected = expected.map(|(key, _)| key).filter(|key| is_backward || is_before(key, end));
+    assert_eq!(found.as_ref(), expected, "{seek:02x?} before {end:02x?}");
     assert_value(cursor, model);
     found
+}
+
+fn is_before(key: &Vec<u8>, end: Option<&Vec<u8>>) -> bool {
+    end.is_none_or(|end| key < end)
 }
 
 fn assert_value(cursor: &Cursor, model: &Model) {

@@ -81,6 +81,7 @@ impl Session {
 
 /// Where a consistent read is.
 struct Consistent {
+    /// It knows where the range ends, on the way up.
     cursor: Cursor,
     range: KeyRange,
     direction: Direction,
@@ -109,13 +110,14 @@ impl<'t> RowCursor<'t> {
     pub fn consistent(
         table: &'t Table,
         index: usize,
-        range: KeyRange,
+        mut range: KeyRange,
         direction: Direction,
         columns: impl Iterator<Item = u16>,
     ) -> Self {
         let index = &table.indexes[index];
         let fetches = !index.layout.is_clustered && !index.layout.covers(columns);
-        let cursor = index.index.tree.cursor();
+        let end = if direction == Direction::Ascending { range.to.take() } else { None };
+        let cursor = index.index.tree.cursor().before(end);
         let source = Source::Consistent(Consistent { cursor, range, direction, is_started: false, older: None });
         Self { table, index, source, fetches, row: FoundRow::default() }
     }
@@ -305,12 +307,11 @@ impl Consistent {
             (true, Direction::Ascending) => self.cursor.next()?,
             (true, Direction::Descending) => self.cursor.prev()?,
         };
-        let key = || self.cursor.key();
-        Ok(is_on_entry
-            && match self.direction {
-                Direction::Ascending => self.range.to.as_deref().is_none_or(|to| key() < to),
-                Direction::Descending => key() >= self.range.from.as_slice(),
-            })
+        let is_inside = || match self.direction {
+            Direction::Ascending => true,
+            Direction::Descending => self.cursor.key() >= self.range.from.as_slice(),
+        };
+        Ok(is_on_entry && is_inside())
     }
 }
 

@@ -6,7 +6,10 @@
 //! in order, none twice, and every key that was there all the time.
 //!
 //! Batches begin small and grow: a look at one row copies a few entries, a scan most of a leaf. Crossing from leaf
-//! to leaf repeatedly, the cursor has the following leaves read ahead.
+//! to leaf repeatedly, the cursor has the following leaves read ahead. A cursor that is told where its range ends compares
+//! each leaf with that once, and not each key, and copies nothing beyond.
+
+use std::cmp::Ordering;
 
 use super::Tree;
 use super::descend::Side;
@@ -70,6 +73,8 @@ struct Resume {
     version: Version,
     /// Forward: the next entry. Backward: one past the next entry.
     index: usize,
+    /// Forward: one past the last entry of the range.
+    end: usize,
 }
 
 /// What a batch left open.
@@ -94,6 +99,8 @@ pub struct Cursor {
     behind: Behind,
     batch: usize,
     first_batch: usize,
+    /// Forward: the first key beyond the range.
+    end: Option<Vec<u8>>,
     crossings: u32,
     long: Vec<u8>,
     /// The last entry before a step that failed: the next step tries again from there.
@@ -127,6 +134,7 @@ impl Cursor {
             behind: Behind::End,
             batch: FIRST_BATCH,
             first_batch: FIRST_BATCH,
+            end: None,
             crossings: 0,
             long: Vec::new(),
             failed_behind: None,
@@ -136,6 +144,12 @@ impl Cursor {
     /// For who looks at one entry only: no more than that is copied at first.
     pub fn for_one(mut self) -> Self {
         self.first_batch = 1;
+        self
+    }
+
+    /// On the way forward there are no entries from this key on.
+    pub fn before(mut self, end: Option<Vec<u8>>) -> Self {
+        self.end = end;
         self
     }
 
@@ -298,7 +312,8 @@ impl Cursor {
     fn fill_from_same_leaf(&mut self, resume: &Resume) -> Result<bool> {
         let tree = self.tree.clone();
         let leaf = tree.core.pool.optimistic(resume.page, Rank::TreePage)?;
-        Ok(leaf.version() == resume.version && self.copy(&leaf, |_| resume.index).is_ok())
+        let &Resume { index, end, .. } = resume;
+        Ok(leaf.version() == resume.version && self.copy(&leaf, |_| index, |_, _| end).is_ok())
     }
 
     /// Copies the first batch from `from` on, passing over empty leaves.
@@ -315,15 +330,16 @@ impl Cursor {
             if let Some((parent, index)) = path.parent.as_ref().filter(|_| read_ahead) {
                 siblings = self.following(parent, *index)?;
             }
-            self.copy(&path.node, |node| {
-                let find = |key: &[u8]| node.search(key);
-                match from {
-                    From::At(key) | From::Below(key) => find(key).index,
-                    From::Above(key) => find(key).index + usize::from(find(key).exact),
-                    From::Last => node.count(),
+            let find = |node: Node<'_>| match from {
+                From::At(key) | From::Below(key) => node.search(key).index,
+                From::Above(key) => {
+                    let found = node.search(key);
+                    found.index + usize::from(found.exact)
                 }
-            })
-            .map_err(Stop::from)
+                From::Last => node.count(),
+            };
+            let find_end = |node: Node<'_>, end: Option<&[u8]>| end.map_or(usize::MAX, |end| node.count_below(end));
+            self.copy(&path.node, find, find_end).map_err(Stop::from)
         })?;
         if !siblings.is_empty() {
             tree.core.pool.read_ahead(&siblings);
@@ -349,17 +365,23 @@ impl Cursor {
         })
     }
 
-    /// Copies a batch out of a leaf, from the entry that `find` names, and notes what is behind it.
-    fn copy(&mut self, leaf: &Optimistic<'_>, find: impl FnOnce(Node<'_>) -> usize) -> Result<(), Restart> {
-        let Self { bytes, entries, prefix, batch, direction, .. } = self;
-        let behind = leaf.read(|page| {
+    /// Copies a batch out of a leaf, from the entry that `find` names, and notes what is behind it. `find_end` says where the
+    /// range ends, forward: in front of which entry.
+    fn copy(
+        &mut self,
+        leaf: &Optimistic<'_>,
+        find: impl FnOnce(Node<'_>) -> usize,
+        find_end: impl FnOnce(Node<'_>, Option<&[u8]>) -> usize,
+    ) -> Result<(), Restart> {
+        let Self { bytes, entries, prefix, batch, direction, end: range_end, .. } = self;
+        let range_end = range_end.as_deref();
+        let (last, behind) = leaf.read(|page| {
             bytes.clear();
             entries.clear();
             prefix.clear();
             let node = Node(page);
             node.append_prefix(prefix);
             let count = node.count();
-            let from = find(node).min(count);
             let mut copy_entry = |index: usize| {
                 let at = bytes.len() as u32;
                 let lens = node.append_entry(index, prefix, bytes);
@@ -368,20 +390,30 @@ impl Cursor {
             };
             match direction {
                 Direction::Forward => {
-                    let end = (from + *batch).min(count);
+                    let last = find_end(node, range_end).min(count);
+                    let from = find(node).min(last);
+                    let end = (from + *batch).min(last);
                     (from..end).for_each(&mut copy_entry);
-                    if end < count { Ok(end) } else { Err(node.upper_fence()) }
+                    let is_beyond = |fence: &Vec<u8>| range_end.is_some_and(|end| end <= fence.as_slice());
+                    let behind = match end.cmp(&last) {
+                        Ordering::Less => Ok(end),
+                        _ if last < count => Err(None),
+                        _ => Err(node.upper_fence().filter(|fence| !is_beyond(fence))),
+                    };
+                    (last, behind)
                 }
                 Direction::Backward => {
+                    let from = find(node).min(count);
                     let end = from.saturating_sub(*batch);
                     (end..from).rev().for_each(&mut copy_entry);
-                    if end > 0 { Ok(end) } else { Err(Some(node.lower_fence()).filter(|fence| !fence.is_empty())) }
+                    let fence = || Some(node.lower_fence()).filter(|fence| !fence.is_empty());
+                    (0, if end > 0 { Ok(end) } else { Err(fence()) })
                 }
             }
         })?;
         self.at = 0;
         self.behind = match behind {
-            Ok(index) => Behind::Leaf(Resume { page: leaf.page_no(), version: leaf.version(), index }),
+            Ok(index) => Behind::Leaf(Resume { page: leaf.page_no(), version: leaf.version(), index, end: last }),
             Err(Some(fence)) => Behind::Fence(fence),
             Err(None) => Behind::End,
         };

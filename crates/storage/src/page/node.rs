@@ -233,6 +233,18 @@ impl<'p> Node<'p> {
             && self.upper_at().is_none_or(|(offset, len)| self.0.compare(offset, len, key).is_gt())
     }
 
+    /// How many of the entries have keys below `key`, which need not belong into this node.
+    pub fn count_below(self, key: &[u8]) -> usize {
+        let is_above = |(offset, len): (usize, usize)| self.0.compare(offset, len, key).is_gt();
+        if is_above(self.lower_at()) {
+            return 0;
+        }
+        if self.upper_at().is_some_and(|fence| !is_above(fence)) {
+            return self.count();
+        }
+        self.search(key).index
+    }
+
     #[inline(always)]
     fn slot(self, index: usize) -> Slot {
         Slot::from_word(self.0.u64(SLOTS + SLOT_LEN * index))
