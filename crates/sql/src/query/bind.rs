@@ -998,7 +998,12 @@ impl<'a> Scope for Standing<'_, 'a, '_, '_> {
             Some(_) => Deprecated::ValuesInDuplicate,
             None => Deprecated::Values,
         });
-        let (_, found) = resolve(&mut self.binder.blocks, column, self.place.name)?;
+        // Of the table that gets rows, which is the first, whatever else has such a column.
+        let is_beside = self.binder.inserted_from.is_some() && self.binder.blocks.len() == 1;
+        let others = if is_beside { self.binder.block().sources.split_off(1) } else { Vec::new() };
+        let found = resolve(&mut self.binder.blocks, column, self.place.name);
+        self.binder.block().sources.extend(others);
+        let (_, found) = found?;
         let Some(first) = self.binder.inserted_from else {
             let collation = found.data_type.collation().unwrap_or(self.binder.facts.collation);
             return Ok(Expr { nullable: true, ..Expr::constant(Value::NULL, found.data_type, collation) });
