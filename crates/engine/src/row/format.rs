@@ -251,18 +251,9 @@ impl<'a> RowRef<'a> {
     }
 
     /// A column's value.
-    #[inline]
-    pub fn value(&self, column: usize) -> Result<Value<'a>, Corrupt> {
-        let mut value = Value::Null;
-        self.read(column, &mut value)?;
-        Ok(value)
-    }
-
-    /// As [`RowRef::value`], in its place. For row after row: a value that is returned goes through memory first, and is
-    /// read before it has arrived there.
     #[inline(always)]
-    pub fn read(&self, column: usize, to: &mut Value<'a>) -> Result<(), Corrupt> {
-        if column < self.columns { self.read_written(column, to) } else { self.read_default(column, to) }
+    pub fn value(&self, column: usize) -> Result<Value<'a>, Corrupt> {
+        if column < self.columns { self.written(column) } else { self.default(column) }
     }
 
     /// All values in turn, those that the row was not written with as well.
@@ -270,39 +261,39 @@ impl<'a> RowRef<'a> {
         (0..self.layout.columns()).map(move |column| self.value(column))
     }
 
-    fn read_default(&self, column: usize, to: &mut Value<'a>) -> Result<(), Corrupt> {
+    #[cold]
+    fn default(&self, column: usize) -> Result<Value<'a>, Corrupt> {
         assert!(column < self.layout.columns(), "column {column} is one of the table's");
-        RowRef::new(self.layout, &self.layout.defaults)?.read_written(column, to)
+        RowRef::new(self.layout, &self.layout.defaults)?.written(column)
     }
 
     /// Indexes without a check of their own are inside their section since the column is one of the row's.
     #[inline(always)]
-    fn read_written(&self, column: usize, to: &mut Value<'a>) -> Result<(), Corrupt> {
+    fn written(&self, column: usize) -> Result<Value<'a>, Corrupt> {
         let Place { column, sums } = self.layout.places[column];
         let bit = sums.nullable as usize;
         if column.nullable && self.nulls[bit / 8] >> (bit % 8) & 1 == 1 {
-            *to = Value::Null;
-            return Ok(());
+            return Ok(Value::Null);
         }
         let fixed = &self.fixed[sums.fixed_len as usize..];
-        match column.column_type {
-            ColumnType::Signed(width) => *to = Value::Signed(width.extend_sign(width.read(fixed))),
-            ColumnType::Unsigned(width) => *to = Value::Unsigned(width.read(fixed)),
+        Ok(match column.column_type {
+            ColumnType::Signed(width) => Value::Signed(width.extend_sign(width.read(fixed))),
+            ColumnType::Unsigned(width) => Value::Unsigned(width.read(fixed)),
             ColumnType::Float => {
                 let number = f32::from_bits(IntegerWidth::Four.read(fixed) as u32);
                 if number.is_nan() {
                     return Err(Corrupt::Float);
                 }
-                *to = Value::Float(number);
+                Value::Float(number)
             }
             ColumnType::Double => {
                 let number = f64::from_bits(IntegerWidth::Eight.read(fixed));
                 if number.is_nan() {
                     return Err(Corrupt::Float);
                 }
-                *to = Value::Double(number);
+                Value::Double(number)
             }
-            ColumnType::Fixed { len } => *to = Value::Bytes(&fixed[..usize::from(len)]),
+            ColumnType::Fixed { len } => Value::Bytes(&fixed[..usize::from(len)]),
             ColumnType::Variable { max_len } => {
                 let number = sums.variable as usize;
                 let begin = if number == 0 { 0 } else { self.end(number - 1) };
@@ -310,10 +301,9 @@ impl<'a> RowRef<'a> {
                 if bytes.len() > max_len as usize {
                     return Err(Corrupt::TooLong);
                 }
-                *to = Value::Bytes(bytes);
+                Value::Bytes(bytes)
             }
-        }
-        Ok(())
+        })
     }
 
     #[inline]

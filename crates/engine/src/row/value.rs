@@ -113,31 +113,34 @@ impl IntegerWidth {
         1 << (8 * self as u32 - 1)
     }
 
-    /// The little-endian integer at the front of some bytes, of which there are enough.
+    /// The little-endian integer at the front of some bytes, of which there are enough. (Not a copy of so many bytes to eight
+    /// zeroes: that is a call, and what was stored in parts is not there yet when it is read as a whole.)
     #[inline(always)]
     pub(super) fn read(self, bytes: &[u8]) -> u64 {
-        let mut number = [0; 8];
-        // A copy of a length known in each arm is a move; of one that is not, a call.
-        match self {
-            Self::One => number[..1].copy_from_slice(&bytes[..1]),
-            Self::Two => number[..2].copy_from_slice(&bytes[..2]),
-            Self::Three => number[..3].copy_from_slice(&bytes[..3]),
-            Self::Four => number[..4].copy_from_slice(&bytes[..4]),
-            Self::Eight => number.copy_from_slice(&bytes[..8]),
+        fn first<const LEN: usize>(bytes: &[u8]) -> [u8; LEN] {
+            *bytes.first_chunk().expect("there are enough bytes")
         }
-        u64::from_le_bytes(number)
+        match self {
+            Self::One => bytes[0].into(),
+            Self::Two => u16::from_le_bytes(first(bytes)).into(),
+            Self::Three => {
+                let [low, middle, high] = first(bytes);
+                u32::from_le_bytes([low, middle, high, 0]).into()
+            }
+            Self::Four => u32::from_le_bytes(first(bytes)).into(),
+            Self::Eight => u64::from_le_bytes(first(bytes)),
+        }
     }
 
     /// Writes an integer to the front of some bytes, little-endian.
     #[inline(always)]
     pub(super) fn write(self, number: u64, to: &mut [u8]) {
-        let number = number.to_le_bytes();
         match self {
-            Self::One => to[..1].copy_from_slice(&number[..1]),
-            Self::Two => to[..2].copy_from_slice(&number[..2]),
-            Self::Three => to[..3].copy_from_slice(&number[..3]),
-            Self::Four => to[..4].copy_from_slice(&number[..4]),
-            Self::Eight => to[..8].copy_from_slice(&number),
+            Self::One => to[0] = number as u8,
+            Self::Two => to[..2].copy_from_slice(&(number as u16).to_le_bytes()),
+            Self::Three => to[..3].copy_from_slice(&(number as u32).to_le_bytes()[..3]),
+            Self::Four => to[..4].copy_from_slice(&(number as u32).to_le_bytes()),
+            Self::Eight => to[..8].copy_from_slice(&number.to_le_bytes()),
         }
     }
 

@@ -173,7 +173,7 @@ impl<'t> RowCursor<'t> {
         index.layout.read(key, payload, buffers, out).map_err(|problem| index.index.damaged(problem))
     }
 
-    /// As [`RowCursor::read`], some of the columns that were asked for.
+    /// As [`RowCursor::read`], some of the columns that were asked for; others are NULL.
     pub fn read_columns<'c>(
         &'c self,
         columns: &[u16],
@@ -182,6 +182,21 @@ impl<'t> RowCursor<'t> {
     ) -> Result<()> {
         let (index, key, payload) = self.entry()?;
         index.layout.read_columns(columns, key, payload, buffers, out).map_err(|problem| index.index.damaged(problem))
+    }
+
+    /// Shows some of the columns that were asked for: the column, and its value.
+    #[inline(always)]
+    pub fn visit_columns<'c>(
+        &'c self,
+        columns: &[u16],
+        buffers: &'c mut [Vec<u8>; 2],
+        visit: impl FnMut(usize, Value<'c>),
+    ) -> Result<()> {
+        let (index, key, payload) = self.entry()?;
+        index
+            .layout
+            .visit_columns(columns, key, payload, buffers, visit)
+            .map_err(|problem| index.index.damaged(problem))
     }
 
     /// What it stands on, of the index that tells what was asked for: the key, and what is behind the version header.

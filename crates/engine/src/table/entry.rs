@@ -279,10 +279,19 @@ impl EntryLayout {
     }
 
     /// Takes an entry apart.
+    #[inline(always)]
     fn split<'e>(&self, key: &'e [u8], payload: &'e [u8]) -> Result<Split<'e>, Corrupt> {
-        if self.is_clustered {
-            return Ok(Split { own: key, primary_key: key, stored: payload });
-        }
+        // Each part on its own: a result that is copied is read as a whole before its parts have arrived.
+        let (own, primary_key, stored) = if self.is_clustered {
+            (key, key, payload)
+        } else {
+            let Split { own, primary_key, stored } = self.split_secondary(key, payload)?;
+            (own, primary_key, stored)
+        };
+        Ok(Split { own, primary_key, stored })
+    }
+
+    fn split_secondary<'e>(&self, key: &'e [u8], payload: &'e [u8]) -> Result<Split<'e>, Corrupt> {
         let behind = primary_key_in(&self.parts, key)?;
         let own = &key[..key.len() - behind.len()];
         if !behind.is_empty() || !self.is_unique {
@@ -313,10 +322,14 @@ impl EntryLayout {
         buffers: &'e mut [Vec<u8>; 2],
         out: &mut Vec<Value<'e>>,
     ) -> Result<(), Corrupt> {
-        self.read_stored_and_key(&self.stored_columns, true, key, payload, buffers, out)
+        out.clear();
+        out.resize(self.is_told.len(), Value::Null);
+        let split = self.split(key, payload)?;
+        self.visit_key(&split, buffers, |_| true, |column, value| out[column] = value)?;
+        self.visit_stored(&split, &self.stored_columns, |column, value| out[column] = value)
     }
 
-    /// As [`EntryLayout::read`], of these columns; others may be NULL.
+    /// As [`EntryLayout::read`], of these columns; others are NULL.
     pub fn read_columns<'e>(
         &'e self,
         columns: &[u16],
@@ -325,34 +338,70 @@ impl EntryLayout {
         buffers: &'e mut [Vec<u8>; 2],
         out: &mut Vec<Value<'e>>,
     ) -> Result<(), Corrupt> {
-        let needs_key = columns.iter().any(|&column| self.stored_at[usize::from(column)] == NOT_STORED);
-        self.read_stored_and_key(columns, needs_key, key, payload, buffers, out)
-    }
-
-    /// Of these columns those that are stored; and what the key has, if it is needed.
-    fn read_stored_and_key<'e>(
-        &'e self,
-        columns: &[u16],
-        needs_key: bool,
-        key: &'e [u8],
-        payload: &'e [u8],
-        [own_buffer, primary_buffer]: &'e mut [Vec<u8>; 2],
-        out: &mut Vec<Value<'e>>,
-    ) -> Result<(), Corrupt> {
-        let split = self.split(key, payload)?;
         out.clear();
         out.resize(self.is_told.len(), Value::Null);
-        if needs_key {
-            read_parts(&self.parts, KeyReader::new(split.own, own_buffer), out)?;
-            if !self.is_clustered {
-                read_parts(&self.primary_parts, KeyReader::new(split.primary_key, primary_buffer), out)?;
-            }
+        self.visit_columns(columns, key, payload, buffers, |column, value| out[column] = value)
+    }
+
+    /// Shows those of these columns that an entry tells: the column, and its value. What has to be put together is kept in the
+    /// buffers. For row after row: the values go from the entry to where they are wanted.
+    #[inline(always)]
+    pub fn visit_columns<'e>(
+        &'e self,
+        columns: &[u16],
+        key: &'e [u8],
+        payload: &'e [u8],
+        buffers: &'e mut [Vec<u8>; 2],
+        mut visit: impl FnMut(usize, Value<'e>),
+    ) -> Result<(), Corrupt> {
+        let split = self.split(key, payload)?;
+        if columns.iter().any(|&column| self.stored_at[usize::from(column)] == NOT_STORED) {
+            self.visit_key(&split, buffers, |column| columns.contains(&column), &mut visit)?;
         }
+        self.visit_stored(&split, columns, visit)
+    }
+
+    /// Shows those columns that the key gives back, of those that are wanted.
+    fn visit_key<'e>(
+        &'e self,
+        split: &Split<'e>,
+        [own_buffer, primary_buffer]: &'e mut [Vec<u8>; 2],
+        is_wanted: impl Fn(u16) -> bool,
+        mut visit: impl FnMut(usize, Value<'e>),
+    ) -> Result<(), Corrupt> {
+        let is_wanted =
+            |part: &KeyPart| part.is_reversible() && part.column() != ROW_NUMBER && is_wanted(part.column());
+        let mut visit_parts = |parts: &'e [KeyPart], mut reader: KeyReader<'e>| {
+            for part in parts {
+                if is_wanted(part) {
+                    visit(usize::from(part.column()), reader.read(part)?);
+                } else {
+                    reader.skip(part)?;
+                }
+            }
+            reader.finish()
+        };
+        visit_parts(&self.parts, KeyReader::new(split.own, own_buffer))?;
+        if self.is_clustered {
+            return Ok(());
+        }
+        visit_parts(&self.primary_parts, KeyReader::new(split.primary_key, primary_buffer))
+    }
+
+    /// Shows those of these columns that are stored behind the key.
+    #[inline(always)]
+    fn visit_stored<'e>(
+        &'e self,
+        split: &Split<'e>,
+        columns: &[u16],
+        mut visit: impl FnMut(usize, Value<'e>),
+    ) -> Result<(), Corrupt> {
         let stored = RowRef::new(&self.stored, split.stored)?;
         for &column in columns {
-            let at = self.stored_at[usize::from(column)];
+            let column = usize::from(column);
+            let at = self.stored_at[column];
             if at != NOT_STORED {
-                stored.read(usize::from(at), &mut out[usize::from(column)])?;
+                visit(column, stored.value(usize::from(at))?);
             }
         }
         Ok(())
@@ -365,14 +414,4 @@ struct Split<'e> {
     own: &'e [u8],
     primary_key: &'e [u8],
     stored: &'e [u8],
-}
-
-fn read_parts<'e>(parts: &[KeyPart], mut reader: KeyReader<'e>, out: &mut [Value<'e>]) -> Result<(), Corrupt> {
-    for part in parts {
-        match out.get_mut(usize::from(part.column())) {
-            Some(value) if part.is_reversible() => *value = reader.read(part)?,
-            _ => reader.skip(part)?,
-        }
-    }
-    reader.finish()
 }
