@@ -28,7 +28,7 @@ use super::full_group::{Checked, Likeness, Named};
 use super::join::Planner;
 use super::plan::{
     Body, GroupPlan, LimitPlan, LockingPlan, Origin, OutputColumn, QueryPlan, SelectPlan, SetPlan, SortKey, Source,
-    SourceKind, Subquery,
+    SourceKind, Subquery, is_ordered_by_items,
 };
 use super::rollup;
 use super::scope::{Block, NamedSource, SourceColumn, resolve, same_name, shown, slot as slot_of};
@@ -615,6 +615,7 @@ impl<'a, 't> Binder<'a, 't> {
             group,
             having,
             distinct: select.options.distinct,
+            is_ordered_by_items: is_ordered_by_items(&order, &items),
             late_items: !select.options.distinct && !order.is_empty() && items.iter().any(assigns),
             order,
             items,

@@ -13,6 +13,7 @@
 //! its aggregates. Expressions name slots by their numbers. Slots of columns that nobody asks for stay NULL.
 
 use std::borrow::Cow;
+use std::collections::HashSet;
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
@@ -160,6 +161,7 @@ impl SelectPlan {
             items: Vec::new(),
             distinct: false,
             order: Vec::new(),
+            is_ordered_by_items: false,
             late_items: false,
         }
     }
@@ -293,10 +295,23 @@ pub struct SelectPlan {
     pub items: Vec<Expr>,
     /// Whether equal rows are shown once.
     pub distinct: bool,
+    /// Of `distinct`: whether equal rows are neighbours once they are in order.
+    pub is_ordered_by_items: bool,
     /// ORDER BY, over a row's slots; empty if the join yields rows in this order.
     pub order: Vec<SortKey>,
     /// Whether items are computed once rows are in order: they count rows in variables.
     pub late_items: bool,
+}
+
+/// Whether rows that show the same are neighbours once they are in order: they show columns, and are ordered by those columns
+/// and by nothing else.
+pub fn is_ordered_by_items(order: &[SortKey], items: &[Expr]) -> bool {
+    let slots = |exprs: &mut dyn Iterator<Item = &Expr>| -> Option<HashSet<u32>> {
+        // (Of documents some are equal that are not the same in order.)
+        exprs.map(|expr| expr.as_column().filter(|_| expr.data_type != DataType::Json)).collect()
+    };
+    let shown = slots(&mut items.iter());
+    shown.is_some() && shown == slots(&mut order.iter().map(|key| &key.value))
 }
 
 /// What a source is called.

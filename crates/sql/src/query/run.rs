@@ -56,6 +56,10 @@ pub type Sink<'s> = dyn FnMut(&mut Running<'_>, &[Datum<'_>]) -> Result<Flow> + 
 /// Rows of the queries around one, the next one out last.
 pub type Outer<'o> = &'o [&'o [Datum<'o>]];
 
+/// Up to so many rows of a DISTINCT that are put in order anyway are compared with their neighbours then, and not with all
+/// that were shown: that takes less than half of the time where most are different, and more memory for so many rows at most.
+const FEW_ROWS: usize = 1024;
+
 /// Runs a query, and shows its rows.
 pub fn run_query(plan: &QueryPlan, outer: Outer<'_>, running: &mut Running<'_>, sink: &mut Sink<'_>) -> Result<()> {
     let limit = match &plan.limit {
@@ -269,6 +273,7 @@ fn run_select(plan: &SelectPlan, outer: Outer<'_>, running: &mut Running<'_>, si
         Ok(())
     };
     // What is shown of a row, and what it is ordered by.
+    let mut drops_equals_late = plan.distinct && plan.is_ordered_by_items;
     let mut distinct = plan.distinct.then(|| group::Distinct::new(&plan.items, &arena));
     let mut kept = (!plan.order.is_empty()).then(|| Kept::new(&arena, &plan.order, running.inside.memory_limit));
     let mut show = |running: &mut Running<'_>, row: &[Datum<'_>]| -> Result<Flow> {
@@ -285,7 +290,15 @@ fn run_select(plan: &SelectPlan, outer: Outer<'_>, running: &mut Running<'_>, si
         }
         let mut items = recycle(std::mem::take(spare_items));
         evaluate_into(&mut items, plan.items.iter(), row, outer, running, spare)?;
-        if let Some(distinct) = &mut distinct {
+        if drops_equals_late
+            && let (Some(kept), Some(distinct)) = (&mut kept, &mut distinct)
+            && kept.len() == FEW_ROWS
+        {
+            // Many: from here on those that are equal to others take no memory.
+            kept.retain(|items| distinct.is_new(items));
+            drops_equals_late = false;
+        }
+        if let Some(distinct) = distinct.as_mut().filter(|_| !drops_equals_late) {
             if !distinct.is_new(&items) {
                 *spare_items = recycle(items);
                 return Ok(MORE);
@@ -314,6 +327,9 @@ fn run_select(plan: &SelectPlan, outer: Outer<'_>, running: &mut Running<'_>, si
         None => Ok(()),
         Some(mut kept) => {
             kept.sort(&plan.order, running)?;
+            if drops_equals_late {
+                kept.drop_equals(&plan.order, running)?;
+            }
             if !plan.late_items {
                 return kept.show(running, sink);
             }

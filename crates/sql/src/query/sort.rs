@@ -72,31 +72,58 @@ impl<'a> Kept<'a> {
         Some(())
     }
 
+    /// How many rows there are.
+    pub fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// Drops rows that are not to be kept after all; their memory stays taken.
+    pub fn retain(&mut self, mut is_kept: impl FnMut(&[Datum<'_>]) -> bool) {
+        let keys = self.keys;
+        self.rows.retain(|row| is_kept(&row.values[keys..]));
+    }
+
     /// Puts them in order; rows that are equal stay in the order in which they came.
     pub fn sort(&mut self, order: &[SortKey], running: &mut Running<'_>) -> Result<()> {
-        let mut failed = None;
-        running.inside.facts.count(Counter::SortRows, self.rows.len() as u64);
-        let is_abbreviated = self.abbreviates.is_some();
-        let descending = order.first().is_some_and(|key| key.descending);
-        self.rows.sort_by(|one, other| {
-            let first = if is_abbreviated { one.abbreviation.cmp(&other.abbreviation) } else { Ordering::Equal };
-            match first {
-                Ordering::Equal => sorted_by(order, one.values, other.values, running, &mut failed),
-                first if descending => first.reverse(),
-                first => first,
-            }
-        });
+        let (mut failed, is_abbreviated) = (None, self.abbreviates.is_some());
+        self.rows.sort_by(|one, other| ordered_rows(order, is_abbreviated, one, other, running, &mut failed));
+        failed.map_or(Ok(()), Err)
+    }
+
+    /// Of rows in order, drops those that are equal to the one in front of them.
+    pub fn drop_equals(&mut self, order: &[SortKey], running: &mut Running<'_>) -> Result<()> {
+        let (mut failed, is_abbreviated) = (None, self.abbreviates.is_some());
+        self.rows
+            .dedup_by(|one, before| ordered_rows(order, is_abbreviated, before, one, running, &mut failed).is_eq());
         failed.map_or(Ok(()), Err)
     }
 
     /// Shows them.
     pub fn show(&self, running: &mut Running<'_>, sink: &mut Sink<'_>) -> Result<()> {
+        running.inside.facts.count(Counter::SortRows, self.rows.len() as u64);
         for row in &self.rows {
             if sink(running, &row.values[self.keys..])?.is_break() {
                 break;
             }
         }
         Ok(())
+    }
+}
+
+/// How two rows compare. The first error is kept; what fails counts as equal.
+fn ordered_rows(
+    order: &[SortKey],
+    is_abbreviated: bool,
+    one: &Row<'_>,
+    other: &Row<'_>,
+    running: &mut Running<'_>,
+    failed: &mut Option<Error>,
+) -> Ordering {
+    let first = if is_abbreviated { one.abbreviation.cmp(&other.abbreviation) } else { Ordering::Equal };
+    match first {
+        Ordering::Equal => sorted_by(order, one.values, other.values, running, failed),
+        first if order[0].descending => first.reverse(),
+        first => first,
     }
 }
 
