@@ -61,7 +61,7 @@ pub fn stored<'v>(datum: Datum<'v>, data_type: &DataType, context: &Context, are
 }
 
 /// A column's value from the engine's form.
-#[inline]
+#[inline(never)]
 pub fn loaded<'v>(value: Value<'v>, data_type: &'v DataType, context: &Context) -> Datum<'v> {
     let stored = match value {
         Value::Null => return Datum::Null,

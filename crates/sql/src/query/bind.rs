@@ -482,10 +482,12 @@ impl<'a, 't> Binder<'a, 't> {
         };
         self.check_locked(locking)?;
         let first_slot = self.block().width();
+        let named_in_from = std::mem::take(&mut self.block().used);
         let conditions = match &select.condition {
             None => Vec::new(),
             Some(condition) => self.expression(condition, Place::plain("where clause"))?.conjuncts(),
         };
+        let named_in_where = std::mem::replace(&mut self.block().used, named_in_from);
         let mut aggregates = Vec::new();
         let mut named = Named::default();
         let (mut items, mut columns) = self.items(select, &star, &mut aggregates, first_slot, &mut named)?;
@@ -592,6 +594,8 @@ impl<'a, 't> Binder<'a, 't> {
             self.block().used.extend(all);
             self.kept_block = Some(self.block().clone());
         }
+        let named_beside_where = self.block().used.clone();
+        self.block().used.extend(named_in_where);
         let used = self.block().used.clone();
         let mut planner = Planner { sources: &mut sources, tables: self.tables, used: &used };
         let keeps_order = select.options.straight_join;
@@ -602,6 +606,7 @@ impl<'a, 't> Binder<'a, 't> {
             Some(group) if group.keys.is_empty() => planner.use_end(&planned.join, group),
             _ => {}
         }
+        planner.spare_columns(&planned.join, &named_beside_where);
         let hashes = planned.hashes;
         let names = self.block().names();
         let plan = SelectPlan {

@@ -118,6 +118,7 @@ impl<'a> Binder<'a, '_> {
                 let kind = SourceKind::Table(Box::new(TableSource {
                     table: found,
                     columns: Vec::new(),
+                    columns_beside: None,
                     access: Access::all(),
                     locking: plan,
                 }));

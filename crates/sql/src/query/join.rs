@@ -273,6 +273,26 @@ impl Planner<'_> {
         }
     }
 
+    /// Notes which columns of a table that is alone need not be read where the conditions that its access implies are not
+    /// looked at; `named_beside` are the slots that something other than WHERE names. On entry: the access is chosen.
+    pub fn spare_columns(&mut self, join: &Option<Join>, named_beside: &HashSet<u32>) {
+        let (Some(Join::Source(0)), [source]) = (join, &mut *self.sources) else { return };
+        let SourceKind::Table(table) = &mut source.kind else { return };
+        let implied = table.access.implied;
+        let looked_at = || source.conditions.iter().enumerate().filter(|(number, _)| !implied.has(*number));
+        if looked_at().any(|(_, condition)| condition.has_subquery()) {
+            return;
+        }
+        let mut named = named_beside.clone();
+        looked_at().for_each(|(_, condition)| {
+            condition.columns(&mut |slot| {
+                named.insert(slot);
+            });
+        });
+        let is_named = |column: &u16| named.contains(&((source.first_slot + usize::from(*column)) as u32));
+        table.columns_beside = Some((implied, table.columns.iter().copied().filter(is_named).collect()));
+    }
+
     /// If all that is wanted of one table is the least or the greatest of a column, and an index has the column in order
     /// behind those that are given, the first row that has a value tells it.
     pub fn use_end(&mut self, join: &Option<Join>, group: &mut GroupPlan) {

@@ -445,10 +445,22 @@ pub struct TableSource {
     pub table: Arc<KnownTable>,
     /// Its columns that are asked for, ascending.
     pub columns: Vec<u16>,
+    /// Those of them that are still asked for where these conditions are known to hold.
+    pub columns_beside: Option<(ConditionSet, Vec<u16>)>,
     /// How its rows are found.
     pub access: Access,
     /// Whether they are locked.
     pub locking: Option<LockingPlan>,
+}
+
+impl TableSource {
+    /// The columns that are asked for where these conditions are known to hold.
+    pub fn columns_where(&self, known: ConditionSet) -> &[u16] {
+        match &self.columns_beside {
+            Some((conditions, columns)) if *conditions == known => columns,
+            _ => &self.columns,
+        }
+    }
 }
 
 /// FOR UPDATE, FOR SHARE.

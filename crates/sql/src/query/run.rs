@@ -20,7 +20,7 @@ use std::sync::Arc;
 use bumpalo::Bump;
 use meseta_engine::catalog::TableHandle;
 use meseta_engine::lock::{Mode, OnConflict, TableMode};
-use meseta_engine::row::{KeyRange, Value, recycle_values};
+use meseta_engine::row::{KeyRange, Value};
 use meseta_engine::rows::{FoundRow, RowCursor};
 use meseta_engine::{Direction, EngineError, Isolation, Locking};
 use meseta_errors::ER_OUT_OF_SORTMEMORY;
@@ -704,35 +704,30 @@ fn one_row(
     }
     running.inside.facts.count(Counter::HandlerReadKey, 1);
     running.inside.facts.count(Counter::InnodbRowsRead, 1);
-    let mut values = recycle_values(std::mem::take(&mut spare.values));
     let damaged = |problem| Error::from_engine(EngineError::Corrupt { index: rows.index.id(), problem });
-    rows.layout.read_columns(&table.columns, key, &spare.payload, &mut spare.buffers, &mut values).map_err(damaged)?;
     let mut full = recycle(std::mem::take(&mut spare.row));
-    fill(source, table, row, &values, running, &mut full);
+    full.extend_from_slice(row);
+    let load = load_columns(source, table, running, &mut full);
+    let columns = table.columns_where(implied);
+    rows.layout.visit_columns(columns, key, &spare.payload, &mut spare.buffers, load).map_err(damaged)?;
     let flow = match holds_but(implied, &source.conditions, &full, outer, running, &spare.arena)? {
         true => sink(running, &full)?,
         false => MORE,
     };
-    spare.values = recycle_values(values);
     spare.row = recycle(full);
     Ok(flow)
 }
 
-/// A row so far, and a table's columns in their slots.
-fn fill<'v>(
+/// Puts a table's columns, as the engine has them, in their slots of a row.
+#[inline]
+fn load_columns<'v>(
     source: &Source,
     table: &'v TableSource,
-    row: &[Datum<'v>],
-    values: &[Value<'v>],
     running: &Running<'_>,
-    full: &mut Vec<Datum<'v>>,
-) {
-    full.extend_from_slice(row);
-    for &column in &table.columns {
-        let column = usize::from(column);
-        let data_type = &table.table.columns[column].data_type;
-        load_into(values[column], data_type, running.context, &mut full[source.first_slot + column]);
-    }
+    row: &mut [Datum<'v>],
+) -> impl FnMut(usize, Value<'v>) {
+    let (slots, columns, context) = (&mut row[source.first_slot..], &table.table.columns, &*running.context);
+    move |column, value| load_into(value, &columns[column].data_type, context, &mut slots[column])
 }
 
 /// Rows that a cursor has read: counted when it goes.
@@ -796,19 +791,18 @@ fn cursor_rows(
 ) -> Result<Flow> {
     let unlocks = running.inside.engine.isolation() <= Isolation::ReadCommitted;
     let mut read = ReadRows::new(&table.access, running);
+    let columns = table.columns_where(implied);
     while cursor.next(running.inside.engine).map_err(Error::from_engine)? {
         read.rows += 1;
         running.inside.facts.check_killed()?;
         spare.arena.reset();
         let (is_match, flow) = {
-            let mut values = recycle_values(std::mem::take(&mut spare.values));
-            let read = cursor.read_columns(&table.columns, &mut spare.buffers, &mut values);
-            read.map_err(Error::from_engine)?;
             let mut full = recycle(std::mem::take(&mut spare.row));
-            fill(source, table, row, &values, running, &mut full);
+            full.extend_from_slice(row);
+            let load = load_columns(source, table, running, &mut full);
+            cursor.visit_columns(columns, &mut spare.buffers, load).map_err(Error::from_engine)?;
             let is_match = holds_but(implied, &source.conditions, &full, outer, running, &spare.arena)?;
             let flow = if is_match { show(running, cursor.row(), &full)? } else { MORE };
-            spare.values = recycle_values(values);
             spare.row = recycle(full);
             (is_match, flow)
         };

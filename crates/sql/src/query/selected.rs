@@ -110,6 +110,7 @@ impl<'a> Binder<'a, '_> {
         let kind = SourceKind::Table(Box::new(TableSource {
             table: Arc::clone(&known),
             columns: Vec::new(),
+            columns_beside: None,
             access: Access::all(),
             locking: Some(LockingPlan { exclusive: true, wait: LockWait::Wait }),
         }));
