@@ -15,8 +15,8 @@
 //!
 //! **Memory.** A receiver without bytes needs no buffer. A server with many idle connections lends one
 //! ([`Receiver::lend`]) before it reads and takes it back ([`Receiver::reclaim`]) when all that came was whole packets.
-//! A buffer grows as bytes come, by doubling, and never because a header promises much. What grew beyond
-//! [`KEPT_BYTES`] is given back when it is empty.
+//! A buffer grows as bytes come, to four times its length, and from [`LARGE_BYTES`] on to twice; never because a header promises
+//! much. What grew beyond [`KEPT_BYTES`] is given back when it is empty.
 //!
 //! Invariants:
 //! 1. `start <= joined payload <= scan <= end <= buffer.len()`; bytes from `end` on are garbage.
@@ -37,6 +37,9 @@ pub const HEADER_BYTES: usize = 4;
 pub const FIRST_BYTES: usize = 8 << 10;
 /// A buffer that is larger is given back as soon as it is empty.
 pub const KEPT_BYTES: usize = 64 << 10;
+
+/// A buffer of so many bytes grows by doubling: what is zeroed and copied is little beside what comes, and memory is too.
+pub const LARGE_BYTES: usize = 1 << 20;
 
 /// A packet, joined of its parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -166,7 +169,8 @@ impl Receiver {
                 self.start = 0;
             } else {
                 let length = self.buffer.len();
-                self.buffer.resize(2 * length, 0);
+                let factor = if length < LARGE_BYTES { 4 } else { 2 };
+                self.buffer.resize(factor * length, 0);
             }
         }
         &mut self.buffer[self.end..]
