@@ -83,7 +83,7 @@ impl InsertPlan {
         Ok(Self {
             rules,
             columns: Vec::new(),
-            rows: Rows::Given(GivenRows::new(0, 0)),
+            rows: Rows::Given(GivenRows::new(0, 0, 0)),
             replaces,
             ignores,
             on_duplicate: Vec::new(),
@@ -159,7 +159,8 @@ impl InsertPlan {
                 let is_empty =
                     rows.first().is_some_and(|row| row.is_empty()) && insert.columns.is_none_or(<[_]>::is_empty);
                 let width = if is_empty { 0 } else { columns.len() };
-                let mut given = GivenRows::new(rows.len(), rows.iter().map(|row| row.len()).sum());
+                let mut given =
+                    GivenRows::new(rows.len(), rows.iter().map(|row| row.len()).sum(), binder.facts.text.len());
                 for (at, row) in rows.iter().enumerate() {
                     if row.len() != width {
                         return Err(Error::new(ER_WRONG_VALUE_COUNT_ON_ROW, &[&(at + 1)]));

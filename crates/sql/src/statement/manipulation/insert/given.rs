@@ -46,9 +46,9 @@ pub struct GivenRows {
 }
 
 impl GivenRows {
-    /// None yet; there are going to be so many, and so many values in all.
-    pub fn new(rows: usize, values: usize) -> Self {
-        Self { ends: Vec::with_capacity(rows), sources: Vec::with_capacity(values), texts: Vec::new() }
+    /// None yet; there are going to be so many, and so many values in all, with texts of so many bytes at most.
+    pub fn new(rows: usize, values: usize, texts: usize) -> Self {
+        Self { ends: Vec::with_capacity(rows), sources: Vec::with_capacity(values), texts: Vec::with_capacity(texts) }
     }
 
     /// The row's next value is known: that of a literal.
