@@ -228,6 +228,55 @@ fn a_run_waits_for_a_gap_that_somebody_holds() {
 }
 
 #[test]
+fn an_entry_that_was_put_off_waits_for_a_gap_that_somebody_holds() {
+    let (engine, mut session) = open();
+    let t = session.create_table(definition("t")).unwrap();
+    let rows: Vec<_> = (1..400).map(|id| Row(id, None, id % 7, 10).values()).collect();
+    let table = used(&mut session, t);
+    assert_eq!(insert_in_runs(&mut session, &table, &rows[..10]).unwrap(), (10, None));
+    session.commit().unwrap();
+    // All entries of the index, and the gaps between them: no row whose entry would come there.
+    let mut holder = engine.session().unwrap();
+    let held = used(&mut holder, t);
+    let locking = Locking { mode: Mode::Shared, gaps: true, on_conflict: OnConflict::wait_seconds(10) };
+    let mut cursor = RowCursor::locking(&held, 2, &KeyRange::ALL, Direction::Ascending, locking);
+    while cursor.next(&mut holder).unwrap() {}
+    session.set_lock_wait(std::time::Duration::from_millis(1));
+    let table = used(&mut session, t);
+    let mut run = RowRun::default();
+    for row in &rows[10..14] {
+        assert!(session.gather_row(&table, row, &mut run).unwrap());
+    }
+    assert_eq!(
+        session.insert_run(&table, &mut run, Mode::Shared).unwrap(),
+        None,
+        "rows are there before their entries"
+    );
+    let refused = session.end_run(&table, &mut run).unwrap_err();
+    assert!(refused.to_string().contains("wait"), "{refused}");
+    session.roll_back().unwrap();
+    assert!(engine.check().unwrap().is_sound());
+    // Its own locks are in nobody's way: each entry goes by itself.
+    holder.commit().unwrap();
+    let table = used(&mut session, t);
+    let mut cursor = RowCursor::locking(&table, 2, &KeyRange::ALL, Direction::Ascending, locking);
+    while cursor.next(&mut session).unwrap() {}
+    drop(cursor);
+    assert_eq!(insert_in_runs(&mut session, &table, &rows[10..]).unwrap(), (389, None));
+    let before = session.savepoint();
+    let more: Vec<_> = (400..600).map(|id| Row(id, None, id % 7, 10).values()).collect();
+    assert_eq!(insert_in_runs(&mut session, &table, &more).unwrap(), (200, None));
+    assert_eq!(select(&mut session, t, 2).len(), 599);
+    session.roll_back_to(before).unwrap();
+    session.commit().unwrap();
+    assert_eq!(select(&mut session, t, 2).len(), 399);
+    assert_eq!(select(&mut session, t, 0).len(), 399);
+    drop(session);
+    engine.keep_house().unwrap();
+    assert!(engine.check().unwrap().is_sound());
+}
+
+#[test]
 fn a_run_is_not_for_rows_that_may_be_each_others_parents_nor_for_an_error_in_it() {
     let (_engine, mut session) = open();
     let parent = session.create_table(definition("parent")).unwrap();
@@ -254,5 +303,6 @@ fn a_run_is_not_for_rows_that_may_be_each_others_parents_nor_for_an_error_in_it(
     assert!(session.gather_row(&table, &Row(3, None, 1, 10).values(), &mut run).unwrap());
     assert_eq!(session.insert_run(&table, &mut run, Mode::Shared).unwrap(), None);
     assert!(run.is_empty());
+    session.end_run(&table, &mut run).unwrap();
     assert_eq!(select(&mut session, child, 2).iter().map(|row| row.0).collect::<Vec<_>>(), [1, 3]);
 }

@@ -5,8 +5,13 @@
 //!             row 2: ...
 //!   insert    1. record      what all of them are going to be               (undo, invariant 1)
 //!             2. clustered   in the order given, up to the first that is not simply put where nothing was
-//!             3. others      of the rows that came so far, in the order of their keys
+//!             3. unique      of the rows that came so far, in the order of their keys
+//!             4. others      are put off
+//!   end       entries that were put off, of many runs, in the order of their keys
 //! ```
+//!
+//! Keys of an index that is not unique come in any order, and of few rows each in a leaf of its own. Of many more rows each leaf
+//! has several, which then cost one descent, one latch and one log record.
 //!
 //! It is for many rows of one statement, that nobody is expected to be in the way of. What is in the way of one is met, and
 //! waited for, as in [`Session::insert_row`], which takes that row and those behind it.
@@ -14,10 +19,13 @@
 //! # Invariants
 //! 1. Rows are there, locked, and undone as if each had been inserted by itself, in order. But the record may tell of a row
 //!    that was not: then no entry's header names it for that row, and nobody asks it.
-//! 2. If one of the other entries is not simply put, the whole run is undone, and goes row by row.
+//! 2. If an entry of a unique index is not simply put, the whole run is undone, and goes row by row.
+//! 3. An entry that was put off is nobody's to change, since its row is locked, and only the inserter misses it: others who read
+//!    the index meet no row that has committed without it. So it is there before the statement ends ([`Session::end_run`]).
+//!    One that is not simply put has a record of its own.
 //!
 //! # When things fail
-//! The caller undoes the statement, as after any change.
+//! The caller undoes the statement, as after any change. What was put off has then never been there: no header names its record.
 
 use std::ops::Range;
 
@@ -38,6 +46,9 @@ const BYTES_MAX: usize = 32 << 10;
 /// Numbers for so many rows without a primary key are taken at a time: side by side, as those of no other session are.
 const ROW_NUMBERS_AT_ONCE: u64 = 4096;
 
+/// Entries that were put off are inserted when they take so many bytes: a statement of a dump is a megabyte.
+const PUT_OFF_MAX: usize = 1 << 20;
+
 /// Rows of one table on their way in, and the memory for them.
 #[derive(Default)]
 pub struct RowRun {
@@ -54,6 +65,40 @@ pub struct RowRun {
     record: Vec<u8>,
     entry: Entry,
     primary_key: Vec<u8>,
+    put_off: PutOff,
+}
+
+/// Entries of rows that are there already.
+#[derive(Default)]
+struct PutOff {
+    bytes: Vec<u8>,
+    /// For each index, where its entries are.
+    places: Vec<Vec<Place>>,
+}
+
+impl PutOff {
+    fn push(&mut self, position: usize, (key, value): (&[u8], &[u8])) {
+        if self.places.len() <= position {
+            self.places.resize_with(position + 1, Vec::new);
+        }
+        let at = self.bytes.len();
+        self.bytes.extend_from_slice(key);
+        self.bytes.extend_from_slice(value);
+        self.places[position].push(Place { key: at, value: at + key.len(), end: self.bytes.len() });
+    }
+
+    /// The entries of an index, in the order of their keys.
+    fn sorted(&self, position: usize) -> Vec<(&[u8], &[u8])> {
+        let of_place = |place: &Place| place.of(&self.bytes);
+        let mut entries: Vec<_> = self.places[position].iter().map(of_place).collect();
+        entries.sort_unstable();
+        entries
+    }
+
+    fn clear(&mut self) {
+        self.bytes.clear();
+        self.places.iter_mut().for_each(Vec::clear);
+    }
 }
 
 /// Where an entry lies in a run's bytes: up to `end`.
@@ -62,6 +107,13 @@ struct Place {
     key: usize,
     value: usize,
     end: usize,
+}
+
+impl Place {
+    /// Its key, and its value with the header.
+    fn of(self, bytes: &[u8]) -> (&[u8], &[u8]) {
+        (&bytes[self.key..self.value], &bytes[self.value..self.end])
+    }
 }
 
 impl RowRun {
@@ -87,8 +139,7 @@ impl RowRun {
 
     /// An entry's key, and its value with the header.
     fn entry(&self, row: usize, position: usize) -> (&[u8], &[u8]) {
-        let Place { key, value, end } = self.places[row * (self.places.len() / self.rows()) + position];
-        (&self.bytes[key..value], &self.bytes[value..end])
+        self.places[row * (self.places.len() / self.rows()) + position].of(&self.bytes)
     }
 
     fn set_header(&mut self, header: VersionHeader) {
@@ -164,7 +215,8 @@ impl Session {
         Ok(())
     }
 
-    /// Inserts the rows of a run, which is empty afterwards. If another row is in the way of one: which of them, and the other,
+    /// Inserts the rows of a run, which is empty afterwards, but for entries that are put off: the statement does not end before
+    /// [`Session::end_run`], unless it is undone. If another row is in the way of one: which of them, and the other,
     /// locked for `conflict_mode`; those before it are inserted, and those behind it forgotten.
     pub fn insert_run(
         &mut self,
@@ -174,7 +226,28 @@ impl Session {
     ) -> Result<Option<(usize, Conflict)>> {
         let inserted = self.insert_rows(table, run, conflict_mode);
         run.clear();
+        if run.put_off.bytes.len() > PUT_OFF_MAX {
+            self.end_run(table, run)?;
+        }
         inserted
+    }
+
+    /// Inserts the entries that were put off.
+    pub fn end_run(&mut self, table: &Table, run: &mut RowRun) -> Result<()> {
+        for position in 0..run.put_off.places.len() {
+            let (entries, index) = (run.put_off.sorted(position), &table.indexes[position]);
+            let mut inserted = 0;
+            while inserted < entries.len() {
+                let locks = &index.index.locks;
+                inserted += index.index.tree.insert_run(&entries[inserted..], || locks.has_no_gaps())?;
+                if let Some((key, value)) = entries.get(inserted) {
+                    self.insert_own_entry(index, key, &value[VERSION_HEADER_LEN..])?;
+                    inserted += 1;
+                }
+            }
+        }
+        run.put_off.clear();
+        Ok(())
     }
 
     fn insert_rows(
@@ -200,7 +273,8 @@ impl Session {
         let number = self.append_record()?;
         run.set_header(VersionHeader { writer: id, deleted: false, slot: self.slot, number });
         let mut rows = run.rows();
-        for (position, index) in table.indexes.iter().enumerate() {
+        let is_put_off = |position: usize| position > 0 && !table.indexes[position].layout.is_unique;
+        for (position, index) in table.indexes.iter().enumerate().filter(|(position, _)| !is_put_off(*position)) {
             let mut entries: Vec<_> = (0..rows).map(|row| run.entry(row, position)).collect();
             if position > 0 {
                 entries.sort_unstable();
@@ -218,6 +292,11 @@ impl Session {
                 return Ok(0);
             }
         }
+        let mut put_off = std::mem::take(&mut run.put_off);
+        for position in (0..table.indexes.len()).filter(|position| is_put_off(*position)) {
+            (0..rows).for_each(|row| put_off.push(position, run.entry(row, position)));
+        }
+        run.put_off = put_off;
         self.count_rows(rows as u64);
         self.count_on(table, run.numbers[..rows].iter().copied().flatten().max())?;
         Ok(rows)

@@ -174,6 +174,25 @@ impl Session {
         }
     }
 
+    /// Inserts an entry of a row that this transaction has inserted, in an index that is not unique: what may be there is the
+    /// tombstone of such a row that was, or somebody who waits for no such entry to come.
+    pub(super) fn insert_own_entry(&mut self, index: &TableIndex, key: &[u8], payload: &[u8]) -> Result<()> {
+        let entry = Entry { key: key.to_vec(), payload: payload.to_vec() };
+        let mut seen = Seen::default();
+        loop {
+            match self.find_room(index, &entry, &mut seen, Mode::Exclusive)? {
+                Room::Free => {}
+                Room::LookAgain => continue,
+                Room::UnderWay(_) | Room::Taken | Room::Odd => return Err(index.index.damaged(Corrupt::Record)),
+            }
+            let new = New::Payload(&entry.payload);
+            let write = Write { index: &index.index, key: &entry.key, before: seen.before(), new };
+            if self.change_row(&[write])? == Changed::Yes {
+                return Ok(());
+            }
+        }
+    }
+
     /// Gives a row other values.
     pub fn update_row(
         &mut self,

@@ -52,22 +52,32 @@ pub fn insert_in_runs(
     rows: &[Vec<Value<'_>>],
 ) -> Result<(usize, Option<Conflict>)> {
     let mut run = RowRun::default();
+    let done = gather_and_insert(session, table, rows, &mut run)?;
+    assert!(run.is_empty(), "nothing is inserted twice");
+    session.end_run(table, &mut run)?;
+    Ok(done)
+}
+
+fn gather_and_insert(
+    session: &mut Session,
+    table: &Table,
+    rows: &[Vec<Value<'_>>],
+    run: &mut RowRun,
+) -> Result<(usize, Option<Conflict>)> {
     let mut inserted = 0;
     for (at, row) in rows.iter().enumerate() {
-        if !session.gather_row(table, row, &mut run)? {
-            if let Some((ahead, conflict)) = session.insert_run(table, &mut run, Mode::Shared)? {
+        if !session.gather_row(table, row, run)? {
+            if let Some((ahead, conflict)) = session.insert_run(table, run, Mode::Shared)? {
                 return Ok((inserted + ahead, Some(conflict)));
             }
             inserted = at;
-            assert!(session.gather_row(table, row, &mut run)?, "there is room in an empty run");
+            assert!(session.gather_row(table, row, run)?, "there is room in an empty run");
         }
     }
-    let done = match session.insert_run(table, &mut run, Mode::Shared)? {
+    Ok(match session.insert_run(table, run, Mode::Shared)? {
         Some((ahead, conflict)) => (inserted + ahead, Some(conflict)),
         None => (rows.len(), None),
-    };
-    assert!(run.is_empty(), "nothing is inserted twice");
-    Ok(done)
+    })
 }
 
 fn definition() -> TableDefinition {

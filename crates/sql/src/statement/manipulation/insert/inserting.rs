@@ -162,7 +162,7 @@ impl InsertPlan {
             }
             done?;
         }
-        Ok(())
+        running.inside.engine.end_run(handle, &mut run).map_err(|error| running.inside.refusal(error))
     }
 
     /// Inserts what has been gathered.
