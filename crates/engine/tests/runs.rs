@@ -277,6 +277,38 @@ fn an_entry_that_was_put_off_waits_for_a_gap_that_somebody_holds() {
 }
 
 #[test]
+fn an_entry_that_was_put_off_replaces_a_tombstone() {
+    let (engine, mut session) = open();
+    let t = session.create_table(definition("t")).unwrap();
+    let rows: Vec<_> = (1..20).map(|id| Row(id, None, id % 7, 10).values()).collect();
+    let table = used(&mut session, t);
+    assert_eq!(insert_in_runs(&mut session, &table, &rows).unwrap(), (19, None));
+    session.commit().unwrap();
+    let mut reader = engine.session().unwrap();
+    let before = select(&mut reader, t, 2);
+    (1..20).for_each(|id| delete(&mut session, t, id));
+    session.commit().unwrap();
+    // As if purge had come as far as this: rows first, then what leads to them.
+    let table = used(&mut session, t);
+    for id in 1..20_i32 {
+        table.rows().index.tree.remove(&(id ^ i32::MIN).to_be_bytes()).unwrap();
+    }
+    assert_eq!(insert_in_runs(&mut session, &table, &rows).unwrap(), (19, None));
+    assert_eq!(select(&mut session, t, 2).len(), 19);
+    session.roll_back().unwrap();
+    assert_eq!(select(&mut session, t, 2).len(), 0, "the tombstones are back");
+    let table = used(&mut session, t);
+    assert_eq!(insert_in_runs(&mut session, &table, &rows).unwrap(), (19, None));
+    session.commit().unwrap();
+    assert_eq!(before.len(), 19);
+    reader.commit().unwrap();
+    drop((session, reader));
+    engine.keep_house().unwrap();
+    assert_eq!(select(&mut engine.session().unwrap(), t, 2).len(), 19);
+    assert!(engine.check().unwrap().is_sound());
+}
+
+#[test]
 fn a_run_is_not_for_rows_that_may_be_each_others_parents_nor_for_an_error_in_it() {
     let (_engine, mut session) = open();
     let parent = session.create_table(definition("parent")).unwrap();
