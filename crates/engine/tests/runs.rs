@@ -82,6 +82,14 @@ fn select(session: &mut Session, table: TableId, index: usize) -> Vec<Row> {
     rows
 }
 
+/// Locks all entries of an index, and the gaps between them.
+fn lock_all(session: &mut Session, table: TableId, index: usize) {
+    let table = used(session, table);
+    let locking = Locking { mode: Mode::Exclusive, gaps: true, on_conflict: OnConflict::wait_seconds(10) };
+    let mut cursor = RowCursor::locking(&table, index, &KeyRange::ALL, Direction::Ascending, locking);
+    while cursor.next(session).unwrap() {}
+}
+
 fn insert_one_by_one(session: &mut Session, table: TableId, rows: &[Vec<Value<'_>>]) -> (usize, Option<Conflict>) {
     let table = used(session, table);
     for (at, row) in rows.iter().enumerate() {
@@ -212,10 +220,7 @@ fn a_run_waits_for_a_gap_that_somebody_holds() {
     assert_eq!(insert_in_runs(&mut session, &table, &rows[..10]).unwrap(), (10, None));
     session.commit().unwrap();
     let mut holder = engine.session().unwrap();
-    let held = used(&mut holder, t);
-    let locking = Locking { mode: Mode::Exclusive, gaps: true, on_conflict: OnConflict::wait_seconds(10) };
-    let mut cursor = RowCursor::locking(&held, 0, &KeyRange::ALL, Direction::Ascending, locking);
-    while cursor.next(&mut holder).unwrap() {}
+    lock_all(&mut holder, t, 0);
     session.set_lock_wait(std::time::Duration::from_millis(1));
     let table = used(&mut session, t);
     let refused = insert_in_runs(&mut session, &table, &rows[10..]).unwrap_err();
@@ -237,10 +242,7 @@ fn an_entry_that_was_put_off_waits_for_a_gap_that_somebody_holds() {
     session.commit().unwrap();
     // All entries of the index, and the gaps between them: no row whose entry would come there.
     let mut holder = engine.session().unwrap();
-    let held = used(&mut holder, t);
-    let locking = Locking { mode: Mode::Shared, gaps: true, on_conflict: OnConflict::wait_seconds(10) };
-    let mut cursor = RowCursor::locking(&held, 2, &KeyRange::ALL, Direction::Ascending, locking);
-    while cursor.next(&mut holder).unwrap() {}
+    lock_all(&mut holder, t, 2);
     session.set_lock_wait(std::time::Duration::from_millis(1));
     let table = used(&mut session, t);
     let mut run = RowRun::default();
@@ -258,10 +260,8 @@ fn an_entry_that_was_put_off_waits_for_a_gap_that_somebody_holds() {
     assert!(engine.check().unwrap().is_sound());
     // Its own locks are in nobody's way: each entry goes by itself.
     holder.commit().unwrap();
+    lock_all(&mut session, t, 2);
     let table = used(&mut session, t);
-    let mut cursor = RowCursor::locking(&table, 2, &KeyRange::ALL, Direction::Ascending, locking);
-    while cursor.next(&mut session).unwrap() {}
-    drop(cursor);
     assert_eq!(insert_in_runs(&mut session, &table, &rows[10..]).unwrap(), (389, None));
     let before = session.savepoint();
     let more: Vec<_> = (400..600).map(|id| Row(id, None, id % 7, 10).values()).collect();
