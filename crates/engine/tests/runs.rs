@@ -277,6 +277,29 @@ fn an_entry_that_was_put_off_waits_for_a_gap_that_somebody_holds() {
 }
 
 #[test]
+fn what_was_put_off_is_forgotten_when_a_run_fails() {
+    let (engine, mut session) = open();
+    let t = session.create_table(definition("t")).unwrap();
+    let mut holder = engine.session().unwrap();
+    let held = used(&mut holder, t);
+    assert_eq!(insert_in_runs(&mut holder, &held, &[Row(9, None, 1, 10).values()]).unwrap(), (1, None));
+    session.set_lock_wait(std::time::Duration::from_millis(1));
+    let table = used(&mut session, t);
+    let mut run = RowRun::default();
+    for id in [1, 2] {
+        assert!(session.gather_row(&table, &Row(id, None, 1, 10).values(), &mut run).unwrap());
+    }
+    assert_eq!(session.insert_run(&table, &mut run, Mode::Shared).unwrap(), None);
+    assert!(session.gather_row(&table, &Row(9, None, 1, 10).values(), &mut run).unwrap());
+    assert!(session.insert_run(&table, &mut run, Mode::Shared).is_err(), "the row is another's");
+    session.end_run(&table, &mut run).unwrap();
+    assert_eq!(select(&mut session, t, 2), [], "the caller undoes the rows");
+    session.roll_back().unwrap();
+    holder.commit().unwrap();
+    assert!(engine.check().unwrap().is_sound());
+}
+
+#[test]
 fn an_entry_that_was_put_off_replaces_a_tombstone() {
     let (engine, mut session) = open();
     let t = session.create_table(definition("t")).unwrap();

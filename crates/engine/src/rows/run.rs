@@ -226,8 +226,11 @@ impl Session {
     ) -> Result<Option<(usize, Conflict)>> {
         let inserted = self.insert_rows(table, run, conflict_mode);
         run.clear();
-        if run.put_off.bytes.len() > PUT_OFF_MAX {
-            self.end_run(table, run)?;
+        match &inserted {
+            Ok(None) if run.put_off.bytes.len() > PUT_OFF_MAX => self.end_run(table, run)?,
+            Ok(_) => {}
+            // The statement is undone.
+            Err(_) => run.put_off.clear(),
         }
         inserted
     }
@@ -292,11 +295,12 @@ impl Session {
                 return Ok(0);
             }
         }
-        let mut put_off = std::mem::take(&mut run.put_off);
-        for position in (0..table.indexes.len()).filter(|position| is_put_off(*position)) {
-            (0..rows).for_each(|row| put_off.push(position, run.entry(row, position)));
+        let RowRun { bytes, places, put_off, .. } = &mut *run;
+        for row in places.chunks(table.indexes.len()).take(rows) {
+            for (position, place) in row.iter().enumerate().filter(|(position, _)| is_put_off(*position)) {
+                put_off.push(position, place.of(bytes));
+            }
         }
-        run.put_off = put_off;
         self.count_rows(rows as u64);
         self.count_on(table, run.numbers[..rows].iter().copied().flatten().max())?;
         Ok(rows)
