@@ -322,11 +322,7 @@ impl Consistent {
             (true, Direction::Ascending) => self.cursor.next()?,
             (true, Direction::Descending) => self.cursor.prev()?,
         };
-        let is_inside = || match self.direction {
-            Direction::Ascending => true,
-            Direction::Descending => self.cursor.key() >= self.range.from.as_slice(),
-        };
-        Ok(is_on_entry && is_inside())
+        Ok(is_on_entry && (self.direction == Direction::Ascending || self.cursor.key() >= self.range.from.as_slice()))
     }
 }
 

@@ -174,8 +174,8 @@ impl Session {
         }
     }
 
-    /// Inserts an entry of a row that this transaction has inserted, in an index that is not unique: what may be there is the
-    /// tombstone of such a row that was, or somebody who waits for no such entry to come.
+    /// Inserts an entry of a row that this transaction has inserted, in an index that is not unique: what may be there is a
+    /// tombstone of the same key, or somebody's lock on the gap.
     pub(super) fn insert_own_entry(&mut self, index: &TableIndex, key: &[u8], payload: &[u8]) -> Result<()> {
         let entry = Entry { key: key.to_vec(), payload: payload.to_vec() };
         let mut seen = Seen::default();

@@ -313,7 +313,7 @@ impl Cursor {
         let tree = self.tree.clone();
         let leaf = tree.core.pool.optimistic(resume.page, Rank::TreePage)?;
         let &Resume { index, end, .. } = resume;
-        Ok(leaf.version() == resume.version && self.copy(&leaf, |_| index, |_, _| end).is_ok())
+        Ok(leaf.version() == resume.version && self.copy(&leaf, |_| index, Some(end)).is_ok())
     }
 
     /// Copies the first batch from `from` on, passing over empty leaves.
@@ -338,8 +338,7 @@ impl Cursor {
                 }
                 From::Last => node.count(),
             };
-            let find_end = |node: Node<'_>, end: Option<&[u8]>| end.map_or(usize::MAX, |end| node.count_below(end));
-            self.copy(&path.node, find, find_end).map_err(Stop::from)
+            self.copy(&path.node, find, None).map_err(Stop::from)
         })?;
         if !siblings.is_empty() {
             tree.core.pool.read_ahead(&siblings);
@@ -365,13 +364,13 @@ impl Cursor {
         })
     }
 
-    /// Copies a batch out of a leaf, from the entry that `find` names, and notes what is behind it. `find_end` says where the
-    /// range ends, forward: in front of which entry.
+    /// Copies a batch out of a leaf, from the entry that `find` names, and notes what is behind it. Forward, the
+    /// range ends in front of `known_end`, if that is known already.
     fn copy(
         &mut self,
         leaf: &Optimistic<'_>,
         find: impl FnOnce(Node<'_>) -> usize,
-        find_end: impl FnOnce(Node<'_>, Option<&[u8]>) -> usize,
+        known_end: Option<usize>,
     ) -> Result<(), Restart> {
         let Self { bytes, entries, prefix, batch, direction, end: range_end, .. } = self;
         let range_end = range_end.as_deref();
@@ -390,7 +389,8 @@ impl Cursor {
             };
             match direction {
                 Direction::Forward => {
-                    let last = find_end(node, range_end).min(count);
+                    let find_end = || range_end.map_or(count, |end| node.count_below(end));
+                    let last = known_end.unwrap_or_else(find_end).min(count);
                     let from = find(node).min(last);
                     let end = (from + *batch).min(last);
                     (from..end).for_each(&mut copy_entry);
