@@ -215,9 +215,8 @@ impl AggregateCall {
     ) -> Result<()> {
         let mut values: SmallVec<[Datum<'v>; 4]> = SmallVec::new();
         for argument in self.arguments.iter().chain(self.order_by.iter().map(|(expr, _)| expr)) {
-            // A column is copied from its slot at once.
-            match argument.as_column().and_then(|column| row.get(column as usize)) {
-                Some(value) => values.push(*value),
+            match argument.slot_value(row) {
+                Some(value) => values.push(value),
                 None => values.push(argument.evaluate(row, env)?),
             }
         }

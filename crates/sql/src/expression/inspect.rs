@@ -351,6 +351,13 @@ impl Expr {
         }
     }
 
+    /// The value of the column that it is: copied from its slot at once, where a result of [`Expr::evaluate`] goes through
+    /// memory first.
+    #[inline]
+    pub fn slot_value<'v>(&self, row: &[Datum<'v>]) -> Option<Datum<'v>> {
+        self.as_column().and_then(|column| row.get(column as usize)).copied()
+    }
+
     /// The slot that it is, conversions of its character set aside.
     pub fn as_slot(&self) -> Option<u32> {
         match &self.kind {

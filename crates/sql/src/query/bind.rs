@@ -606,7 +606,7 @@ impl<'a, 't> Binder<'a, 't> {
             Some(group) if group.keys.is_empty() => planner.use_end(&planned.join, group),
             _ => {}
         }
-        planner.spare_columns(&planned.join, &named_beside_where);
+        planner.spare_columns(&planned.join, named_beside_where);
         let hashes = planned.hashes;
         let names = self.block().names();
         let plan = SelectPlan {
@@ -620,7 +620,7 @@ impl<'a, 't> Binder<'a, 't> {
             group,
             having,
             distinct: select.options.distinct,
-            is_ordered_by_items: is_ordered_by_items(&order, &items),
+            is_ordered_by_items: select.options.distinct && is_ordered_by_items(&order, &items),
             late_items: !select.options.distinct && !order.is_empty() && items.iter().any(assigns),
             order,
             items,

@@ -275,7 +275,7 @@ impl Planner<'_> {
 
     /// Notes which columns of a table that is alone need not be read where the conditions that its access implies are not
     /// looked at; `named_beside` are the slots that something other than WHERE names. On entry: the access is chosen.
-    pub fn spare_columns(&mut self, join: &Option<Join>, named_beside: &HashSet<u32>) {
+    pub fn spare_columns(&mut self, join: &Option<Join>, named_beside: HashSet<u32>) {
         let (Some(Join::Source(0)), [source]) = (join, &mut *self.sources) else { return };
         let SourceKind::Table(table) = &mut source.kind else { return };
         let implied = table.access.implied;
@@ -283,7 +283,7 @@ impl Planner<'_> {
         if looked_at().any(|(_, condition)| condition.has_subquery()) {
             return;
         }
-        let mut named = named_beside.clone();
+        let mut named = named_beside;
         looked_at().for_each(|(_, condition)| {
             condition.columns(&mut |slot| {
                 named.insert(slot);

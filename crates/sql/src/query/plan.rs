@@ -295,7 +295,7 @@ pub struct SelectPlan {
     pub items: Vec<Expr>,
     /// Whether equal rows are shown once.
     pub distinct: bool,
-    /// Of `distinct`: whether equal rows are neighbours once they are in order.
+    /// Whether they are, and equal rows are neighbours once they are in order.
     pub is_ordered_by_items: bool,
     /// ORDER BY, over a row's slots; empty if the join yields rows in this order.
     pub order: Vec<SortKey>,

@@ -207,9 +207,8 @@ where
     'e: 'v,
 {
     for expression in expressions {
-        // A column is copied from its slot at once: see `load_into`.
-        match expression.as_column().and_then(|column| row.get(column as usize)) {
-            Some(value) => values.push(*value),
+        match expression.slot_value(row) {
+            Some(value) => values.push(value),
             None => values.push(expression.evaluate(row, &mut running.env(arena, outer))?),
         }
     }
@@ -273,7 +272,7 @@ fn run_select(plan: &SelectPlan, outer: Outer<'_>, running: &mut Running<'_>, si
         Ok(())
     };
     // What is shown of a row, and what it is ordered by.
-    let mut drops_equals_late = plan.distinct && plan.is_ordered_by_items;
+    let mut drops_equals_late = plan.is_ordered_by_items;
     let mut distinct = plan.distinct.then(|| group::Distinct::new(&plan.items, &arena));
     let mut kept = (!plan.order.is_empty()).then(|| Kept::new(&arena, &plan.order, running.inside.memory_limit));
     let mut show = |running: &mut Running<'_>, row: &[Datum<'_>]| -> Result<Flow> {
