@@ -197,9 +197,8 @@ pub(crate) fn open(disk: &dyn Disk, lock: Box<dyn DirectoryLock>, options: Store
     let space = Space::new(Arc::clone(&pool), Arc::clone(&log), Arc::clone(&health), Arc::clone(&waits));
     let node_capacity = control.node_capacity as usize;
     let core = Arc::new(Core { pool, log, space, cleaner, health, waits, node_capacity });
-    let is_new = control.epoch == FIRST_EPOCH;
     // From here on an early return stops the threads: `Running` does, when dropped.
-    let running = Running::start(Arc::clone(&core), lock, inline, is_new);
+    let running = Running::start(Arc::clone(&core), lock, inline);
     let mut recovery = recovery::redo(
         &core.pool,
         &redo_files,
@@ -209,7 +208,7 @@ pub(crate) fn open(disk: &dyn Disk, lock: Box<dyn DirectoryLock>, options: Store
         options.participant.as_deref(),
     )?;
     core.cleaner.end_recovery();
-    recovery.was_closed = control.clean || is_new;
+    recovery.was_closed = control.clean || control.epoch == FIRST_EPOCH;
     recovery.repaired_pages = repaired as u64;
     core.space.load(control.data_pages == 0)?;
     for tree in core.space.trees() {

@@ -32,11 +32,11 @@ pub(crate) struct Running {
 
 impl Running {
     /// Starts the threads, unless everything is to be done `inline`.
-    pub(crate) fn start(core: Arc<Core>, lock: Box<dyn DirectoryLock>, inline: bool, is_new: bool) -> Running {
+    pub(crate) fn start(core: Arc<Core>, lock: Box<dyn DirectoryLock>, inline: bool) -> Running {
         // A cycle of ownership, cut by `stop_threads`.
         core.pool.set_relief(Some(Arc::clone(&core.cleaner) as _));
         let closing = Arc::new(AtomicBool::new(false));
-        let threads = if inline { Vec::new() } else { spawn(&core, &closing, is_new) };
+        let threads = if inline { Vec::new() } else { spawn(&core, &closing) };
         Running { core, closing, threads: Mutex::new(threads), closed: AtomicBool::new(false), _lock: lock }
     }
 
@@ -69,10 +69,10 @@ impl Drop for Running {
     }
 }
 
-fn spawn(core: &Arc<Core>, closing: &Arc<AtomicBool>, is_new: bool) -> Vec<JoinHandle<()>> {
+fn spawn(core: &Arc<Core>, closing: &Arc<AtomicBool>) -> Vec<JoinHandle<()>> {
     let writer = {
         let (core, closing) = (Arc::clone(core), Arc::clone(closing));
-        move || write_log(&core, &closing, is_new)
+        move || write_log(&core, &closing)
     };
     let cleaner = {
         let (core, closing) = (Arc::clone(core), Arc::clone(closing));
@@ -89,10 +89,10 @@ fn spawn(core: &Arc<Core>, closing: &Arc<AtomicBool>, is_new: bool) -> Vec<JoinH
 /// last sync.
 ///
 /// It must never ask the cleaner for anything: who holds the cleaner's mutex may be waiting for the log.
-fn write_log(core: &Core, closing: &AtomicBool, is_new: bool) {
+fn write_log(core: &Core, closing: &AtomicBool) {
     const SECOND: Duration = Duration::from_secs(1);
     let mut last_flush = Instant::now();
-    let mut filling = is_new.then(|| Filling::new(core));
+    let mut filling = Some(Filling::new(core));
     while !closing.load(Ordering::Acquire) {
         let flush = last_flush.elapsed() >= SECOND;
         if flush {
@@ -123,8 +123,10 @@ fn write_log(core: &Core, closing: &AtomicBool, is_new: bool) {
 }
 
 /// A new ring of the log is allocated but not written yet (`LogFiles::create`): it is filled with zeroes while there is
-/// nothing else to do. While others commit it stands back: each of its syncs is in the way of theirs.
+/// nothing else to do. While others commit it stands back: each of its syncs is in the way of theirs. What was not filled
+/// when the store was closed is after it has been opened again.
 struct Filling {
+    /// A byte of the ring: what is before it has been filled, or is the log's to write.
     filled: u64,
     /// What was logged when the last step was made.
     logged: Lsn,
@@ -140,7 +142,7 @@ impl Filling {
     const NEAR: u64 = 6 << 20;
 
     fn new(core: &Core) -> Self {
-        Self { filled: core.log.files().first_unfilled(), logged: core.log.reserved(), next: Instant::now() }
+        Self { filled: 0, logged: core.log.reserved(), next: Instant::now() }
     }
 
     /// How long it is until the next step.

@@ -90,6 +90,12 @@ pub trait DiskFile: Send + Sync {
     /// `len` cannot run out of space. New bytes read as zero. Errors: `StorageFull`, and then nothing changed.
     fn allocate(&self, len: u64) -> io::Result<()>;
 
+    /// The first byte from `from` on that has space and was never written, where the file system tells: it is read as zero,
+    /// and the sync after the first write there has metadata to change. `None`: there is none.
+    fn first_unwritten(&self, _from: u64) -> io::Result<Option<u64>> {
+        Ok(None)
+    }
+
     /// From here on the file is read and written through the operating system's page cache: for a file that is written
     /// in small pieces, each of which is to survive a crash of the process at once. Durability still takes `sync`.
     ///

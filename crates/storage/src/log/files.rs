@@ -37,8 +37,8 @@ pub fn file_name(index: usize) -> String {
 }
 
 impl LogFiles {
-    /// Makes `count` files of `file_len` bytes (a multiple of [`IO_ALIGN`]), allocated, synced, and filled with zeroes up to
-    /// [`LogFiles::first_unfilled`].
+    /// Makes `count` files of `file_len` bytes (a multiple of [`IO_ALIGN`]), allocated and synced, the beginning of the first
+    /// filled with zeroes.
     pub fn create(disk: &dyn Disk, count: usize, file_len: u64) -> Result<Self> {
         assert!(file_len.is_multiple_of(IO_ALIGN as u64));
         let mut files = Vec::with_capacity(count);
@@ -56,7 +56,7 @@ impl LogFiles {
         // Overwriting space that is allocated but was never written makes each sync change file metadata: three times
         // slower. The beginning is written once here; the rest by `Log::fill_ahead`, before the log gets there.
         let mut at = 0;
-        while at < files.first_unfilled() {
+        while at < file_len.min(FILLED_FIRST) {
             (at, _) = files.fill(at).map_err(ErrorKind::setup(format!("filling {}", file_name(0))))?;
         }
         files.sync_all().map_err(ErrorKind::setup("syncing the files meseta.log.*"))?;
@@ -92,9 +92,17 @@ impl LogFiles {
         self.files.iter().try_for_each(|file| file.use_page_cache())
     }
 
-    /// Where [`LogFiles::create`] stopped writing zeroes: a byte of the ring.
-    pub fn first_unfilled(&self) -> u64 {
-        self.file_len.min(FILLED_FIRST)
+    /// The first byte of the ring from `from` on that was never written, rounded down to what can be written. `None` where there
+    /// is none before the ring's end.
+    pub fn first_unwritten(&self, from: u64) -> io::Result<Option<u64>> {
+        let first = (from / self.file_len) as usize;
+        for (index, file) in self.files.iter().enumerate().skip(first) {
+            let start = index as u64 * self.file_len;
+            if let Some(hole) = file.first_unwritten(from.saturating_sub(start))?.filter(|&hole| hole < self.file_len) {
+                return Ok(Some((start + hole / IO_ALIGN as u64 * IO_ALIGN as u64).max(from)));
+            }
+        }
+        Ok(None)
     }
 
     /// Writes zeroes over the next stretch of the ring, which lies in one file and is to be synced ([`LogFiles::sync`]). Only for

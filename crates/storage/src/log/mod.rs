@@ -59,6 +59,8 @@ use crate::wait::{WaitEvent, WaitEvents};
 const WRITE_LEN_MAX: usize = 1 << 20;
 /// How often one who waits for a write looks again, or tries to do it, before falling asleep.
 const TURNS: u32 = 32;
+/// Bytes ahead of a log that has caught up with what fills its ring that are left to it.
+const LEFT_TO_THE_LOG: u64 = 64 << 20;
 /// Blocks in the stretch that direct I/O moves at once.
 const BLOCKS_PER_ALIGN: u64 = (IO_ALIGN / BLOCK_LEN) as u64;
 
@@ -586,19 +588,22 @@ impl Log {
         rank::holds_nothing_from(Rank::LogWriter);
     }
 
-    /// Fills the next stretch of a new ring with zeroes, ahead of the log's first round. For the writer's thread.
-    /// Returns how many bytes the zeroes are ahead; none if there is nothing more to fill.
+    /// Fills the next stretch of the ring that was never written with zeroes, from `filled` on, ahead of the log's first round.
+    /// For the writer's thread. Returns how many bytes the zeroes are ahead; none if there is nothing more to fill.
     pub fn fill_ahead(&self, filled: &mut u64) -> Result<Option<u64>> {
         let failed = |error| self.health.stop(format!("filling the log files: {error}"));
+        let Some(from) = self.files.first_unwritten(*filled).map_err(failed)? else { return Ok(None) };
         // Nobody writes the log meanwhile, so what is behind stays behind.
         let mut writer = self.writer.lock();
         // This thread comes again and again, and would be here first each time.
         writer.let_others_first();
         let written = (block_of(self.written.reached()) + BLOCKS_PER_ALIGN) * BLOCK_LEN as u64;
-        if *filled >= self.files.ring_len() || *filled < written {
-            return Ok(None); // full, or the log has caught up: what is left costs it slower syncs, once
+        if from < written {
+            // It has caught up. What it is about to reach it will have written before us; what is farther away it will not.
+            *filled = (written + LEFT_TO_THE_LOG).next_multiple_of(IO_ALIGN as u64);
+            return Ok(Some(LEFT_TO_THE_LOG));
         }
-        let (next, file) = self.files.fill(*filled).map_err(failed)?;
+        let (next, file) = self.files.fill(from).map_err(failed)?;
         drop(writer);
         self.files.sync(file).map_err(failed)?;
         *filled = next;

@@ -5,10 +5,11 @@ use std::sync::{Arc, mpsc};
 
 use parking_lot::Mutex;
 
-use super::block::block_start;
+use super::block::{BLOCK_LEN, block_start};
 use super::buffer::LogBuffer;
 use super::files::LogFiles;
 use super::{Log, Resume};
+use crate::ids::Lsn;
 use crate::io::{DiskFile, Request};
 use crate::options::{Background, StoreOptions};
 use crate::store::Store;
@@ -70,24 +71,49 @@ impl DiskFile for SlowFile {
         Ok(())
     }
 
+    fn first_unwritten(&self, from: u64) -> io::Result<Option<u64>> {
+        Ok((from < FILE_LEN).then_some(from))
+    }
+
     fn submit(&self, _: Vec<Request>) {
         unreachable!("the log writes by itself")
     }
 }
 
-const FILE_LEN: u64 = 16 << 20;
+const FILE_LEN: u64 = 256 << 20;
+
+/// A log at `start` over a file that says when it is being synced and goes on when it is told to.
+fn slow_log(start: Lsn) -> (Log, mpsc::Receiver<()>, mpsc::Sender<()>) {
+    let ((is_syncing, syncing), (go_on, told)) = (mpsc::channel(), mpsc::channel());
+    let file = Arc::new(SlowFile { syncing: is_syncing, go_on: Mutex::new(told) });
+    let files = LogFiles::over(vec![file], FILE_LEN);
+    let resume = Resume { start, recovered: start, checkpoint: start, epoch: 2, inline: true };
+    let buffer = LogBuffer::new(1 << 20, start);
+    (Log::new(files, buffer, resume, Arc::default(), Arc::default()).unwrap(), syncing, go_on)
+}
+
+/// A log that is written faster than its ring is filled leaves what is far ahead to be filled.
+#[test]
+fn a_ring_is_filled_on_ahead_of_a_log_that_has_caught_up() {
+    const REACHED: u64 = 20 << 20;
+    let (log, _syncing, go_on) = slow_log(block_start(REACHED / BLOCK_LEN as u64));
+    let mut filled = 8 << 20;
+    assert!(log.fill_ahead(&mut filled).unwrap().is_some());
+    assert!(filled > REACHED + (1 << 20) && filled < FILE_LEN);
+    let skipped_to = filled;
+    go_on.send(()).unwrap();
+    let ahead = log.fill_ahead(&mut filled).unwrap().unwrap();
+    assert!(filled > skipped_to && ahead > skipped_to - REACHED - (1 << 20));
+    // At the ring's end it is done.
+    filled = FILE_LEN;
+    assert_eq!(log.fill_ahead(&mut filled).unwrap(), None);
+}
 
 /// A new ring is filled for seconds, at the first start and after it: no commit is to wait for that.
 #[test]
 fn the_log_may_be_written_while_what_fills_its_ring_is_synced() {
-    let ((is_syncing, syncing), (go_on, told)) = (mpsc::channel(), mpsc::channel());
-    let file = Arc::new(SlowFile { syncing: is_syncing, go_on: Mutex::new(told) });
-    let files = LogFiles::over(vec![file], FILE_LEN);
-    let start = block_start(1);
-    let resume = Resume { start, recovered: start, checkpoint: start, epoch: 2, inline: true };
-    let buffer = LogBuffer::new(1 << 20, start);
-    let log = Log::new(files, buffer, resume, Arc::default(), Arc::default()).unwrap();
-    let mut filled = log.files().first_unfilled();
+    let (log, syncing, go_on) = slow_log(block_start(1));
+    let mut filled = 8 << 20;
     std::thread::scope(|scope| {
         let filling = scope.spawn(|| log.fill_ahead(&mut filled).unwrap());
         syncing.recv().unwrap();
@@ -96,5 +122,5 @@ fn the_log_may_be_written_while_what_fills_its_ring_is_synced() {
         assert!(filling.join().unwrap().is_some());
         assert!(is_free);
     });
-    assert!(filled > log.files().first_unfilled());
+    assert!(filled > 8 << 20);
 }

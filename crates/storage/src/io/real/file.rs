@@ -14,7 +14,7 @@ use std::os::fd::{AsRawFd, RawFd};
 use std::os::unix::fs::FileExt;
 
 use parking_lot::Mutex;
-use rustix::fs::FallocateFlags;
+use rustix::fs::{FallocateFlags, SeekFrom};
 use rustix::io::Errno;
 
 use super::named;
@@ -115,6 +115,17 @@ impl OpenFile {
         // Not `File::metadata`, which asks for far more.
         let stat = rustix::fs::fstat(&self.file).map_err(|error| self.named(error))?;
         Ok(stat.st_size as u64)
+    }
+
+    /// The first byte from `from` on that was never written: a hole, as the file system has it. (One that does not tell says
+    /// that the only hole is behind the end.)
+    pub(super) fn first_unwritten(&self, from: u64) -> io::Result<Option<u64>> {
+        match rustix::fs::seek(&self.file, SeekFrom::Hole(from)) {
+            Ok(hole) => Ok((hole < self.len()?).then_some(hole)),
+            // Nothing is there; or holes are not asked for here.
+            Err(Errno::NXIO | Errno::INVAL) => Ok(None),
+            Err(error) => Err(self.named(error)),
+        }
     }
 
     /// Reserves space up to `len`. On failure the file is as long as before.

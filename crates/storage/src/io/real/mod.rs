@@ -167,6 +167,10 @@ impl DiskFile for RealFile {
         self.file.len()
     }
 
+    fn first_unwritten(&self, from: u64) -> io::Result<Option<u64>> {
+        self.file.first_unwritten(from)
+    }
+
     fn use_page_cache(&self) -> io::Result<()> {
         self.file.use_page_cache()
     }

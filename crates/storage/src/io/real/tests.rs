@@ -393,6 +393,25 @@ fn the_engine_is_the_one_asked_for() {
 }
 
 #[test]
+fn what_was_written_is_never_said_to_be_unwritten() {
+    with_each_engine(|disk, _| {
+        let file = disk.create("space").unwrap();
+        file.allocate(1 << 20).unwrap();
+        let block = AlignedBuffer::new(IO_ALIGN);
+        let mut at = 0;
+        // (A file system that does not tell has none from the beginning.)
+        while let Some(unwritten) = file.first_unwritten(at).unwrap() {
+            assert!(unwritten >= at && unwritten < 1 << 20);
+            file.write_all_at(&block, unwritten).unwrap();
+            at = unwritten + IO_ALIGN as u64;
+            assert_ne!(file.first_unwritten(unwritten).unwrap(), Some(unwritten));
+        }
+        assert_eq!(file.first_unwritten(0).unwrap(), None);
+        assert_eq!(file.first_unwritten(2 << 20).unwrap(), None);
+    });
+}
+
+#[test]
 fn allocated_space_is_zero_and_never_shrinks() {
     with_each_engine(|disk, _| {
         let file = disk.create("space").unwrap();
