@@ -19,6 +19,8 @@
 //! worker in hand ([`keep`]): it keeps nobody waiting but one who comes just then, and him for no longer than that. The
 //! worker hears of it (`has_kept`): where it runs is then the device's affair.
 //!
+//! **A turn that takes long** says so ([`takes_long`]): others' answers may wait for the end of the round that it is in.
+//!
 //! Invariants:
 //! 1. Calls nest; only the outermost gives the worker away, and only if the thread still has it.
 //! 2. Nothing here fails or panics.
@@ -80,6 +82,14 @@ pub fn before_wait() {
 /// The wait is over.
 pub fn after_wait() {
     DEPTH.set(DEPTH.get().saturating_sub(1));
+}
+
+/// This turn takes longer than most: what the turns before it have left to be sent is sent now. Not to be called for each row.
+pub fn takes_long() {
+    let holding = HOLDING.with_borrow(Option::clone);
+    if let Some(holding) = holding {
+        holding.send_answers();
+    }
 }
 
 /// Whether the worker that this thread has has run nothing for a while but the task whose turn this is.

@@ -19,7 +19,7 @@
 //! | [`listener`], [`tls`], `certificate`, [`signals`], [`notify`], [`log`] | the system around it |
 //! | [`counters`], [`clock`] | How much, and when? |
 //!
-//! A statement costs, beyond itself: a share of an `epoll_wait`, a `read` and a `send`; no lock that another thread
+//! A statement costs, beyond itself: a share of an `epoll_wait`, a `read` and a share of a call that sends; no lock that another thread
 //! wants, no allocation, and no counter that another thread writes.
 //!
 //! Invariants:

@@ -90,6 +90,87 @@ fn a_client_that_does_not_read_keeps_nobody_from_running() {
     }
 }
 
+/// Answers are sent together when a round is over.
+#[test]
+fn an_answer_does_not_wait_for_a_turn_that_does() {
+    let running = start(|options| options.worker_threads = 1);
+    let mut all: Vec<Connection> = (0..6).map(|_| running.connect()).collect();
+    let (last, others) = all.split_last_mut().unwrap();
+    for round in 0..50 {
+        let spins = round % 2 == 0;
+        running.backend.stop_spinning.store(false, Ordering::SeqCst);
+        last.client.query(if spins { b"spin" } else { b"block" });
+        for (number, other) in others.iter_mut().enumerate() {
+            other.client.query(format!("literal {round}-{number}").as_bytes());
+            other.send();
+        }
+        last.send();
+        for (number, other) in others.iter_mut().enumerate() {
+            assert_eq!(other.run().value, format!("{round}-{number}"));
+        }
+        running.backend.stop_spinning.store(true, Ordering::SeqCst);
+        if !spins {
+            running.backend.gate.open();
+        }
+        assert_eq!(last.run().error, None);
+        running.backend.gate.close();
+    }
+}
+
+/// The answer to a commit leaves in the turn in which the next command, which is here already, begins.
+#[test]
+fn an_answer_does_not_wait_for_the_next_command_of_its_client() {
+    let running = start(|options| options.worker_threads = 1);
+    let mut connection = running.connect();
+    let Some(Stream::Tcp(mut stream)) = connection.stream.take() else { unreachable!() };
+    stream.set_read_timeout(Some(PATIENCE)).unwrap();
+    stream.write_all(b"\x05\0\0\0\x03park\x06\0\0\0\x03block").unwrap();
+    let parked = running.backend.take_parked(1);
+    parked.into_iter().for_each(|parked| parked.complete(Ok(())));
+    let mut answer = [0; 11];
+    stream.read_exact(&mut answer).unwrap();
+    assert_eq!(answer[..5], [7, 0, 0, 1, 0]);
+    running.backend.gate.wait_for(1);
+    running.backend.gate.open();
+    stream.read_exact(&mut answer).unwrap();
+    assert_eq!(answer[..5], [7, 0, 0, 1, 0]);
+}
+
+#[test]
+fn answers_that_a_client_reads_late_are_all_there() {
+    const COMMANDS: usize = 600;
+    let running = start(|options| options.worker_threads = 1);
+    let mut all: Vec<Connection> = (0..4).map(|_| running.connect()).collect();
+    let packet = |text: &str| [&[text.len() as u8 + 1, 0, 0, 0, 3], text.as_bytes()].concat();
+    let mut reading = Vec::new();
+    for connection in &mut all {
+        let Some(Stream::Tcp(mut stream)) = connection.stream.take() else { unreachable!() };
+        reading.push(stream.try_clone().unwrap());
+        // Some short and some long, and more of them than a socket takes.
+        let packets: Vec<u8> =
+            (0..COMMANDS).flat_map(|number| packet(&format!("rows {} 3000", 1 + number % 7))).collect();
+        std::thread::spawn(move || stream.write_all(&packets));
+    }
+    for mut stream in reading {
+        let mut receiver = meseta_protocol::receive::Receiver::new(1 << 20);
+        receiver.set_sequence_checked(false);
+        let (mut answers, mut rows) = (0, 0);
+        let mut room = vec![0; 1 << 16];
+        while answers < COMMANDS {
+            let count = stream.read(&mut room).unwrap();
+            assert!(count > 0, "after {answers}");
+            receiver.feed(&room[..count]);
+            while let Some(packet) = receiver.next_packet().unwrap() {
+                rows += usize::from(packet.payload.len() == 3003);
+                if packet.payload[0] == 0xFE {
+                    assert_eq!(rows, 1 + answers % 7);
+                    (answers, rows) = (answers + 1, 0);
+                }
+            }
+        }
+    }
+}
+
 #[test]
 fn one_that_sends_without_end_does_not_starve_others() {
     let running = start(|options| options.worker_threads = 1);

@@ -1,5 +1,6 @@
 //! The language behind the server's connections: one session of `sql` for each.
 
+use std::cell::Cell;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -76,7 +77,7 @@ fn begin_session(
     let connection = u64::from(opening.connection.id());
     let identity =
         Identity { connection, user: format!("{user}@{}", opening.peer.host()), account: account.account.to_string() };
-    let interrupts = Box::new(ConnectionInterrupts(opening.connection.clone()));
+    let interrupts = Box::new(ConnectionInterrupts { connection: opening.connection.clone(), looks: Cell::new(0) });
     let mut session = SqlSession::new(instance, identity, interrupts)?;
     session.set_account(account);
     // Whoever is killed waits for no lock any more. (The session is looked for: COM_CHANGE_USER makes another.)
@@ -160,11 +161,23 @@ impl Backend for SqlBackend {
 }
 
 /// KILL, and clients that have gone.
-struct ConnectionInterrupts(ConnectionHandle);
+struct ConnectionInterrupts {
+    connection: ConnectionHandle,
+    /// How often a statement has looked.
+    looks: Cell<u32>,
+}
+
+/// Looks, as a rule one a row, after which a statement counts as one that takes long.
+const LONG_AFTER: u32 = 1024;
 
 impl Interrupts for ConnectionInterrupts {
     fn check(&self) -> Result<()> {
-        match self.0.interrupt().reason() {
+        // Counted through statements: short ones are taken for long now and then.
+        self.looks.set(self.looks.get().wrapping_add(1));
+        if self.looks.get().is_multiple_of(LONG_AFTER) {
+            blocking::takes_long();
+        }
+        match self.connection.interrupt().reason() {
             None => Ok(()),
             Some(Reason::Shutdown) => Err(Error::new(meseta_errors::ER_SERVER_SHUTDOWN, &[])),
             Some(_) => Err(Error::new(meseta_errors::ER_QUERY_INTERRUPTED, &[])),
@@ -173,11 +186,11 @@ impl Interrupts for ConnectionInterrupts {
 
     fn wait(&self, bell: &Arc<Bell>, deadline: Option<Instant>, state: &'static str) {
         let waker = Arc::clone(bell);
-        let _watch = self.0.interrupt().watch(Arc::new(move || waker.ring()));
+        let _watch = self.connection.interrupt().watch(Arc::new(move || waker.ring()));
         let _blocking = blocking::enter();
-        self.0.set_state(state);
+        self.connection.set_state(state);
         bell.wait(deadline);
-        self.0.set_state("");
+        self.connection.set_state("");
     }
 }
 

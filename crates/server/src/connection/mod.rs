@@ -69,6 +69,8 @@ const KEPT_BYTES: usize = 1 << 20;
 /// What a thread lends to the turns that it runs.
 pub(crate) struct Scratch {
     pub(crate) writer: PacketWriter,
+    /// What is to be sent when the turn is over.
+    pub(crate) answer: Vec<u8>,
     /// To receive into.
     buffer: Option<Vec<u8>>,
     pub(crate) codec: Codec,
@@ -79,7 +81,8 @@ pub(crate) struct Scratch {
 
 impl Scratch {
     pub(crate) fn new(counters: Arc<ThreadCounters>) -> Scratch {
-        Scratch { writer: PacketWriter::new(), buffer: None, codec: Codec::new(), wire: Vec::new(), counters }
+        let (writer, answer) = (PacketWriter::new(), Vec::new());
+        Scratch { writer, answer, buffer: None, codec: Codec::new(), wire: Vec::new(), counters }
     }
 }
 
@@ -313,8 +316,8 @@ impl Connection {
                 parked.bytes = scratch.writer.bytes().to_vec();
                 scratch.writer.sent(usize::MAX);
             }
-            let Scratch { codec, wire, counters, .. } = &mut *scratch;
-            if inner.transport.send(self.socket.as_fd(), &parked.bytes, codec, wire, counters).is_err() {
+            let Scratch { answer, codec, wire, counters, .. } = &mut *scratch;
+            if inner.transport.send(self.socket.as_fd(), &parked.bytes, answer, codec, wire, counters).is_err() {
                 inner.ending = Some(End::Lost);
             }
             self.command_is_over(inner);
@@ -341,11 +344,11 @@ impl Connection {
         inner.ending = Some(End::TimedOut);
     }
 
-    /// Sends what the writer has.
+    /// Sends what the writer has, or leaves it to be sent when the turn is over.
     fn send(&self, inner: &mut Inner, scratch: &mut Scratch) {
-        let Scratch { writer, codec, wire, counters, .. } = &mut *scratch;
+        let Scratch { writer, answer, codec, wire, counters, .. } = &mut *scratch;
         if !writer.is_empty() {
-            if inner.transport.send(self.socket.as_fd(), writer.bytes(), codec, wire, counters).is_err() {
+            if inner.transport.send(self.socket.as_fd(), writer.bytes(), answer, codec, wire, counters).is_err() {
                 inner.ending = Some(End::Lost);
             }
             let large = writer.bytes().len() > KEPT_BYTES;
@@ -376,6 +379,14 @@ impl Connection {
     fn advance(&self, inner: &mut Inner, scratch: &mut Scratch) -> Turn {
         let mut served = false;
         loop {
+            let has_more = inner.receiver.has_bytes() || inner.transport.has_received() || inner.readable;
+            // Before it ends, and before a command that may wait.
+            if !scratch.answer.is_empty() && (inner.ending.is_some() || has_more && !served) {
+                let Scratch { answer, counters, .. } = &mut *scratch;
+                if inner.transport.send_answer(self.socket.as_fd(), answer, counters).is_err() {
+                    inner.ending = Some(End::Lost);
+                }
+            }
             if inner.transport.has_pending() {
                 match inner.transport.drain(self.socket.as_fd(), &scratch.counters) {
                     Err(_) => inner.ending = Some(End::Lost),
@@ -405,8 +416,7 @@ impl Connection {
                 return Turn::Wait;
             }
             if served {
-                let more = inner.receiver.has_bytes() || inner.transport.has_received() || inner.readable;
-                return if more { Turn::Again } else { Turn::Wait };
+                return if has_more { Turn::Again } else { Turn::Wait };
             }
             match self.receive(inner, scratch) {
                 Ok(Some(Served::Done)) => served = true,
@@ -549,6 +559,18 @@ impl Task<Scratch> for Connection {
         }
     }
 
+    fn answer<'a>(&self, scratch: &'a mut Scratch) -> &'a mut Vec<u8> {
+        &mut scratch.answer
+    }
+
+    fn sent(&self, answer: &[u8], sent: std::io::Result<usize>) -> bool {
+        let mut inner = self.inner.lock();
+        if inner.transport.answer_was_sent(answer, sent).is_err() {
+            inner.ending = Some(End::Lost);
+        }
+        inner.ending.is_some() || inner.transport.has_pending()
+    }
+
     fn hung_up(&self) {
         if !matches!(self.facts.command.load(Ordering::Relaxed), SLEEP | CONNECT) {
             self.interrupt.raise(Reason::ClientGone);
@@ -568,6 +590,7 @@ impl Task<Scratch> for Connection {
         turn.unwrap_or_else(|_| {
             self.defect("serving a connection");
             scratch.writer = PacketWriter::new();
+            scratch.answer.clear();
             scratch.counters.command_ends();
             // What the turn left half done is dropped without another look; its drop may panic as well.
             let phase = std::mem::replace(&mut self.inner.lock().phase, Phase::Over);

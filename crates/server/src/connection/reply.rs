@@ -105,11 +105,14 @@ impl Reply<'_> {
     /// The client has gone, or did not read for `net_write_timeout`.
     #[cold]
     pub fn flush(&mut self) -> Result<(), Disconnected> {
-        let Scratch { writer, codec, wire, counters, .. } = &mut *self.scratch;
+        let Scratch { writer, answer, codec, wire, counters, .. } = &mut *self.scratch;
         if !self.gone {
-            let sent =
-                self.transport.send(self.connection.socket.as_fd(), writer.bytes(), codec, wire, counters).is_ok();
-            self.gone = !sent;
+            let socket = self.connection.socket.as_fd();
+            let sent = self
+                .transport
+                .send(socket, writer.bytes(), answer, codec, wire, counters)
+                .and_then(|()| self.transport.send_answer(socket, answer, counters));
+            self.gone = sent.is_err();
         }
         writer.sent(usize::MAX);
         while !self.gone && self.transport.has_pending() {

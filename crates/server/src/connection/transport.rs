@@ -2,16 +2,20 @@
 //!
 //! ```text
 //! in:   socket -> [TLS] -> [compressed packets, one at a time] -> Receiver
-//! out:  PacketWriter -> [compress] -> [TLS] -> socket, and what it does not take: pending
+//! out:  PacketWriter -> [compress] -> answer -> (the worker, for many turns at once) -> socket
+//!                       [compress] -> [TLS] -> socket
+//!                                              what it does not take: pending
 //! ```
 //!
-//! Nothing here waits. What the socket does not take is kept, and the caller sees `Transport::has_pending`.
+//! Nothing here waits. What the socket does not take is kept, and the caller sees `Transport::has_pending`. A short answer is left
+//! to be sent when the turn is over (`scheduler::outbox`); a long one, or one by TLS, is sent at once.
 //!
 //! **Memory.** In the clear a connection that is idle has no buffer here. With TLS it has rustls' state and its buffers,
 //! with compression the beginning of a compressed packet.
 //!
 //! Invariants:
-//! 1. Bytes leave in the order in which they were given.
+//! 1. Bytes leave in the order in which they were given: pending ones, then the answer's, of which there are none while some
+//!    are pending.
 //! 2. Compressed packets are unwrapped one at a time, and only when the packets of the last are used up: so the sequence
 //!    number begins anew with each command, even where a client sends the next before the answer.
 
@@ -29,6 +33,7 @@ use rustls::{ServerConfig, ServerConnection};
 use crate::backend::TlsFacts;
 use crate::certificate::{Certificate, cipher_name};
 use crate::counters::ThreadCounters;
+use crate::scheduler::outbox::ANSWER_BYTES;
 
 /// How much of compressed packets is read at a time.
 const RAW_BYTES: usize = 8 << 10;
@@ -267,11 +272,12 @@ impl Transport {
         self.compressed.as_ref().is_some_and(|compressed| compressed.taken < compressed.raw.len())
     }
 
-    /// Sends packets. What the socket does not take is kept.
+    /// Sends packets, or leaves them in `answer`. What the socket does not take is kept.
     pub(crate) fn send(
         &mut self,
         descriptor: BorrowedFd<'_>,
         packets: &[u8],
+        answer: &mut Vec<u8>,
         codec: &mut Codec,
         wire: &mut Vec<u8>,
         counters: &ThreadCounters,
@@ -290,6 +296,38 @@ impl Transport {
             tls.writer().write_all(bytes)?;
             return self.drain(descriptor, counters);
         }
+        if !self.has_pending() && answer.len() + bytes.len() <= ANSWER_BYTES {
+            answer.extend_from_slice(bytes);
+            return Ok(());
+        }
+        self.send_answer(descriptor, answer, counters)?;
+        self.send_now(descriptor, bytes, counters)
+    }
+
+    /// Sends what was left to be sent when the turn is over. What the socket does not take is kept.
+    pub(crate) fn send_answer(
+        &mut self,
+        descriptor: BorrowedFd<'_>,
+        answer: &mut Vec<u8>,
+        counters: &ThreadCounters,
+    ) -> io::Result<()> {
+        let sent = self.send_now(descriptor, answer, counters);
+        answer.clear();
+        sent
+    }
+
+    /// Somebody else has sent so many bytes of `answer`: keeps the others. Fails as that has.
+    pub(crate) fn answer_was_sent(&mut self, answer: &[u8], sent: io::Result<usize>) -> io::Result<()> {
+        let count = match sent {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => 0,
+            sent => sent?,
+        };
+        Traffic::add(&self.traffic.sent, count);
+        self.pending.extend_from_slice(&answer[count.min(answer.len())..]);
+        Ok(())
+    }
+
+    fn send_now(&mut self, descriptor: BorrowedFd<'_>, bytes: &[u8], counters: &ThreadCounters) -> io::Result<()> {
         let mut at = 0;
         if !self.has_pending() {
             let mut stream = Stream { descriptor, counters, traffic: &self.traffic };

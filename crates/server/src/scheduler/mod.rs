@@ -15,6 +15,7 @@
 //!
 //! - [`task`]: what is to happen to a task, in one word; who may run it.
 //! - [`worker`]: the loop: run what is ready, poll, take from others, sleep.
+//! - [`outbox`]: the answers that turns leave, which are sent for many turns at once.
 //! - [`placement`]: on which processors workers run, and at which worker a task is.
 //! - [`threads`]: the spare threads, and how a worker passes from one to another.
 //! - [`monitor`]: takes the worker from a turn that runs long, and keeps the deadlines.
@@ -29,13 +30,16 @@
 //!    finds one.
 //! 5. What turns have put off is begun before their worker sleeps, and before its next round (`after_round`): by the thread
 //!    that ran them, or, if one of them waits or computes for long, by the one that has the worker next.
-//! 6. One task cannot starve others: after each turn it goes to the end of the queue, and the epoll set is polled
+//! 6. An answer that a turn has left is sent before its worker sleeps, and behind seven others at most: at the end of the round,
+//!    or earlier, when a turn says that it takes long (`blocking::takes_long`), or by the thread that has the worker next.
+//! 7. One task cannot starve others: after each turn it goes to the end of the queue, and the epoll set is polled
 //!    after every round of the queue.
 //!
 //! Source: the shape is that of the Go scheduler (workers are its P, threads its M), with an epoll set in each worker
 //! in place of one for all.
 
 pub mod monitor;
+pub mod outbox;
 pub mod placement;
 pub mod slab;
 pub mod task;
@@ -111,7 +115,7 @@ impl<S: 'static> Scheduler<S> {
     ) -> std::io::Result<Scheduler<S>> {
         let workers = workers.max(1);
         let made: std::io::Result<Vec<_>> =
-            (0..workers).map(|index| Ok(CachePadded::new(Arc::new(Worker::new(index)?)))).collect();
+            (0..workers).map(|index| Ok(CachePadded::new(Arc::new(Worker::new(index, counters.join())?)))).collect();
         let core = Arc::new(Core {
             workers: made?,
             threads: Threads::new(workers, workers + tasks + 1),

@@ -89,6 +89,13 @@ pub trait Task<S: 'static>: Send + Sync {
 
     /// Its turn: `events` have happened since the last. Must not panic.
     fn turn(&self, events: Events, scratch: &mut S) -> Turn;
+
+    /// What its turn has left in the scratch, to be sent to its descriptor together with what others leave; not if it is
+    /// finished. The turn is over once [`Task::sent`] was called.
+    fn answer<'a>(&self, scratch: &'a mut S) -> &'a mut Vec<u8>;
+
+    /// So many bytes of its answer were sent, or none for that reason; whether there is more to do. Must not wait.
+    fn sent(&self, answer: &[u8], sent: std::io::Result<usize>) -> bool;
 }
 
 /// The scheduler's part of a task.

@@ -1,14 +1,15 @@
 //! A worker: an epoll set, a run queue, and the loop of the thread that holds it.
 //!
 //! ```text
-//! loop:   run as many turns as are queued now: a round; then what they put off
+//! loop:   run as many turns as are queued now: a round; then what they put off; then send their answers
 //!         poll the epoll set (without waiting if something is queued)
 //!         nothing? take half of what another worker has queued
 //!         nothing? sleep in the epoll set
 //! ```
 //!
 //! Descriptors are registered once, edge-triggered: what is ready is told once, and a turn that does not read all must
-//! remember that. So a statement costs a share of an `epoll_wait`, a read and a write, and no other system call.
+//! remember that. So a statement costs a share of an `epoll_wait`, a read and a share of a call that sends (`outbox`), and no
+//! other system call.
 //!
 //! **Waking.** Who pushes onto the queue of a worker that sleeps wakes it, by an eventfd. Who pushes a second task onto
 //! the queue of one that is busy wakes another worker, if one sleeps, to take it. A single task is left where it is: it
@@ -35,10 +36,12 @@ use rustix::process::Pid;
 use rustix::thread::gettid;
 
 use super::Core;
+use super::outbox::Outbox;
 use super::slab::Slab;
 use super::task::{Events, Task, Turn, mark};
 use super::threads::hand_over;
 use crate::blocking;
+use crate::counters::ThreadCounters;
 
 /// How many events a poll takes.
 const EVENTS: usize = 128;
@@ -68,11 +71,14 @@ pub struct Worker<S: 'static> {
     /// The number of the last turn; changed by the thread that holds the worker. Never used twice, so that a thread that
     /// lost the worker cannot take another's turn for its own.
     turns: AtomicU64,
+    /// Locked before a task's own locks, and before a queue.
+    outbox: Mutex<Outbox<S>>,
 }
 
 /// That a thread has a worker, in the middle of a turn: what it gives away when it waits.
 pub struct Holding {
     give: Box<dyn Fn() + Send + Sync>,
+    send: Box<dyn Fn() + Send + Sync>,
 }
 
 impl Holding {
@@ -80,10 +86,15 @@ impl Holding {
     pub(crate) fn hand_over(&self) {
         (self.give)();
     }
+
+    /// Sends what the turns before this one have left.
+    pub(crate) fn send_answers(&self) {
+        (self.send)();
+    }
 }
 
 impl<S: 'static> Worker<S> {
-    pub(crate) fn new(index: usize) -> io::Result<Worker<S>> {
+    pub(crate) fn new(index: usize, counters: Arc<ThreadCounters>) -> io::Result<Worker<S>> {
         let epoll = epoll::create(epoll::CreateFlags::CLOEXEC)?;
         let wake = eventfd(0, EventfdFlags::CLOEXEC | EventfdFlags::NONBLOCK)?;
         // Edge-triggered: each write is told once, and nobody need read.
@@ -99,6 +110,7 @@ impl<S: 'static> Worker<S> {
             claim: AtomicU64::new(0),
             holder: AtomicI32::new(0),
             turns: AtomicU64::new(0),
+            outbox: Mutex::new(Outbox::new(counters)),
         })
     }
 
@@ -186,7 +198,8 @@ impl<S: 'static> Worker<S> {
         self.holder.store(gettid().as_raw_nonzero().get(), Ordering::Relaxed);
         let mut events = Vec::with_capacity(EVENTS);
         let holding = {
-            let (worker, core, claim) = (self.clone(), Arc::downgrade(core), Arc::new(AtomicU64::new(0)));
+            let (weak, claim) = (Arc::downgrade(core), Arc::new(AtomicU64::new(0)));
+            let (worker, core) = (self.clone(), weak.clone());
             let read = claim.clone();
             let give = move || {
                 if worker.take(read.load(Ordering::Relaxed))
@@ -196,8 +209,16 @@ impl<S: 'static> Worker<S> {
                     hand_over(&core, worker.clone());
                 }
             };
-            (Arc::new(Holding { give: Box::new(give) }), claim)
+            let (worker, core) = (self.clone(), weak);
+            let send = move || {
+                if let Some(core) = core.upgrade() {
+                    worker.send_answers(&core);
+                }
+            };
+            (Arc::new(Holding { give: Box::new(give), send: Box::new(send) }), claim)
         };
+        // The one who had it may be in the middle of a turn, with answers of others before it.
+        self.send_answers(core);
         // Whose turn was the last, and how many were his in a row. (An address that is used again makes one that is new
         // look alone: he is.)
         let (mut last, mut in_a_row) = (std::ptr::null(), 0_u32);
@@ -232,13 +253,14 @@ impl<S: 'static> Worker<S> {
                 if turn != Turn::Finished {
                     core.move_near(&task);
                 }
-                match turn {
-                    Turn::Wait if task.state().rest() => {}
-                    Turn::Wait | Turn::Again if kept => self.queue.lock().push_back(task),
-                    Turn::Wait | Turn::Again => {
-                        core.workers[task.state().worker()].push(core, task);
+                let answer = task.answer(scratch);
+                if answer.is_empty() {
+                    self.end_turn(core, task, turn, kept);
+                } else {
+                    let fits = self.outbox.lock().add(task, turn, answer);
+                    if !fits || !kept {
+                        self.send_answers(core);
                     }
-                    Turn::Finished => core.workers[task.state().worker()].remove(task.state().token()),
                 }
                 if !kept {
                     (core.after_round)();
@@ -248,8 +270,25 @@ impl<S: 'static> Worker<S> {
             }
             // Even after a round of none: the thread that had the worker before may have begun one.
             (core.after_round)();
+            self.send_answers(core);
             self.poll(core, &mut events, round);
         }
+    }
+
+    /// A turn is over. `is_held`: the worker is this thread's, which looks at the queue itself.
+    fn end_turn(&self, core: &Core<S>, task: TaskRef<S>, turn: Turn, is_held: bool) {
+        match turn {
+            Turn::Wait if task.state().rest() => {}
+            Turn::Wait | Turn::Again if is_held => self.queue.lock().push_back(task),
+            Turn::Wait | Turn::Again => core.workers[task.state().worker()].push(core, task),
+            Turn::Finished => core.workers[task.state().worker()].remove(task.state().token()),
+        }
+    }
+
+    /// Sends the answers that turns have left.
+    fn send_answers(&self, core: &Core<S>) {
+        // (Who sends need not be who has the worker.)
+        self.outbox.lock().send(|task, turn| self.end_turn(core, task, turn, false));
     }
 
     /// Polls, and queues what is ready; `round` turns were run since the last time. Sleeps if there is nothing to do

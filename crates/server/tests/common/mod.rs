@@ -50,6 +50,10 @@ impl Gate {
         self.changed.notify_all();
     }
 
+    pub fn close(&self) {
+        self.state.lock().unwrap().0 = false;
+    }
+
     /// Waits until `count` stand before it.
     pub fn wait_for(&self, count: usize) {
         let state = self.state.lock().unwrap();
