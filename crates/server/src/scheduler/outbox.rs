@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! turn of A ... turn of H     each leaves an answer: its task and the bytes          Outbox::add
-//!        |                    MOST of them, the round is over, or somebody waits
+//!        |                    MOST of them, the round is over, or a turn takes long
 //!        v
 //! io_uring_enter              a send of each, none of which waits                    Outbox::send
 //!        |
@@ -19,8 +19,8 @@
 //!    returns. Where that cannot be had, the ring is given up, and the bytes are not freed.
 //! 2. A task is here once at most: its turn is not over (`Task::sent`).
 //!
-//! When it fails: a system without io_uring, or that does not let us use it, has a system call an answer. A ring that fails
-//! is given up; those whose answers it had, and did not say that they were sent, are told its error.
+//! When it fails: without io_uring, or where the system does not let us use it, each answer is a system call. A ring that fails
+//! is given up; the connections whose answers it did not say that it had sent are over, since it may have.
 //!
 //! Source: io_uring_prep_send(3), io_uring_enter(2).
 
@@ -80,7 +80,8 @@ impl<S> Outbox<S> {
     pub(crate) fn send(&mut self, mut over: impl FnMut(TaskRef<S>, Turn)) {
         match &mut self.ring {
             Some(ring) if self.answers.len() > 1 => {
-                if let Err(error) = send_together(ring, &mut self.answers) {
+                // (More than MOST where a turn that has lost its worker ends just when another fills the outbox.)
+                if let Err(error) = self.answers.chunks_mut(MOST).try_for_each(|some| send_together(ring, some)) {
                     tracing::error!(%error, "io_uring does not send any more: answers are sent one by one");
                     self.ring = None;
                     // Invariant 1.
@@ -107,7 +108,7 @@ fn send_alone<S>(answer: &Answer<S>) -> io::Result<usize> {
     Ok(rustix::io::retry_on_intr(|| rustix::net::send(answer.task.descriptor(), &answer.bytes, flags()))?)
 }
 
-/// Sends all of them in one system call, as a rule.
+/// Sends all of them, MOST at most, in one system call as a rule.
 ///
 /// # Errors
 /// The ring is of no more use. Some may have been sent; those that are not known to have been say that they were not.
@@ -202,10 +203,11 @@ mod tests {
     #[test]
     fn each_answer_goes_to_its_own_socket() {
         each_outbox(|mut outbox| {
-            let mut all: Vec<_> = (0..MOST).map(|_| sender()).collect();
-            for round in 0..3 {
-                // Of one answer, of two, and of all that fit.
-                let count = [1, 2, MOST][round];
+            let without_ring = outbox.ring.is_none();
+            let mut all: Vec<_> = (0..2 * MOST + 1).map(|_| sender()).collect();
+            for round in 0..4 {
+                // Of one answer, of two, of all that fit, and of more.
+                let count = [1, 2, MOST, 2 * MOST + 1][round];
                 for (number, (task, _)) in all[..count].iter().enumerate() {
                     let mut answer = format!("{round} to {number}").into_bytes();
                     let fits = outbox.add(task.clone(), Turn::Wait, &mut answer);
@@ -216,7 +218,7 @@ mod tests {
                     assert_eq!(turn, Turn::Wait);
                     over += 1;
                 });
-                assert_eq!(over, count);
+                assert_eq!((over, without_ring), (count, outbox.ring.is_none()));
                 for (number, (task, other)) in all[..count].iter_mut().enumerate() {
                     let expected = format!("{round} to {number}");
                     let mut got = vec![0; expected.len()];
