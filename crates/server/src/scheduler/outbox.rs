@@ -55,8 +55,8 @@ struct Answer<S: 'static> {
     task: TaskRef<S>,
     turn: Turn,
     bytes: Vec<u8>,
-    /// How many of them were sent.
-    sent: io::Result<usize>,
+    /// How many of them were sent; `None` as long as that is not known.
+    sent: Option<io::Result<usize>>,
 }
 
 impl<S> Outbox<S> {
@@ -72,7 +72,7 @@ impl<S> Outbox<S> {
     /// Takes the answer that a turn has left, and leaves an empty buffer; whether more can be added before all are sent.
     pub(crate) fn add(&mut self, task: TaskRef<S>, turn: Turn, answer: &mut Vec<u8>) -> bool {
         let bytes = std::mem::replace(answer, self.spare.pop().unwrap_or_default());
-        self.answers.push(Answer { task, turn, bytes, sent: Err(io::ErrorKind::BrokenPipe.into()) });
+        self.answers.push(Answer { task, turn, bytes, sent: None });
         self.answers.len() < MOST
     }
 
@@ -85,12 +85,14 @@ impl<S> Outbox<S> {
                     tracing::error!(%error, "io_uring does not send any more: answers are sent one by one");
                     self.ring = None;
                     // Invariant 1.
-                    self.answers.iter_mut().for_each(|answer| std::mem::forget(std::mem::take(&mut answer.bytes)));
+                    let unknown = self.answers.iter_mut().filter(|answer| answer.sent.is_none());
+                    unknown.for_each(|answer| std::mem::forget(std::mem::take(&mut answer.bytes)));
                 }
             }
-            _ => self.answers.iter_mut().for_each(|answer| answer.sent = send_alone(answer)),
+            _ => self.answers.iter_mut().for_each(|answer| answer.sent = Some(send_alone(answer))),
         }
         for Answer { task, turn, mut bytes, sent } in self.answers.drain(..) {
+            let sent = sent.unwrap_or_else(|| Err(io::ErrorKind::BrokenPipe.into()));
             self.counters.sent(*sent.as_ref().unwrap_or(&0));
             let more = task.sent(&bytes, sent);
             over(task, if more { Turn::Again } else { turn });
@@ -111,7 +113,7 @@ fn send_alone<S>(answer: &Answer<S>) -> io::Result<usize> {
 /// Sends all of them, MOST at most, in one system call as a rule.
 ///
 /// # Errors
-/// The ring is of no more use. Some may have been sent; those that are not known to have been say that they were not.
+/// The ring is of no more use. Some may have been sent; of which that is not known say so.
 fn send_together<S>(ring: &mut IoUring, answers: &mut [Answer<S>]) -> io::Result<()> {
     for (place, answer) in answers.iter().enumerate() {
         let socket = Fd(answer.task.descriptor().as_raw_fd());
@@ -132,10 +134,10 @@ fn send_together<S>(ring: &mut IoUring, answers: &mut [Answer<S>]) -> io::Result
         }
         for completion in ring.completion() {
             let answer = answers.get_mut(completion.user_data() as usize).ok_or(io::ErrorKind::InvalidData)?;
-            answer.sent = match completion.result() {
+            answer.sent = Some(match completion.result() {
                 count @ 0.. => Ok(count as usize),
                 error => Err(Errno::from_raw_os_error(-error).into()),
-            };
+            });
             left -= 1;
         }
     }
