@@ -32,7 +32,7 @@ use crate::scheduler::Holding;
 
 thread_local! {
     /// The worker that this thread has, if it has one.
-    static HOLDING: RefCell<Option<Arc<Holding>>> = const { RefCell::new(None) };
+    static HOLDING: RefCell<Option<Arc<dyn Holding>>> = const { RefCell::new(None) };
     static DEPTH: Cell<u32> = const { Cell::new(0) };
     static ALONE: Cell<bool> = const { Cell::new(false) };
     /// Whether it has waited with the worker in hand.
@@ -110,7 +110,7 @@ pub fn is_waiting() -> bool {
 }
 
 /// Remembers which worker this thread has, and whether for a task that is alone.
-pub(crate) fn hold(holding: Arc<Holding>, alone: bool) {
+pub(crate) fn hold(holding: Arc<dyn Holding>, alone: bool) {
     HOLDING.set(Some(holding));
     ALONE.set(alone);
     KEPT.set(false);

@@ -24,8 +24,8 @@
 use std::collections::VecDeque;
 use std::io;
 use std::os::fd::OwnedFd;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Weak};
 
 use parking_lot::Mutex;
 use rustix::event::epoll;
@@ -75,21 +75,36 @@ pub struct Worker<S: 'static> {
     outbox: Mutex<Outbox<S>>,
 }
 
-/// That a thread has a worker, in the middle of a turn: what it gives away when it waits.
-pub struct Holding {
-    give: Box<dyn Fn() + Send + Sync>,
-    send: Box<dyn Fn() + Send + Sync>,
-}
-
-impl Holding {
+/// That a thread has a worker, in the middle of a turn.
+pub(crate) trait Holding: Send + Sync {
     /// Gives the worker to a spare thread, unless the monitor has.
-    pub(crate) fn hand_over(&self) {
-        (self.give)();
-    }
+    fn hand_over(&self);
 
     /// Sends what the turns before this one have left.
-    pub(crate) fn send_answers(&self) {
-        (self.send)();
+    fn send_answers(&self);
+}
+
+struct Held<S: 'static> {
+    worker: Arc<Worker<S>>,
+    core: Weak<Core<S>>,
+    /// The number of the turn.
+    claim: AtomicU64,
+}
+
+impl<S: 'static> Holding for Held<S> {
+    fn hand_over(&self) {
+        if self.worker.take(self.claim.load(Ordering::Relaxed))
+            && let Some(core) = self.core.upgrade()
+        {
+            core.placement.go_on_without();
+            hand_over(&core, self.worker.clone());
+        }
+    }
+
+    fn send_answers(&self) {
+        if let Some(core) = self.core.upgrade() {
+            self.worker.send_answers(&core);
+        }
     }
 }
 
@@ -197,26 +212,7 @@ impl<S: 'static> Worker<S> {
         self.claim.store(0, Ordering::Release);
         self.holder.store(gettid().as_raw_nonzero().get(), Ordering::Relaxed);
         let mut events = Vec::with_capacity(EVENTS);
-        let holding = {
-            let (weak, claim) = (Arc::downgrade(core), Arc::new(AtomicU64::new(0)));
-            let (worker, core) = (self.clone(), weak.clone());
-            let read = claim.clone();
-            let give = move || {
-                if worker.take(read.load(Ordering::Relaxed))
-                    && let Some(core) = core.upgrade()
-                {
-                    core.placement.go_on_without();
-                    hand_over(&core, worker.clone());
-                }
-            };
-            let (worker, core) = (self.clone(), weak);
-            let send = move || {
-                if let Some(core) = core.upgrade() {
-                    worker.send_answers(&core);
-                }
-            };
-            (Arc::new(Holding { give: Box::new(give), send: Box::new(send) }), claim)
-        };
+        let held = Arc::new(Held { worker: self.clone(), core: Arc::downgrade(core), claim: AtomicU64::new(0) });
         // The one who had it may be in the middle of a turn, with answers of others before it.
         self.send_answers(core);
         // Whose turn was the last, and how many were his in a row. (An address that is used again makes one that is new
@@ -230,17 +226,17 @@ impl<S: 'static> Worker<S> {
                 let Some(task) = self.queue.lock().pop_front() else { break };
                 let number = self.turns.load(Ordering::Relaxed) + 1;
                 self.turns.store(number, Ordering::Relaxed);
-                holding.1.store(number, Ordering::Relaxed);
+                held.claim.store(number, Ordering::Relaxed);
                 self.claim.store(number, Ordering::Release);
                 let own = Arc::as_ptr(&task).cast::<()>();
                 in_a_row = if own == last { in_a_row.saturating_add(1) } else { 0 };
                 last = own;
-                blocking::hold(holding.0.clone(), in_a_row >= ALONE_AFTER);
+                blocking::hold(held.clone(), in_a_row >= ALONE_AFTER);
                 let turn = task.turn(task.state().begin(), scratch);
-                let held = blocking::release();
+                let has_worker = blocking::release();
                 waits_in_a_row = if blocking::has_kept() { waits_in_a_row.saturating_add(1) } else { 0 };
                 let kept = self.claim.compare_exchange(number, 0, Ordering::AcqRel, Ordering::Relaxed).is_ok();
-                debug_assert!(held || !kept, "a worker that was given away is not here");
+                debug_assert!(has_worker || !kept, "a worker that was given away is not here");
                 let waits = waits_in_a_row >= WAITS;
                 if kept && waits != is_unsettled {
                     if waits {
