@@ -3,6 +3,7 @@
 mod common;
 
 use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::sync::atomic::Ordering;
 
 use common::*;
@@ -10,6 +11,27 @@ use meseta_protocol::client::Client;
 use meseta_protocol::flags::Capabilities;
 use meseta_server::clock::Clock;
 use rustix::thread::{CpuSet, sched_getaffinity, sched_setaffinity};
+
+/// A COM_QUERY, for clients that send the next before they have read the answer.
+fn packet(text: &str) -> Vec<u8> {
+    [&[text.len() as u8 + 1, 0, 0, 0, 3], text.as_bytes()].concat()
+}
+
+/// Reads packets for as long as `more`, which is given their payloads, says so.
+fn read_packets(stream: &mut TcpStream, mut more: impl FnMut(&[u8]) -> bool) {
+    let mut receiver = meseta_protocol::receive::Receiver::new(1 << 20);
+    receiver.set_sequence_checked(false);
+    let mut room = vec![0; 1 << 16];
+    let mut wanted = true;
+    while wanted {
+        let count = stream.read(&mut room).unwrap();
+        assert!(count > 0, "there are to be more");
+        receiver.feed(&room[..count]);
+        while let Some(packet) = receiver.next_packet().unwrap() {
+            wanted = more(packet.payload);
+        }
+    }
+}
 
 #[test]
 fn a_thousand_connections_at_once() {
@@ -124,7 +146,7 @@ fn an_answer_does_not_wait_for_the_next_command_of_its_client() {
     let mut connection = running.connect();
     let Some(Stream::Tcp(mut stream)) = connection.stream.take() else { unreachable!() };
     stream.set_read_timeout(Some(PATIENCE)).unwrap();
-    stream.write_all(b"\x05\0\0\0\x03park\x06\0\0\0\x03block").unwrap();
+    stream.write_all(&[packet("park"), packet("block")].concat()).unwrap();
     let parked = running.backend.take_parked(1);
     parked.into_iter().for_each(|parked| parked.complete(Ok(())));
     let mut answer = [0; 11];
@@ -141,7 +163,6 @@ fn answers_that_a_client_reads_late_are_all_there() {
     const COMMANDS: usize = 600;
     let running = start(|options| options.worker_threads = 1);
     let mut all: Vec<Connection> = (0..4).map(|_| running.connect()).collect();
-    let packet = |text: &str| [&[text.len() as u8 + 1, 0, 0, 0, 3], text.as_bytes()].concat();
     let mut reading = Vec::new();
     for connection in &mut all {
         let Some(Stream::Tcp(mut stream)) = connection.stream.take() else { unreachable!() };
@@ -152,22 +173,15 @@ fn answers_that_a_client_reads_late_are_all_there() {
         std::thread::spawn(move || stream.write_all(&packets));
     }
     for mut stream in reading {
-        let mut receiver = meseta_protocol::receive::Receiver::new(1 << 20);
-        receiver.set_sequence_checked(false);
         let (mut answers, mut rows) = (0, 0);
-        let mut room = vec![0; 1 << 16];
-        while answers < COMMANDS {
-            let count = stream.read(&mut room).unwrap();
-            assert!(count > 0, "after {answers}");
-            receiver.feed(&room[..count]);
-            while let Some(packet) = receiver.next_packet().unwrap() {
-                rows += usize::from(packet.payload.len() == 3003);
-                if packet.payload[0] == 0xFE {
-                    assert_eq!(rows, 1 + answers % 7);
-                    (answers, rows) = (answers + 1, 0);
-                }
+        read_packets(&mut stream, |payload| {
+            rows += usize::from(payload.len() == 3003);
+            if payload[0] == 0xFE {
+                assert_eq!(rows, 1 + answers % 7);
+                (answers, rows) = (answers + 1, 0);
             }
-        }
+            answers < COMMANDS
+        });
     }
 }
 
@@ -175,11 +189,7 @@ fn answers_that_a_client_reads_late_are_all_there() {
 fn one_that_sends_without_end_does_not_starve_others() {
     let running = start(|options| options.worker_threads = 1);
     let mut greedy = running.connect();
-    let mut packets = Vec::new();
-    for _ in 0..20_000 {
-        packets.extend_from_slice(&[10, 0, 0, 0, 3]);
-        packets.extend_from_slice(b"literal 7");
-    }
+    let packets = packet("literal 7").repeat(20_000);
     let Some(Stream::Tcp(stream)) = greedy.stream.take() else { unreachable!() };
     let mut reading = stream.try_clone().unwrap();
     let mut writing = stream;
@@ -189,18 +199,11 @@ fn one_that_sends_without_end_does_not_starve_others() {
         assert_eq!(other.query(&format!("literal {number}")).value, number.to_string());
     }
     // All are answered, in order: an answer of four packets each, 43 bytes or so.
-    let mut room = vec![0; 1 << 16];
     let mut ends = 0;
-    let mut receiver = meseta_protocol::receive::Receiver::new(1 << 20);
-    receiver.set_sequence_checked(false);
-    while ends < 20_000 {
-        let count = reading.read(&mut room).unwrap();
-        assert!(count > 0, "after {ends}");
-        receiver.feed(&room[..count]);
-        while let Some(packet) = receiver.next_packet().unwrap() {
-            ends += usize::from(packet.payload[0] == 0xFE);
-        }
-    }
+    read_packets(&mut reading, |payload| {
+        ends += usize::from(payload[0] == 0xFE);
+        ends < 20_000
+    });
     sender.join().unwrap().unwrap();
 }
 
