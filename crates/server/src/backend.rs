@@ -197,8 +197,11 @@ pub trait Backend: Send + Sync + 'static {
     fn open(&self, opening: Opening<'_>) -> Result<Box<dyn Session>, Refusal>;
 
     /// A thread has run all the commands that had come to its worker, or is going to do without the worker: what they put
-    /// off, to do it once for all of them, is to be done or begun now. Often called; must not wait.
-    fn round_is_over(&self) {}
+    /// off, to do it once for all of them, is to be done or begun now; or soon, if all workers are busy and this one `goes_on`
+    /// at once: then this is called again. Often called; must not wait.
+    fn round_is_over(&self, goes_on: bool) {
+        let _ = goes_on;
+    }
 
     /// The line that COM_STATISTICS gives, of what the server counts ([`crate::counters::Counters`]) and more.
     fn statistics(&self, counters: &crate::counters::Counters) -> String {

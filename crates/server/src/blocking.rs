@@ -19,7 +19,8 @@
 //! worker in hand ([`keep`]): it keeps nobody waiting but one who comes just then, and him for no longer than that. The
 //! worker hears of it (`has_kept`): where it runs is then the device's affair.
 //!
-//! **A turn that takes long** says so ([`takes_long`]): others' answers may wait for the end of the round that it is in.
+//! **A turn that takes long** says so ([`takes_long`]): others' answers and commits may wait for the end of the round that it is
+//! in.
 //!
 //! Invariants:
 //! 1. Calls nest; only the outermost gives the worker away, and only if the thread still has it.
@@ -84,11 +85,11 @@ pub fn after_wait() {
     DEPTH.set(DEPTH.get().saturating_sub(1));
 }
 
-/// This turn takes longer than most: what the turns before it have left to be sent is sent now. Not to be called for each row.
+/// This turn takes longer than most: what is to be done when the round is over is done now. Not to be called for each row.
 pub fn takes_long() {
     let holding = HOLDING.with_borrow(Option::clone);
     if let Some(holding) = holding {
-        holding.send_answers();
+        holding.end_round();
     }
 }
 

@@ -214,7 +214,7 @@ impl Server {
         offered = offered.set(Capabilities::COMPRESS, has("zlib")).set(Capabilities::ZSTD_COMPRESSION, has("zstd"));
         let listening = Listening::bind(options)?;
         let told = backend.clone();
-        let after_round = Box::new(move || told.round_is_over());
+        let after_round = Box::new(move |goes_on| told.round_is_over(goes_on));
         let shared = Arc::new(Shared {
             backend,
             limits: RwLock::new(Bounds {

@@ -153,6 +153,12 @@ impl Store {
         self.core().log.flush_gathered();
     }
 
+    /// As [`Self::flush_gathered`], by a caller that has more to do, and then calls one of these two again: while there is other
+    /// work, those who have gathered only now may wait for others, for about as long as two syncs take and a millisecond at most.
+    pub fn flush_gathered_if_due(&self) {
+        self.core().log.flush_gathered_if_due();
+    }
+
     /// If nobody else is about to, makes everything before `lsn` durable on this thread; whether it is. (If not, somebody
     /// must still wait for it.)
     pub fn try_durable(&self, lsn: Lsn) -> Result<bool> {

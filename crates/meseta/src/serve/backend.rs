@@ -126,8 +126,13 @@ impl Backend for SqlBackend {
         self.0.logins.denied(&self.0.instance.accounts, claim)
     }
 
-    fn round_is_over(&self) {
-        self.0.instance.engine.store().flush_gathered();
+    fn round_is_over(&self, goes_on: bool) {
+        let store = self.0.instance.engine.store();
+        if goes_on {
+            store.flush_gathered_if_due();
+        } else {
+            store.flush_gathered();
+        }
     }
 
     fn open(&self, opening: Opening<'_>) -> std::result::Result<Box<dyn Session>, Refusal> {

@@ -28,10 +28,11 @@
 //!    that computes for longer than a tick has it taken ([`monitor`]).
 //! 4. There are at most `limit` threads. `limit` is workers + tasks, so that the last task that could end a wait always
 //!    finds one.
-//! 5. What turns have put off is begun before their worker sleeps, and before its next round (`after_round`): by the thread
-//!    that ran them, or, if one of them waits or computes for long, by the one that has the worker next.
+//! 5. Of what turns have put off is told after each round (`after_round`): by the thread that ran them, or, if one of them waits
+//!    or computes for long, by the one that has the worker next; and as of what is to be done now before their worker sleeps, and
+//!    when a turn says that it takes long (`blocking::takes_long`).
 //! 6. An answer that a turn has left is sent before its worker sleeps, and behind seven others at most: at the end of the round,
-//!    or earlier, when a turn says that it takes long (`blocking::takes_long`), or by the thread that has the worker next.
+//!    or earlier, when a turn says that it takes long, or by the thread that has the worker next.
 //! 7. One task cannot starve others: after each turn it goes to the end of the queue, and the epoll set is polled
 //!    after every round of the queue.
 //!
@@ -64,8 +65,9 @@ use worker::Worker;
 /// What makes the buffers that a thread lends to the turns that it runs.
 pub type ScratchMaker<S> = fn(Arc<ThreadCounters>) -> S;
 
-/// What is called when a worker's round is over: its turns may have put off what is better done for all of them at once.
-pub type AfterRound = Box<dyn Fn() + Send + Sync>;
+/// What is called when a worker's round is over: its turns may have put off what is better done for all of them at once. It is
+/// told whether all workers are busy, and this one goes on at once: then that may be put off further, since it is called again.
+pub type AfterRound = Box<dyn Fn(bool) + Send + Sync>;
 
 /// Workers, threads and the monitor. `S` is what each thread has for the turns that it runs: buffers.
 pub struct Scheduler<S: 'static> {

@@ -1,8 +1,8 @@
 //! A worker: an epoll set, a run queue, and the loop of the thread that holds it.
 //!
 //! ```text
-//! loop:   run as many turns as are queued now: a round; then what they put off; then send their answers
-//!         poll the epoll set (without waiting if something is queued)
+//! loop:   run as many turns as are queued now: a round; then send their answers
+//!         poll the epoll set (without waiting if something is queued); then what they put off
 //!         nothing? take half of what another worker has queued
 //!         nothing? sleep in the epoll set
 //! ```
@@ -80,8 +80,8 @@ pub(crate) trait Holding: Send + Sync {
     /// Gives the worker to a spare thread, unless the monitor has.
     fn hand_over(&self);
 
-    /// Sends what the turns before this one have left.
-    fn send_answers(&self);
+    /// What is to be done when the round is over is done now, for the turns before this one.
+    fn end_round(&self);
 }
 
 struct Held<S: 'static> {
@@ -101,9 +101,9 @@ impl<S: 'static> Holding for Held<S> {
         }
     }
 
-    fn send_answers(&self) {
+    fn end_round(&self) {
         if let Some(core) = self.core.upgrade() {
-            self.worker.send_answers(&core);
+            self.worker.end_round(&core);
         }
     }
 }
@@ -213,8 +213,8 @@ impl<S: 'static> Worker<S> {
         self.holder.store(gettid().as_raw_nonzero().get(), Ordering::Relaxed);
         let mut events = Vec::with_capacity(EVENTS);
         let held = Arc::new(Held { worker: self.clone(), core: Arc::downgrade(core), claim: AtomicU64::new(0) });
-        // The one who had it may be in the middle of a turn, with answers of others before it.
-        self.send_answers(core);
+        // The one who had it may be in the middle of a turn.
+        self.end_round(core);
         // Whose turn was the last, and how many were his in a row. (An address that is used again makes one that is new
         // look alone: he is.)
         let (mut last, mut in_a_row) = (std::ptr::null(), 0_u32);
@@ -259,16 +259,15 @@ impl<S: 'static> Worker<S> {
                     }
                 }
                 if !kept {
-                    (core.after_round)();
+                    (core.after_round)(false);
                     core.placement.end_turn();
                     return;
                 }
             }
-            // Even after a round of none: the thread that had the worker before may have begun one.
-            (core.after_round)();
             self.send_answers(core);
             self.poll(core, &mut events, round);
         }
+        (core.after_round)(false);
     }
 
     /// A turn is over. `is_held`: the worker is this thread's, which looks at the queue itself.
@@ -281,23 +280,31 @@ impl<S: 'static> Worker<S> {
         }
     }
 
+    /// Does what is to be done when a round is over, for the turns that have been run of it.
+    fn end_round(&self, core: &Core<S>) {
+        (core.after_round)(false);
+        self.send_answers(core);
+    }
+
     /// Sends the answers that turns have left.
     fn send_answers(&self, core: &Core<S>) {
         // (Who sends need not be who has the worker.)
         self.outbox.lock().send(|task, turn| self.end_turn(core, task, turn, false));
     }
 
-    /// Polls, and queues what is ready; `round` turns were run since the last time. Sleeps if there is nothing to do
-    /// anywhere.
+    /// Polls, and queues what is ready; `round` turns were run since the last time. The round is over then. Sleeps if there is
+    /// nothing to do anywhere.
     fn poll(&self, core: &Core<S>, events: &mut Vec<epoll::Event>, round: usize) {
         // After a round of one turn the next is probably not here yet: one system call, that waits for it. After a round
         // of many some of their clients have probably asked again: a look first, and nobody sees this worker asleep.
         if self.queued() > 0 || round > 1 {
             let found = self.take_events(core, events, false);
             if found || self.queued() > 0 {
+                (core.after_round)(core.asleep.load(Ordering::Relaxed) == 0);
                 return;
             }
         }
+        (core.after_round)(false);
         if self.steal(core) {
             return;
         }

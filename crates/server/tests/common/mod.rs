@@ -127,7 +127,11 @@ impl Backend for Shared {
         self.0.digests.lock().unwrap().insert(claim.user.to_vec(), digest);
     }
 
-    fn round_is_over(&self) {
+    fn round_is_over(&self, goes_on: bool) {
+        if goes_on {
+            // As late as may be.
+            return;
+        }
         let parked = std::mem::take(&mut *self.0.parked_for_round.lock().unwrap());
         parked.into_iter().for_each(|parked| parked.complete(Ok(())));
     }

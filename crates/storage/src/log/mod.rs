@@ -30,6 +30,7 @@
 pub mod block;
 pub mod buffer;
 pub mod files;
+mod gathering;
 pub mod mapped;
 pub mod reader;
 #[cfg(test)]
@@ -39,12 +40,13 @@ pub mod waiters;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use block::{BLOCK_HEADER_LEN, BLOCK_LEN, BLOCK_PAYLOAD, BlockHeader, block_of, block_start};
 use buffer::LogBuffer;
 use crossbeam_utils::CachePadded;
 use files::LogFiles;
+use gathering::Gathering;
 use parking_lot::{Condvar, Mutex};
 use waiters::{Callback, Waiters};
 
@@ -104,8 +106,9 @@ pub struct Log {
     checkpoint: CachePadded<AtomicU64>,
     /// Up to where somebody wants the log synced: who moves it rings the bell.
     flush_wanted: CachePadded<AtomicU64>,
-    /// Up to where commits have gathered that want so too, and will say so together.
-    gathered: CachePadded<AtomicU64>,
+    /// Commits that want so too, and will say so together.
+    gathering: Gathering,
+    opened: Instant,
     bell: Bell,
     capacity: u64,
     start: Lsn,
@@ -181,7 +184,8 @@ impl Log {
             durable: Waiters::new(start),
             checkpoint: CachePadded::new(AtomicU64::new(checkpoint.0)),
             flush_wanted: CachePadded::default(),
-            gathered: CachePadded::default(),
+            gathering: Gathering::default(),
+            opened: Instant::now(),
             bell: Bell::default(),
             capacity,
             start,
@@ -357,19 +361,34 @@ impl Log {
     /// [`Log::flush_gathered`] before it rests.
     pub fn on_durable_gathered(&self, lsn: Lsn, callback: Callback) {
         self.durable.call(lsn, callback);
-        self.gathered.fetch_max(lsn.0, Ordering::Relaxed);
+        self.gathering.add(lsn, self.seen_to(), || self.opened.elapsed());
         if self.health.is_stopped() {
             self.fail_waiters();
         }
     }
 
-    /// Has the log made durable before long for all who have gathered. Two loads if that has been asked for.
+    /// Up to where the log is durable, or has been asked to be.
+    fn seen_to(&self) -> Lsn {
+        self.durable.reached().max(Lsn(self.flush_wanted.load(Ordering::Relaxed)))
+    }
+
+    /// Has the log made durable before long for all who have gathered. Three loads if that has been asked for.
     pub fn flush_gathered(&self) {
-        let gathered = self.gathered.load(Ordering::Relaxed);
-        if self.flush_wanted.load(Ordering::Relaxed) >= gathered {
+        self.flush_gathered_if(|| true);
+    }
+
+    /// As [`Log::flush_gathered`], where one of these two is called again soon: some who have gathered only now may wait for
+    /// others.
+    pub fn flush_gathered_if_due(&self) {
+        self.flush_gathered_if(|| self.gathering.are_due(self.opened.elapsed()));
+    }
+
+    fn flush_gathered_if(&self, are_due: impl FnOnce() -> bool) {
+        let gathered = self.gathering.all();
+        if self.seen_to() >= gathered || !are_due() {
             return;
         }
-        self.want_durable(Lsn(gathered));
+        self.want_durable(gathered);
         if self.inline && self.step(false).is_err() {
             self.fail_waiters();
         }
@@ -494,7 +513,9 @@ impl Log {
         if self.durable.reached() >= written {
             return Ok(false);
         }
+        let began = Instant::now();
         self.sync_files(unsynced)?;
+        self.gathering.synced_in(began.elapsed());
         let answered = self.durable.advance(written);
         self.figures.commits.fetch_add(answered as u64, Ordering::Relaxed);
         Ok(true)

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::sync::{Arc, mpsc};
+use std::time::Duration;
 
 use parking_lot::Mutex;
 
@@ -40,6 +41,37 @@ fn who_cannot_sync_itself_is_answered_when_those_who_gathered_are_flushed() {
     assert!(answered.try_recv().is_err());
     store.flush_gathered();
     answered.try_recv().unwrap().unwrap();
+}
+
+/// While there is other work a commit waits for others.
+#[test]
+fn who_has_gathered_only_now_waits_for_others_unless_the_caller_rests() {
+    let directory = tempfile::tempdir().unwrap();
+    let options = StoreOptions { background: Background::Inline, ..StoreOptions::default() };
+    let store = Store::open(directory.path(), options).unwrap();
+    let commit = || {
+        let end = store.root_tree().put(b"key", b"value").unwrap();
+        let (answer, answered) = mpsc::channel();
+        store.on_durable_gathered(end, move |outcome| drop(answer.send(outcome)));
+        (end, answered)
+    };
+    let gathering = &store.core().log.gathering;
+    gathering.synced_in(Duration::from_secs(1));
+
+    let ((end, first), (_, second)) = (commit(), commit());
+    // As if the first came in an hour.
+    gathering.add(end, gathering.all(), || Duration::from_secs(3600));
+    store.flush_gathered_if_due();
+    assert!(first.try_recv().is_err());
+    store.flush_gathered();
+    for answered in [first, second] {
+        answered.try_recv().unwrap().unwrap();
+    }
+
+    gathering.synced_in(Duration::ZERO);
+    let (_, third) = commit();
+    store.flush_gathered_if_due();
+    third.try_recv().unwrap().unwrap();
 }
 
 /// A file of zeroes that says when it is being synced, and goes on when it is told to.
