@@ -13,6 +13,7 @@ use super::identifiers::first_short_identifier;
 use super::lock::GlobalReadLock;
 use super::logs::Logs;
 use super::plan_cache::PlanCache;
+use super::prepared::PreparedCount;
 use super::statistics::StatisticsCache;
 use super::user_lock::UserLocks;
 use super::xa::XaNames;
@@ -48,6 +49,8 @@ pub struct Instance {
     server: OnceLock<Arc<dyn Connections>>,
     waits_before: Mutex<WaitsBefore>,
     status_flushed: Mutex<Option<Instant>>,
+    /// Prepared statements of all sessions.
+    pub prepared: PreparedCount,
     /// Plans of statements.
     pub plans: PlanCache,
     /// The general log and the slow log.
@@ -88,6 +91,7 @@ impl Instance {
             server: OnceLock::new(),
             waits_before: Mutex::default(),
             status_flushed: Mutex::default(),
+            prepared: PreparedCount::default(),
             plans: PlanCache::default(),
             connections: AtomicU64::new(0),
             short_identifiers: AtomicU64::new(first_short_identifier(1)),

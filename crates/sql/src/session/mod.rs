@@ -481,7 +481,7 @@ impl Session {
             }
             S::Prepare { name, source } => {
                 self.prepare_named(name, source)?;
-                Done::default()
+                Done { info: "Statement prepared".to_owned(), ..Done::default() }
             }
             S::Execute { name, using } => return self.execute_named(name, using, answer),
             S::Deallocate(name) => {

@@ -9,8 +9,11 @@
 use std::collections::HashMap;
 use std::fmt::Display;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use meseta_errors::{ER_UNKNOWN_STMT_HANDLER, ER_UNSUPPORTED_PS, ER_WRONG_ARGUMENTS};
+use meseta_errors::{
+    ER_MAX_PREPARED_STMT_COUNT_REACHED, ER_UNKNOWN_STMT_HANDLER, ER_UNSUPPORTED_PS, ER_WRONG_ARGUMENTS,
+};
 use meseta_parser::ast::{self, PrepareSource, Statement as S};
 use meseta_parser::{Arena, Shape};
 use meseta_types::{Collation, DataType, Datum};
@@ -23,6 +26,36 @@ use super::{Answer, Counter, Logged, Session};
 use crate::error::{Error, Result};
 use crate::expression::Value;
 use crate::query::{Binder, OutputColumn, text_of};
+use crate::variable::Variable;
+
+/// How many prepared statements all sessions have.
+#[derive(Default)]
+pub struct PreparedCount(Arc<AtomicU64>);
+
+impl PreparedCount {
+    /// The count.
+    pub fn get(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+
+    /// Counts one more, until it is dropped. Error 1461 if there are as many as there may be.
+    fn count(&self, limit: u64) -> Result<Counted> {
+        let below_limit = |count: u64| (count < limit).then_some(count + 1);
+        match self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, below_limit) {
+            Ok(_) => Ok(Counted(Arc::clone(&self.0))),
+            Err(_) => Err(Error::new(ER_MAX_PREPARED_STMT_COUNT_REACHED, &[&limit])),
+        }
+    }
+}
+
+/// One of those that are counted.
+struct Counted(Arc<AtomicU64>);
+
+impl Drop for Counted {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Relaxed);
+    }
+}
 
 /// A prepared statement. Whoever keeps it takes it out of its place while it runs.
 pub struct PreparedStatement {
@@ -32,6 +65,7 @@ pub struct PreparedStatement {
     /// Whether a password may be in it.
     has_secret: bool,
     kept: Option<KeptPlan>,
+    _counted: Counted,
 }
 
 /// The plan that a statement ran with, and for what it is good.
@@ -98,9 +132,12 @@ pub fn unknown_statement(name: impl Display, action: &str) -> Error {
 }
 
 impl Session {
-    /// Prepares a statement; tells its columns too, if it has rows. Errors: those of reading it, and of binding it if it has
-    /// rows.
+    /// Prepares a statement; tells its columns too, if it has rows. Errors: 1461; those of reading it, and of binding it if it
+    /// has rows.
     pub fn prepare(&mut self, text: &[u8]) -> Result<(PreparedStatement, Vec<OutputColumn>)> {
+        let limit = Variable::find("max_prepared_stmt_count");
+        let limit = limit.map_or(u64::MAX, |variable| self.instance.globals.get(variable).as_u64());
+        let counted = self.instance.prepared.count(limit)?;
         let arena = Arena::new();
         let options = self.facts.variables.settings().parser_options(false);
         let parsed = meseta_parser::parse(&arena, text, 0, options)?;
@@ -118,7 +155,8 @@ impl Session {
         };
         let is_planned = is_planned(&parsed.statement);
         let (parameters, has_secret) = (parsed.parameters, has_secret(&parsed.statement, text));
-        Ok((PreparedStatement { text: text.into(), parameters, is_planned, has_secret, kept: None }, columns))
+        let text = text.into();
+        Ok((PreparedStatement { text, parameters, is_planned, has_secret, kept: None, _counted: counted }, columns))
     }
 
     /// Runs a prepared statement with these values. An error here means that the client cannot be answered.

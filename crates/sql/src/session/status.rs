@@ -98,6 +98,7 @@ impl<'s> ServerStatus<'s> {
                 let all = [Counter::Questions, Counter::ComStmtPrepare, Counter::ComStmtClose, Counter::ComStmtReset];
                 all.iter().map(|counter| self.counted(*counter, global)).sum()
             }
+            "Prepared_stmt_count" => instance.prepared.get(),
             "Open_tables" | "Open_table_definitions" => instance.tables.len() as u64,
             "Innodb_page_size" => page,
             "Innodb_buffer_pool_pages_total" => store.pool.limit_pages as u64,
