@@ -17,14 +17,15 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use bumpalo::Bump;
-use meseta_engine::lock::{Mode, TableMode};
+use meseta_engine::lock::TableMode;
 use meseta_engine::rows::{FoundRow, RowChange};
 use meseta_errors::{ER_NON_UPDATABLE_TABLE, ER_NONUNIQ_TABLE, ER_OUT_OF_SORTMEMORY, ER_UNKNOWN_TABLE, ER_WRONG_USAGE};
 use meseta_parser::ast::{self, DeleteTarget, ExpressionKind};
-use meseta_types::{Datum, SqlError};
+use meseta_types::Datum;
 
-use super::row::{RowRules, complete, default_of, engine_row, put, refuse_generated};
-use super::{Changes, Strictness, columns_of, duplicate};
+use super::row::{RowRules, default_of, put, refuse_generated};
+use super::update::Updating;
+use super::{Changes, Strictness, columns_of};
 use crate::error::{Error, Result};
 use crate::expression::{Expr, Value};
 use crate::query::{Binder, JoinPlan, KnownTable, MORE, Place, QueryPlan, Running, enter_table, run_query, text_of};
@@ -234,7 +235,11 @@ impl SeveralPlan {
                     Some(rules) => {
                         let columns = self.assignments.iter().filter(|(target, ..)| *target == at);
                         let columns = columns.map(|(_, column, _)| *column).zip(values.iter().map(Value::get));
-                        self.change(target, rules, &handle, found, columns, running, &mut changes, &arena)?;
+                        let before = columns_of(&target.table, found, running, &arena)?;
+                        let row = arena.alloc_slice_copy(before);
+                        columns.for_each(|(column, value)| row[column] = value);
+                        let updating = Updating { handle: &handle, table: &target.table, rules, ignores: self.ignores };
+                        updating.update(found, before, row, running, &mut changes, &arena)?;
                     }
                 }
             }
@@ -280,46 +285,5 @@ impl SeveralPlan {
             values[*at].push(Value::new(value));
         }
         Ok(values)
-    }
-
-    #[allow(clippy::too_many_arguments)]
-    fn change<'v>(
-        &self,
-        target: &'v Target,
-        rules: &'v RowRules,
-        handle: &meseta_engine::catalog::TableHandle,
-        found: &FoundRow,
-        values: impl Iterator<Item = (usize, Datum<'v>)>,
-        running: &mut Running<'_>,
-        changes: &mut Changes,
-        arena: &'v Bump,
-    ) -> Result<()> {
-        let table = &target.table;
-        let before = columns_of(table, found, running, arena)?;
-        let mut row = before.to_vec();
-        values.for_each(|(column, value)| row[column] = value);
-        if !super::update::touch(table, before, &mut row, running)? {
-            return Ok(());
-        }
-        if let Err(error) = complete(table, rules, &mut row, running, arena) {
-            return super::warn_or_fail(error, self.ignores, running);
-        }
-        let values = engine_row(table, &row, running, arena);
-        let savepoint = self.ignores.then(|| running.inside.engine.savepoint());
-        let changed = running.inside.engine.update_row(handle, found, values, Mode::Shared);
-        super::take_back(savepoint, &changed, running)?;
-        match changed.map_err(|error| running.inside.refusal(error)) {
-            Ok(RowChange::Done) => changes.affected += 1,
-            Ok(RowChange::Stale) => {}
-            Ok(RowChange::Conflict(conflict)) => {
-                let error = duplicate(table, &row, &conflict);
-                if !self.ignores {
-                    return Err(error);
-                }
-                running.context.warnings.warn(SqlError::new(error.code.0, error.message));
-            }
-            Err(error) => super::warn_or_fail(error, self.ignores, running)?,
-        }
-        Ok(())
     }
 }

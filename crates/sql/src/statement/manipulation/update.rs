@@ -148,22 +148,53 @@ impl UpdatePlan {
             let is_kind = self.ignores || !running.context.mode.strict;
             row[*column] = put(table, *column, value, is_kind, running, arena)?;
         }
-        if !touch(table, before, row, running)? {
+        let updating = Updating { handle, table, rules: &self.rules, ignores: self.ignores };
+        updating.update(found, before, row, running, changes, arena)
+    }
+}
+
+/// A table whose rows get other values, by an UPDATE of one table or of several.
+pub struct Updating<'p> {
+    /// The table, entered.
+    pub handle: &'p TableHandle,
+    /// The same, as the language knows it.
+    pub table: &'p KnownTable,
+    /// What its rows must be.
+    pub rules: &'p RowRules,
+    /// IGNORE: errors of a row are warnings.
+    pub ignores: bool,
+}
+
+impl<'p> Updating<'p> {
+    /// Gives a row that was found its new values, if they are others than `before`.
+    pub fn update<'v, 'r: 'v>(
+        &self,
+        found: &FoundRow,
+        before: &[Datum<'v>],
+        row: &mut [Datum<'v>],
+        running: &mut Running<'r>,
+        changes: &mut Changes,
+        arena: &'v Bump,
+    ) -> Result<()>
+    where
+        'p: 'v,
+    {
+        if !touch(self.table, before, row, running)? {
             return Ok(());
         }
-        if let Err(error) = complete(table, &self.rules, row, running, arena) {
+        if let Err(error) = complete(self.table, self.rules, row, running, arena) {
             return warn_or_fail(error, self.ignores, running);
         }
-        let values = engine_row(table, row, running, arena);
+        let values = engine_row(self.table, row, running, arena);
         let savepoint = self.ignores.then(|| running.inside.engine.savepoint());
-        let updated = running.inside.engine.update_row(handle, found, values, Mode::Shared);
+        let updated = running.inside.engine.update_row(self.handle, found, values, Mode::Shared);
         take_back(savepoint, &updated, running)?;
         match updated.map_err(|error| running.inside.refusal(error)) {
             Ok(RowChange::Done) => changes.affected += 1,
             Ok(RowChange::Stale) => {}
             Err(error) => warn_or_fail(error, self.ignores, running)?,
             Ok(RowChange::Conflict(conflict)) => {
-                let error = duplicate(table, row, &conflict);
+                let error = duplicate(self.table, row, &conflict);
                 if !self.ignores {
                     return Err(error);
                 }
