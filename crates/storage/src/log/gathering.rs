@@ -17,8 +17,6 @@
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use crossbeam_utils::CachePadded;
-
 use crate::ids::Lsn;
 
 /// So many times the length of a sync commits may wait for others. (One brought half as much, three no more.)
@@ -29,11 +27,6 @@ const LONGEST: Duration = Duration::from_millis(1);
 /// Up to where commits have gathered. Times are since the log was opened.
 #[derive(Default)]
 pub(super) struct Gathering {
-    shared: CachePadded<Shared>,
-}
-
-#[derive(Default)]
-struct Shared {
     /// The end of the last one.
     end: AtomicU64,
     /// When the first of them came, in nanoseconds.
@@ -45,27 +38,27 @@ struct Shared {
 impl Gathering {
     /// A commit whose log ends there. `seen_to`: up to where the log is durable, or somebody has asked for it.
     pub(super) fn add(&self, end: Lsn, seen_to: Lsn, now: impl FnOnce() -> Duration) {
-        let before = self.shared.end.fetch_max(end.0, Ordering::Relaxed);
+        let before = self.end.fetch_max(end.0, Ordering::Relaxed);
         if before <= seen_to.0 {
-            self.shared.since.store(now().as_nanos() as u64, Ordering::Relaxed);
+            self.since.store(now().as_nanos() as u64, Ordering::Relaxed);
         }
     }
 
     /// Where they end.
     pub(super) fn all(&self) -> Lsn {
-        Lsn(self.shared.end.load(Ordering::Relaxed))
+        Lsn(self.end.load(Ordering::Relaxed))
     }
 
     /// Whether they have waited long enough.
     pub(super) fn are_due(&self, now: Duration) -> bool {
         let nanoseconds = |of: &AtomicU64| Duration::from_nanos(of.load(Ordering::Relaxed));
-        let patience = nanoseconds(&self.shared.sync_time).saturating_mul(PATIENCE).min(LONGEST);
-        now.saturating_sub(nanoseconds(&self.shared.since)) >= patience
+        let patience = nanoseconds(&self.sync_time).saturating_mul(PATIENCE).min(LONGEST);
+        now.saturating_sub(nanoseconds(&self.since)) >= patience
     }
 
     /// A sync has taken so long.
     pub(super) fn synced_in(&self, time: Duration) {
-        self.shared.sync_time.store(time.as_nanos() as u64, Ordering::Relaxed);
+        self.sync_time.store(time.as_nanos() as u64, Ordering::Relaxed);
     }
 }
 

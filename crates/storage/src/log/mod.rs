@@ -107,7 +107,7 @@ pub struct Log {
     /// Up to where somebody wants the log synced: who moves it rings the bell.
     flush_wanted: CachePadded<AtomicU64>,
     /// Commits that want so too, and will say so together.
-    gathering: Gathering,
+    gathering: CachePadded<Gathering>,
     opened: Instant,
     bell: Bell,
     capacity: u64,
@@ -184,7 +184,7 @@ impl Log {
             durable: Waiters::new(start),
             checkpoint: CachePadded::new(AtomicU64::new(checkpoint.0)),
             flush_wanted: CachePadded::default(),
-            gathering: Gathering::default(),
+            gathering: CachePadded::default(),
             opened: Instant::now(),
             bell: Bell::default(),
             capacity,
