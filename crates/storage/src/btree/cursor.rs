@@ -25,6 +25,8 @@ use crate::rank::Rank;
 const FIRST_BATCH: usize = 8;
 const BATCH_GROWTH: usize = 2;
 const BATCH_MAX: usize = 128;
+/// So many entries are on their way to the processor's caches while one is copied.
+const PREFETCH_DISTANCE: usize = 8;
 /// Leaves crossed before reading ahead, how many are read, and how often.
 const READ_AHEAD_AFTER: u32 = 2;
 const READ_AHEAD_LEAVES: usize = 32;
@@ -393,7 +395,13 @@ impl Cursor {
                     let last = known_end.unwrap_or_else(find_end).min(count);
                     let from = find(node).min(last);
                     let end = (from + *batch).min(last);
-                    (from..end).for_each(&mut copy_entry);
+                    let len = node.mean_entry_len();
+                    let mut ahead = (from..last).map(|index| node.prefetch_entry(index, len));
+                    ahead.by_ref().take(PREFETCH_DISTANCE).for_each(drop);
+                    for index in from..end {
+                        ahead.next();
+                        copy_entry(index);
+                    }
                     let is_beyond = |fence: &Vec<u8>| range_end.is_some_and(|end| end <= fence.as_slice());
                     let behind = match end.cmp(&last) {
                         Ordering::Less => Ok(end),

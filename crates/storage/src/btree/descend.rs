@@ -53,6 +53,10 @@ impl Tree {
             match step {
                 Step::Here => return Ok(Some(Path { parent, node })),
                 Step::Down { index, child, level } => {
+                    if level == 0 {
+                        // Nodes above the leaves are in the processor's caches as a rule.
+                        pool.prefetch_node(child);
+                    }
                     let next = pool.optimistic(child, Rank::TreePage)?;
                     // The link held at the moment when the child's version was taken.
                     node.check()?;

@@ -49,6 +49,7 @@ use crate::ids::{Lsn, PageNo};
 use crate::io::{DiskFile, IoMemory, Operation, Request};
 use crate::latch::Blocked;
 use crate::page::bytes::{PageRef, READ_SLACK};
+use crate::page::node::Node;
 use crate::page::{self, PAGE_SIZE};
 use crate::rank::{self, Rank};
 use crate::wait::{WaitEvent, WaitEvents};
@@ -222,6 +223,15 @@ impl Pool {
     }
 
     // ---- holding pages ------------------------------------------------------------------------------------------
+
+    /// Has what a search in a node begins with brought near, all of it at once: the version, the header and some slots. (A
+    /// page that is not in memory stays where it is.)
+    #[inline(always)]
+    pub fn prefetch_node(&self, page: PageNo) {
+        if page.index() < self.file_pages() {
+            Node(self.view(page)).prefetch_search();
+        }
+    }
 
     /// Begins an optimistic read, loading the page if need be. Waits while another thread changes the page.
     #[inline]

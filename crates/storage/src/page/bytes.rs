@@ -237,6 +237,12 @@ impl<'p> PageRef<'p> {
         }
     }
 
+    /// Asks for the cache line at `offset`.
+    #[inline(always)]
+    pub fn prefetch(self, offset: usize) {
+        meseta_prefetch::line(self.at(offset));
+    }
+
     /// Compares the `len` bytes at `offset` with `key`, byte by byte, shorter first.
     #[inline]
     pub fn compare(self, offset: usize, len: usize, key: &[u8]) -> Ordering {

@@ -36,6 +36,8 @@
 use std::cmp::{Ordering, Reverse};
 use std::ops::Range;
 
+use meseta_prefetch::LINE_LEN;
+
 use super::bytes::{PageBuffer, PageMut, PageRef};
 use super::{HEADER_LEN, PAGE_SIZE, PageKind};
 use crate::ids::{PageNo, TreeId};
@@ -53,6 +55,8 @@ const HINT_COUNT: usize = 16;
 const SLOTS: usize = 112;
 const SLOT_LEN: usize = 8;
 const VALUE_HEADER_LEN: usize = 2;
+/// Cache lines that a search in a leaf is expected to look at some of.
+const SEARCHED_LINES: usize = 10;
 
 const _: () = assert!(COUNT == HEADER_LEN && HINTS + 4 * HINT_COUNT == SLOTS && SLOTS.is_multiple_of(SLOT_LEN));
 
@@ -373,6 +377,28 @@ impl<'p> Node<'p> {
         let copied = out.len() - before;
         let suffix_len = slot.suffix_len.min(copied);
         EntryLens { key: prefix.len() + suffix_len, value: copied - suffix_len, overflow: word & OVERFLOW_FLAG != 0 }
+    }
+
+    /// Has what a search reads first brought near: header, hints, and as many slots as rows of some 200 bytes need.
+    #[inline(always)]
+    pub fn prefetch_search(self) {
+        for line in 0..SEARCHED_LINES {
+            self.0.prefetch(line * LINE_LEN);
+        }
+    }
+
+    /// Has the first `len` bytes of an entry brought near: somebody will soon read them.
+    #[inline(always)]
+    pub fn prefetch_entry(self, index: usize, len: usize) {
+        let offset = self.slot(index).offset;
+        for line in (0..len).step_by(LINE_LEN) {
+            self.0.prefetch(offset + line);
+        }
+    }
+
+    /// The bytes of an entry, on average.
+    pub fn mean_entry_len(self) -> usize {
+        self.capacity().saturating_sub(self.field(HEAP_START)) / self.count().max(1)
     }
 
     /// Appends an entry's value (or overflow reference) to `out`.
