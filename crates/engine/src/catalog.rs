@@ -201,3 +201,38 @@ impl Deref for TableHandle {
         &self.0
     }
 }
+
+/// A session's holds on the tables that it has used, by ascending number: of a few tables, one cache line.
+#[derive(Default)]
+pub struct TableHandles(Vec<(TableId, TableHandle)>);
+
+impl TableHandles {
+    /// Has the first of them brought near.
+    pub fn prefetch(&self) {
+        meseta_prefetch::value(&self.0[..self.0.len().min(8)]);
+    }
+
+    /// The hold on a table.
+    pub fn get(&self, id: TableId) -> Option<&TableHandle> {
+        self.place(id).ok().map(|place| &self.0[place].1)
+    }
+
+    /// The hold on a table: the one that is there, or a new one.
+    pub fn get_or_add(&mut self, id: TableId, table: &Arc<Table>) -> &TableHandle {
+        let place = self.place(id).unwrap_or_else(|place| {
+            self.0.insert(place, (id, TableHandle::new(table)));
+            place
+        });
+        &self.0[place].1
+    }
+
+    /// Forgets tables that are not, or not as they were, in a schema.
+    pub fn keep_those_of(&mut self, schema: &Schema) {
+        self.0.retain(|(id, handle)| schema.table(*id).is_some_and(|table| handle.is(table)));
+    }
+
+    /// Where a table is, or where it would be.
+    fn place(&self, id: TableId) -> Result<usize, usize> {
+        self.0.binary_search_by_key(&id, |(id, _)| *id)
+    }
+}

@@ -25,11 +25,10 @@ use std::time::Duration;
 
 use meseta_storage::{Durability, Lsn};
 
-use crate::catalog::{Schema, TableHandle};
+use crate::catalog::{Schema, TableHandle, TableHandles};
 use crate::core::Core;
 use crate::error::{EngineError, Result};
 use crate::ids::{SlotNo, TableId, TransactionId};
-use crate::known_hash::KnownMap;
 use crate::lock::{OnConflict, Owner, OwnerId, TableMode};
 use crate::purge::Ended;
 use crate::rows::Cascade;
@@ -124,7 +123,7 @@ pub struct Session {
     pub(crate) cascades: Vec<Cascade>,
     /// The schema as last seen, and its version.
     schema: (u64, Arc<Schema>),
-    handles: KnownMap<TableId, TableHandle>,
+    handles: TableHandles,
     line: time::Session,
     snapshot: Option<Snapshot>,
     isolation: Isolation,
@@ -150,7 +149,7 @@ impl Session {
             checks_foreign_keys: true,
             cascades: Vec::new(),
             schema: core.catalog.schema(),
-            handles: KnownMap::default(),
+            handles: TableHandles::default(),
             snapshot: None,
             isolation: Isolation::default(),
             durability: Durability::default(),
@@ -236,14 +235,20 @@ impl Session {
         }
     }
 
+    /// A statement may be about to come: what most of them begin with is brought near.
+    pub fn prefetch(&self) {
+        meseta_prefetch::value(&*self.owner);
+        self.handles.prefetch();
+        self.line.prefetch();
+    }
+
     // ---- tables -----------------------------------------------------------------------------------------------------
 
     /// All that there is now.
     pub fn schema(&mut self) -> &Arc<Schema> {
         if self.schema.0 != self.core.catalog.version() {
             self.schema = self.core.catalog.schema();
-            let schema = &self.schema.1;
-            self.handles.retain(|&id, handle| schema.table(id).is_some_and(|table| handle.is(table)));
+            self.handles.keep_those_of(&self.schema.1);
         }
         &self.schema.1
     }
@@ -256,7 +261,7 @@ impl Session {
     /// Enters a table: its definition stays what it is until the transaction ends. `None` if it is not there.
     pub fn use_table(&mut self, id: TableId, mode: TableMode) -> Result<Option<TableHandle>> {
         // The usual way: in no word that other sessions write.
-        if let Some(handle) = self.handles.get(&id).cloned() {
+        if let Some(handle) = self.handles.get(id).cloned() {
             self.core.locks.lock_table(&self.owner, &handle.lock, mode, OnConflict::Wait(self.table_wait))?;
             if self.schema.0 == self.core.catalog.version() {
                 return Ok(Some(handle));
@@ -268,7 +273,7 @@ impl Session {
             self.core.locks.release_table(&self.owner, &lock, None);
             return Ok(None);
         };
-        Ok(Some(self.handles.entry(id).or_insert_with(|| TableHandle::new(&table)).clone()))
+        Ok(Some(self.handles.get_or_add(id, &table).clone()))
     }
 
     /// Leaves a table before the transaction ends, or keeps of it what `mode` allows.

@@ -15,6 +15,8 @@
 //!
 //! Source: "COM_STMT_EXECUTE", "COM_STMT_SEND_LONG_DATA", "COM_QUERY" of the MySQL source documentation.
 
+use smallvec::SmallVec;
+
 use crate::column::ColumnType;
 use crate::error::{ProtocolError, Result};
 use crate::flags::{Capabilities, CursorFlags};
@@ -33,7 +35,8 @@ pub struct ParameterType {
 /// The types of a statement's parameters, kept between its executions.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ParameterTypes {
-    types: Vec<ParameterType>,
+    /// As many as most statements have are here, where the session looks anyway.
+    types: SmallVec<[ParameterType; 8]>,
 }
 
 /// Parameters that came in pieces, by COM_STMT_SEND_LONG_DATA, for the next execution.

@@ -214,6 +214,9 @@ pub trait Session: Send {
     /// The state that OK packets tell.
     fn status(&self) -> StatusFlags;
 
+    /// A command may be about to come: what most of them begin with may be brought near.
+    fn prefetch(&self) {}
+
     /// Whether it may have the connection beyond `max_connections` (CONNECTION_ADMIN or SUPER).
     fn is_administrator(&self) -> bool {
         false

@@ -230,6 +230,11 @@ impl Session {
         Some(Self { time, line })
     }
 
+    /// Has its line brought near.
+    pub fn prefetch(&self) {
+        meseta_prefetch::value(self.time.snapshots.line(self.line));
+    }
+
     /// Announces what is committed now, in the place of the snapshot announced before: nothing that a snapshot at or
     /// above this one sees will be purged. Never waits for a lock.
     ///

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use meseta_protocol::auth::server::Account;
 use meseta_protocol::column::ColumnType;
-use meseta_protocol::execute::{Execute, LongData, Parameter, ParameterType, ParameterTypes, Query};
+use meseta_protocol::execute::{Execute, Parameter, ParameterType, Query};
 use meseta_protocol::flags::{Capabilities, CursorFlags, StatusFlags};
 use meseta_protocol::greeting::Attributes;
 use meseta_protocol::reply::{EofPacket, OkPacket, PrepareOk, SessionChanges};
@@ -16,8 +16,7 @@ use meseta_server::{Backend, Outcome, Reply, Session, blocking};
 use meseta_sql::account::SessionAccount;
 use meseta_sql::query::OutputColumn;
 use meseta_sql::session::{
-    Bell, Counter, Identity, Instance, Interrupts, KnownMap, Parameters, PreparedStatement, Session as SqlSession,
-    unknown_statement,
+    Bell, Counter, Identity, Instance, Interrupts, Parameters, Session as SqlSession, unknown_statement,
 };
 use meseta_sql::{Error, Result};
 use meseta_storage::{Lsn, StorageError, Store};
@@ -26,8 +25,9 @@ use smallvec::SmallVec;
 
 use super::answer::{ReplyAnswer, push_change, status_flags, write_column, write_column_with_default};
 use super::connections::ServerConnections;
-use super::cursor::{Cursor, CursorAnswer};
+use super::cursor::CursorAnswer;
 use super::login::{Connected, Logins};
+use super::statements::{ClientStatement, Statements};
 
 /// The language, for all connections.
 pub struct SqlBackend(Arc<Shared>);
@@ -145,8 +145,8 @@ impl Backend for SqlBackend {
             connection: opening.connection,
             multi_statements,
             store: self.0.instance.engine.store().clone(),
-            statements: KnownMap::default(),
-            last_statement: 0,
+            told_database: None,
+            statements: Statements::default(),
             limits: [0; 3],
         }))
     }
@@ -199,14 +199,6 @@ impl Interrupts for ConnectionInterrupts {
     }
 }
 
-/// A prepared statement, and what the protocol keeps of it.
-struct ClientStatement {
-    prepared: PreparedStatement,
-    types: ParameterTypes,
-    long_data: LongData,
-    cursor: Option<Cursor>,
-}
-
 struct ClientSession {
     session: SqlSession,
     /// Counts it.
@@ -216,10 +208,9 @@ struct ClientSession {
     multi_statements: bool,
     /// To hear when a commit is durable.
     store: Store,
-    /// By number; `None` while one is executed.
-    statements: KnownMap<u32, Option<Box<ClientStatement>>>,
-    /// The number of the last that was prepared.
-    last_statement: u32,
+    /// The session's database, as the connection was told.
+    told_database: Option<Arc<str>>,
+    statements: Statements,
     /// `wait_timeout`, `net_read_timeout`, `net_write_timeout`, as the connection was told.
     limits: [u64; 3],
 }
@@ -236,14 +227,18 @@ impl ClientSession {
         self.ended(done, reply)
     }
 
-    /// A prepared statement that is not being executed.
-    fn statement(&mut self, id: u32) -> Option<&mut ClientStatement> {
-        self.statements.get_mut(&id)?.as_deref_mut()
+    /// Tells the connection of the session's database, if that is another than it was.
+    fn tell_database(&mut self) {
+        let database = self.session.database();
+        if database.map(Arc::as_ptr) != self.told_database.as_ref().map(Arc::as_ptr) {
+            self.connection.set_database(database.map(|name| &**name));
+            self.told_database = database.cloned();
+        }
     }
 
     /// A command has been answered: the connection hears of what has changed, and the reply waits for the log if it must.
     fn ended(&mut self, done: Result<()>, reply: &mut Reply<'_>) -> Outcome {
-        self.connection.set_database(self.session.database());
+        self.tell_database();
         self.apply_limits();
         let pending = self.session.take_pending();
         match pending.filter(|&end| self.store.durable_lsn() < end) {
@@ -375,6 +370,11 @@ impl Session for ClientSession {
         status_flags(self.session.status())
     }
 
+    fn prefetch(&self) {
+        self.statements.prefetch();
+        self.session.prefetch();
+    }
+
     fn is_administrator(&self) -> bool {
         self.session.account().grants().may_dynamic("CONNECTION_ADMIN")
     }
@@ -394,9 +394,8 @@ impl Session for ClientSession {
         let capabilities = reply.capabilities();
         let results = self.session.status().results;
         let parameters = prepared.parameters();
-        self.last_statement = self.last_statement.wrapping_add(1).max(1);
         let ok = PrepareOk {
-            statement_id: self.last_statement,
+            statement_id: self.statements.add(prepared),
             columns: columns.len() as u16,
             parameters: parameters as u16,
             warnings: 0,
@@ -414,24 +413,17 @@ impl Session for ClientSession {
             columns.iter().for_each(|column| write_column(reply, column, results));
             end.write_end_of_columns(reply.writer(), capabilities);
         }
-        let statement = ClientStatement {
-            prepared,
-            types: ParameterTypes::default(),
-            long_data: LongData::default(),
-            cursor: None,
-        };
-        self.statements.insert(self.last_statement, Some(Box::new(statement)));
         Outcome::Done
     }
 
     fn execute(&mut self, execute: Execute<'_>, reply: &mut Reply<'_>) -> Outcome {
         let id = execute.statement_id;
-        // Taken out for the execution: values are borrowed from it.
-        let Some(mut statement) = self.statements.get_mut(&id).and_then(Option::take) else {
+        let Some(mut statement) = self.statements.take(id) else {
             return Self::failed(reply, &unknown_statement(id, "mysqld_stmt_execute"));
         };
+        meseta_prefetch::value(&*statement);
+        statement.prepared.prefetch();
         let ClientStatement { prepared, types: kept, long_data, cursor } = &mut *statement;
-        reply.set_info(prepared.text());
         let count = prepared.parameters() as usize;
         let collation = self.session.variables().settings().collation_connection;
         *cursor = None;
@@ -448,6 +440,7 @@ impl Session for ClientSession {
             }
             Ok(())
         });
+        reply.set_info(prepared.text());
         let outcome = match read {
             Ok(()) if with_cursor => {
                 let limit = self.session.variables().settings().tmp_table_size.max(256 << 20) as usize;
@@ -467,16 +460,14 @@ impl Session for ClientSession {
         };
         drop((values, types));
         long_data.clear();
-        if let Some(place) = self.statements.get_mut(&id) {
-            *place = Some(statement);
-        }
+        self.statements.put_back(id, statement);
         outcome
     }
 
     fn fetch(&mut self, statement_id: u32, rows: u32, reply: &mut Reply<'_>) -> Outcome {
         self.session.count(Counter::ComStmtFetch);
         let status = self.status();
-        let Some(statement) = self.statement(statement_id) else {
+        let Some(statement) = self.statements.get_mut(statement_id) else {
             return Self::failed(reply, &unknown_statement(statement_id, "mysqld_stmt_fetch"));
         };
         let Some(mut cursor) = statement.cursor.take() else {
@@ -493,7 +484,7 @@ impl Session for ClientSession {
         self.session.count(Counter::ComStmtSendLongData);
         let limit = self.session.variables().settings().max_allowed_packet as usize;
         // There is no answer, and so no error either.
-        if let Some(state) = self.statement(statement_id) {
+        if let Some(state) = self.statements.get_mut(statement_id) {
             state.long_data.append(parameter, piece, limit);
         }
     }
@@ -501,13 +492,13 @@ impl Session for ClientSession {
     fn close_statement(&mut self, statement_id: u32) {
         self.session.count(Counter::ComStmtClose);
         self.session.log_command("Close stmt", b"");
-        self.statements.remove(&statement_id);
+        self.statements.close(statement_id);
     }
 
     fn reset_statement(&mut self, statement_id: u32, reply: &mut Reply<'_>) -> Outcome {
         self.session.count(Counter::ComStmtReset);
         self.session.log_command("Reset stmt", b"");
-        let Some(statement) = self.statement(statement_id) else {
+        let Some(statement) = self.statements.get_mut(statement_id) else {
             return Self::failed(reply, &unknown_statement(statement_id, "mysqld_stmt_reset"));
         };
         statement.long_data.clear();
@@ -521,7 +512,7 @@ impl Session for ClientSession {
         if let Err(error) = self.session.use_database(&String::from_utf8_lossy(name)) {
             return Self::failed(reply, &error);
         }
-        self.connection.set_database(self.session.database());
+        self.tell_database();
         self.ok(reply)
     }
 
@@ -548,7 +539,7 @@ impl Session for ClientSession {
     fn reset_connection(&mut self, reply: &mut Reply<'_>) -> Outcome {
         self.session.log_command("Reset Connection", b"");
         self.session.reset();
-        self.statements.clear();
+        self.statements.close_all();
         self.apply_limits();
         self.ok(reply)
     }
@@ -556,10 +547,10 @@ impl Session for ClientSession {
     fn change_user(&mut self, opening: Opening<'_>) -> std::result::Result<(), Refusal> {
         // What was open is rolled back, also if the new account is refused.
         self.session.close();
-        self.statements.clear();
+        self.statements.close_all();
         (self.session, self.connected) = self.shared.begin(&opening)?;
         self.multi_statements = opening.client.capabilities.has(Capabilities::MULTI_STATEMENTS);
-        self.connection.set_database(self.session.database());
+        self.tell_database();
         self.apply_limits();
         Ok(())
     }

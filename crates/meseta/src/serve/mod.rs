@@ -10,6 +10,7 @@ mod help;
 mod init_file;
 mod login;
 mod persisted;
+mod statements;
 mod trusted;
 mod variables;
 

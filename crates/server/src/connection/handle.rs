@@ -60,10 +60,6 @@ impl ConnectionHandle {
 
     /// The default database, for SHOW PROCESSLIST.
     pub fn set_database(&self, name: Option<&str>) {
-        let mut names = self.0.facts.names.lock();
-        // Told after each command, and nearly always the same.
-        if names.database.as_deref() != name {
-            names.database = name.map(Box::from);
-        }
+        self.0.facts.names.lock().database = name.map(Box::from);
     }
 }

@@ -41,6 +41,7 @@ use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 use meseta_errors as errors;
+use meseta_prefetch::Whereabouts;
 use meseta_protocol::compress::Codec;
 use meseta_protocol::error::ProtocolError;
 use meseta_protocol::flags::Capabilities;
@@ -55,7 +56,7 @@ use crate::blocking;
 use crate::clock::NEVER;
 use crate::counters::ThreadCounters;
 use crate::scheduler::task::notify;
-use crate::scheduler::{Events, Task, TaskState, Turn};
+use crate::scheduler::{Events, Soon, Task, TaskState, Turn};
 use crate::server::Shared;
 use interrupt::{Interrupt, Reason};
 use opening::Handshake;
@@ -104,6 +105,7 @@ pub(crate) struct Connection {
     /// What a parked reply is to be replaced by.
     parked_refusal: Mutex<Option<Box<Refusal>>>,
     inner: Mutex<Inner>,
+    session_is: Whereabouts,
 }
 
 /// What SHOW PROCESSLIST shows.
@@ -171,7 +173,7 @@ struct ParkedReply {
 
 enum Phase {
     Opening(Box<Handshake>),
-    Open(Box<Open>),
+    Open(Open),
     Over,
 }
 
@@ -232,6 +234,7 @@ impl Connection {
             traffic: Arc::clone(&transport.traffic),
             waits_for_socket: AtomicBool::new(false),
             parked_refusal: Mutex::new(None),
+            session_is: Whereabouts::default(),
             inner: Mutex::new(Inner {
                 transport,
                 receiver: Receiver::new(limits.max_allowed_packet),
@@ -516,7 +519,7 @@ impl Connection {
                 self.server.counters.aborted_clients.fetch_add(1, Ordering::Relaxed);
             }
             self.facts.command.store(meseta_protocol::command::byte::QUIT, Ordering::Relaxed);
-            let Open { session, .. } = *open;
+            let Open { session, .. } = open;
             if let Some(session) = session
                 && catch_unwind(AssertUnwindSafe(|| session.close(end))).is_err()
             {
@@ -571,6 +574,16 @@ impl Task<Scratch> for Connection {
         inner.ending.is_some() || inner.transport.has_pending()
     }
 
+    fn prefetch(&self, soon: Soon) {
+        match soon {
+            Soon::AfterNext => meseta_prefetch::value(self),
+            Soon::Next => {
+                meseta_prefetch::value(&*self.traffic);
+                self.session_is.prefetch();
+            }
+        }
+    }
+
     fn hung_up(&self) {
         if !matches!(self.facts.command.load(Ordering::Relaxed), SLEEP | CONNECT) {
             self.interrupt.raise(Reason::ClientGone);
@@ -580,6 +593,10 @@ impl Task<Scratch> for Connection {
     fn turn(&self, events: Events, scratch: &mut Scratch) -> Turn {
         let turn = catch_unwind(AssertUnwindSafe(|| {
             let mut inner = self.inner.lock();
+            if let Phase::Open(Open { session: Some(session), .. }) = &inner.phase {
+                // It comes while the command is read.
+                session.prefetch();
+            }
             self.absorb(events, &mut inner, scratch);
             let turn = self.advance(&mut inner, scratch);
             if let Some(buffer) = inner.receiver.reclaim() {

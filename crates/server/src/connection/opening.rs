@@ -139,13 +139,14 @@ impl Connection {
         };
         // From here on it is an open session that is closed as one, whatever happens.
         let (status, administrator) = (session.status(), session.is_administrator());
-        inner.phase = Phase::Open(Box::new(Open {
+        self.session_is.note(&*session);
+        inner.phase = Phase::Open(Open {
             session: Some(session),
             capabilities: client.capabilities,
             collation: client.collation,
             zstd_level: client.zstd_level,
             change: None,
-        }));
+        });
         if self.server.is_crowded() && !administrator {
             self.server.counters.refused_for_number.fetch_add(1, Ordering::Relaxed);
             refuse(&Refusal::new(errors::ER_CON_COUNT_ERROR, &[]), scratch);

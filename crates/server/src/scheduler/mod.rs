@@ -57,7 +57,7 @@ use crate::clock::Clock;
 use crate::counters::{Counters, ThreadCounters};
 use monitor::Monitor;
 use placement::Placement;
-pub use task::{Events, Task, TaskState, Turn};
+pub use task::{Events, Soon, Task, TaskState, Turn};
 use threads::Threads;
 pub(crate) use worker::Holding;
 use worker::Worker;

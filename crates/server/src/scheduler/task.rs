@@ -70,6 +70,15 @@ pub enum Turn {
     Finished,
 }
 
+/// When a task has its turn. What it has is brought near in two steps, since the second is found by what the first brings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Soon {
+    /// Behind the next: time to ask for the task's own memory.
+    AfterNext,
+    /// Next: time to ask for what it refers to.
+    Next,
+}
+
 /// Something that has turns.
 pub trait Task<S: 'static>: Send + Sync {
     /// Its state, which the scheduler keeps.
@@ -86,6 +95,10 @@ pub trait Task<S: 'static>: Send + Sync {
     /// The other end has gone, and this may be in the middle of a turn: told at once, from another thread, besides the
     /// event. Must not wait.
     fn hung_up(&self) {}
+
+    /// Its turn comes behind the next, or is the next: what it begins with may be brought near. Must not wait, nor lock
+    /// what a turn locks.
+    fn prefetch(&self, _soon: Soon) {}
 
     /// Its turn: `events` have happened since the last. Must not panic.
     fn turn(&self, events: Events, scratch: &mut S) -> Turn;

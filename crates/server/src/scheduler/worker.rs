@@ -15,6 +15,9 @@
 //! the queue of one that is busy wakes another worker, if one sleeps, to take it. A single task is left where it is: it
 //! is run next, and moving it would cost more than it waits; should the turn before it be long, the monitor sees to it.
 //!
+//! **Prefetching.** Who takes a task asks for the memory of the two behind it ([`Task::prefetch`]): with many connections a turn
+//! would wait for each of its first dozen cache lines, one after the other (docs/decisions/2026-11-23-prefetch.md).
+//!
 //! Invariants:
 //! 1. `asleep` is set before the queue is looked at for the last time, and looked at after the queue was pushed onto.
 //!    So whoever pushes either is seen, or sees that it must wake.
@@ -38,7 +41,7 @@ use rustix::thread::gettid;
 use super::Core;
 use super::outbox::Outbox;
 use super::slab::Slab;
-use super::task::{Events, Task, Turn, mark};
+use super::task::{Events, Soon, Task, Turn, mark};
 use super::threads::hand_over;
 use crate::blocking;
 use crate::counters::ThreadCounters;
@@ -223,7 +226,7 @@ impl<S: 'static> Worker<S> {
         while !core.stopping.load(Ordering::Relaxed) {
             let round = self.queued();
             for _ in 0..round {
-                let Some(task) = self.queue.lock().pop_front() else { break };
+                let Some(task) = self.next_task() else { break };
                 let number = self.turns.load(Ordering::Relaxed) + 1;
                 self.turns.store(number, Ordering::Relaxed);
                 held.claim.store(number, Ordering::Relaxed);
@@ -268,6 +271,16 @@ impl<S: 'static> Worker<S> {
             self.poll(core, &mut events, round);
         }
         (core.after_round)(false);
+    }
+
+    /// Takes the task that is next, and has those behind it brought near.
+    fn next_task(&self) -> Option<TaskRef<S>> {
+        let mut queue = self.queue.lock();
+        let task = queue.pop_front();
+        for (behind, soon) in queue.iter().zip([Soon::Next, Soon::AfterNext]) {
+            behind.prefetch(soon);
+        }
+        task
     }
 
     /// A turn is over. `is_held`: the worker is this thread's, which looks at the queue itself.

@@ -92,7 +92,7 @@ impl Session {
 
     /// Database and name. Error 1046 without a database.
     fn place(&self, name: &ast::ObjectName<'_>) -> Result<(String, String)> {
-        let database = name.schema.map(|schema| text_of(schema.text.0)).or_else(|| self.facts.database.clone());
+        let database = name.schema.map(|schema| text_of(schema.text.0)).or_else(|| self.facts.database_name());
         let database = database.ok_or_else(|| Error::new(ER_NO_DB_ERROR, &[]))?;
         Ok((database, text_of(name.name.text.0)))
     }

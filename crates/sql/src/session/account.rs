@@ -162,7 +162,7 @@ impl Session {
     pub(super) fn keep_visible(&self, what: &ShowWhat<'_>, rows: &mut Rows) {
         let grants = self.facts.account.grants();
         let database_of = |schema: Option<ast::Identifier<'_>>| {
-            schema.map(|schema| text_of(schema.text.0)).or_else(|| self.facts.database.clone()).unwrap_or_default()
+            schema.map(|schema| text_of(schema.text.0)).or_else(|| self.facts.database_name()).unwrap_or_default()
         };
         match what {
             ShowWhat::Databases => rows.rows.retain(|row| first(row).is_none_or(|name| grants.sees_database(name))),

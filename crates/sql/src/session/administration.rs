@@ -138,7 +138,7 @@ impl Session {
 
     /// TRUNCATE of a table of performance_schema that counts; false if it is another table.
     pub(super) fn truncates_waits(&mut self, name: &ast::ObjectName<'_>) -> Result<bool> {
-        let schema = name.schema.map(|schema| text_of(schema.text.0)).or_else(|| self.facts.database.clone());
+        let schema = name.schema.map(|schema| text_of(schema.text.0)).or_else(|| self.facts.database_name());
         if !schema.is_some_and(|schema| schema.eq_ignore_ascii_case("performance_schema")) {
             return Ok(false);
         }
@@ -255,7 +255,7 @@ impl Session {
     pub fn field_list(&mut self, table: &str, pattern: &[u8]) -> Result<Vec<(OutputColumn, Option<String>)>> {
         let text = format!("SELECT * FROM {}", crate::schema::quoted_name(table));
         let (_, columns) = self.prepare(text.as_bytes())?;
-        let database = self.facts.database.clone().unwrap_or_default();
+        let database = self.facts.database_name().unwrap_or_default();
         let found = self.engine.schema().table_named(&database, table).ok().cloned();
         let known = found.and_then(|found| self.instance.tables.get(&found).ok());
         let zone = self.facts.variables.settings().time_zone.clone();

@@ -43,7 +43,7 @@ impl Session {
         let columns = outputs.iter().map(|column| self.column_of(column)).collect::<Result<Vec<_>>>()?;
         let database = match create.name.schema {
             Some(schema) => text_of(schema.text.0),
-            None => self.facts.database.clone().unwrap_or_default(),
+            None => self.facts.database_name().unwrap_or_default(),
         };
         let name = text_of(create.name.name.text.0);
         if create.if_not_exists && self.engine.schema().table_named(&database, &name).is_ok() {

@@ -59,8 +59,8 @@ pub struct SessionFacts {
     pub identity: Identity,
     /// What he may.
     pub account: SessionAccount,
-    /// The session's database.
-    pub database: Option<String>,
+    /// The session's database. As long as it is the same it is the same allocation.
+    pub database: Option<Arc<str>>,
     /// When the statement began: microseconds since 1970.
     pub statement_time: i64,
     /// What LAST_INSERT_ID(expr) of this statement was given.
@@ -84,6 +84,11 @@ pub struct SessionFacts {
 }
 
 impl SessionFacts {
+    /// The name of the session's database.
+    pub fn database_name(&self) -> Option<String> {
+        self.database.as_deref().map(str::to_owned)
+    }
+
     fn is_late(&self) -> bool {
         self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }

@@ -125,7 +125,7 @@ impl Session {
 
     /// A table that LOCK TABLES names.
     fn lockable(&mut self, name: &ast::ObjectName<'_>) -> Result<TableId> {
-        let database = name.schema.map(|schema| text_of(schema.text.0)).or_else(|| self.facts.database.clone());
+        let database = name.schema.map(|schema| text_of(schema.text.0)).or_else(|| self.facts.database_name());
         let database = database.ok_or_else(|| Error::new(ER_NO_DB_ERROR, &[]))?;
         let table = text_of(name.name.text.0);
         let schema = self.engine.schema();

@@ -112,7 +112,7 @@ impl Session {
         let table = text_of(name.name.text.0);
         let database = match name.schema {
             Some(schema) => text_of(schema.text.0),
-            None => self.facts.database.clone().ok_or_else(|| Error::new(meseta_errors::ER_NO_DB_ERROR, &[]))?,
+            None => self.facts.database_name().ok_or_else(|| Error::new(meseta_errors::ER_NO_DB_ERROR, &[]))?,
         };
         if database.eq_ignore_ascii_case("information_schema")
             && let Some(known) = virtual_table(&table)

@@ -64,7 +64,6 @@ pub use identifiers::{uuid, uuid_text};
 pub use instance::{Instance, VERSION, WaitsBefore};
 pub use lock::{GlobalReadLock, LockedTables};
 pub use logs::{Log, Logs, check_path};
-pub use meseta_engine::known_hash::KnownMap;
 pub use plan::Parameters;
 pub use prepared::{PreparedStatement, type_of, unknown_statement};
 pub use statistics::StatisticsCache;
@@ -196,9 +195,15 @@ impl Session {
         }
     }
 
-    /// The database of tables that are named without one.
-    pub fn database(&self) -> Option<&str> {
-        self.facts.database.as_deref()
+    /// A statement may be about to come: what most of them begin with is brought near.
+    pub fn prefetch(&self) {
+        self.facts.shared.prefetch();
+        self.engine.prefetch();
+    }
+
+    /// The database of tables that are named without one. As long as it is the same it is the same allocation.
+    pub fn database(&self) -> Option<&Arc<str>> {
+        self.facts.database.as_ref()
     }
 
     /// The collation of the connection's text.
@@ -214,7 +219,9 @@ impl Session {
         if !is_there {
             return Err(Error::new(ER_BAD_DB_ERROR, &[&name]));
         }
-        self.facts.database = Some(name.to_owned());
+        if self.facts.database.as_deref() != Some(name) {
+            self.facts.database = Some(name.into());
+        }
         self.tracker.chose_schema();
         Ok(())
     }
@@ -500,7 +507,7 @@ impl Session {
                         Done { affected: rows, info, ..Done::default() }
                     }
                     Outcome::DroppedDatabase(name) => {
-                        if self.facts.database.as_ref() == Some(&name) {
+                        if self.facts.database.as_deref() == Some(&*name) {
                             self.facts.database = None;
                         }
                         Done::default()

@@ -1,6 +1,7 @@
 //! The plan of a statement that reads or changes rows, and what it is found by.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
 
 use meseta_parser::ast::{self, Statement};
 use meseta_types::{DataType, Datum};
@@ -154,23 +155,22 @@ impl Parameters<'_> {
 /// has changed.
 #[derive(Default)]
 pub struct Environment {
-    made_for: Option<(u64, Option<String>)>,
+    made_for: Option<(u64, Option<Arc<str>>)>,
     hash: u64,
 }
 
 impl Environment {
     /// Its hash, now.
-    pub fn hash(&mut self, variables: &SessionVariables, database: Option<&str>) -> u64 {
-        let is_same = self
-            .made_for
-            .as_ref()
-            .is_some_and(|(version, name)| *version == variables.version() && name.as_deref() == database);
+    pub fn hash(&mut self, variables: &SessionVariables, database: Option<&Arc<str>>) -> u64 {
+        let is_same = self.made_for.as_ref().is_some_and(|(version, name)| {
+            *version == variables.version() && name.as_ref().map(Arc::as_ptr) == database.map(Arc::as_ptr)
+        });
         if !is_same {
             let mut hasher = DefaultHasher::new();
             variables.hash_values(&mut hasher);
             database.hash(&mut hasher);
             self.hash = hasher.finish();
-            self.made_for = Some((variables.version(), database.map(str::to_owned)));
+            self.made_for = Some((variables.version(), database.cloned()));
         }
         self.hash
     }

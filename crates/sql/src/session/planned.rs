@@ -73,7 +73,7 @@ impl Session {
     pub(super) fn plan_environment(&mut self) -> u64 {
         let kind = self.rules().kind();
         // The hash is of the variables; the odd factor (of Knuth's) spreads the kinds over all bits.
-        let variables = self.environment.hash(&self.facts.variables, self.facts.database.as_deref());
+        let variables = self.environment.hash(&self.facts.variables, self.facts.database.as_ref());
         variables ^ kind.wrapping_mul(0x9E37_79B9_7F4A_7C15)
     }
 

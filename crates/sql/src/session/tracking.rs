@@ -174,7 +174,7 @@ impl Session {
         }
         let settings = self.facts.variables.settings();
         if std::mem::take(&mut self.tracker.schema) && settings.session_track_schema {
-            all.push(Tracked::Schema(self.facts.database.clone().unwrap_or_default()));
+            all.push(Tracked::Schema(self.facts.database_name().unwrap_or_default()));
         }
         if std::mem::take(&mut self.tracker.state) && settings.session_track_state_change {
             all.push(Tracked::State);
