@@ -200,6 +200,7 @@ impl<'t> RowCursor<'t> {
     }
 
     /// What it stands on, of the index that tells what was asked for: the key, and what is behind the version header.
+    #[inline]
     fn entry(&self) -> Result<(&TableIndex, &[u8], &[u8])> {
         let rows = self.table.rows();
         Ok(match &self.source {
@@ -230,50 +231,26 @@ fn next_consistent(
     if index.build.is_some() || snapshot.time < index.usable_from {
         return Err(EngineError::TableChanged);
     }
-    let core = &session.core;
-    let mut versions = VersionReader::new(&core.time, &core.undo);
     while read.step()? {
-        let Consistent { cursor, older, .. } = read;
-        *older = None;
-        let is_newest = match versions.seen(&snapshot, index.index.id(), cursor.key(), cursor.value())? {
-            Seen::Nothing => false,
-            // The newest version is the cursor's own.
-            Seen::Payload(payload) if payload.as_ptr_range().end == cursor.value().as_ptr_range().end => true,
-            Seen::Payload(payload) => {
-                *older = Some(payload.to_vec());
-                false
-            }
-            Seen::Changed => {
-                let mut again = Vec::new();
-                if seen_at(&mut versions, &snapshot, &index.index, cursor.key(), &mut again)? {
-                    *older = Some(again);
-                }
-                false
-            }
+        read.older = None;
+        let (header, _) =
+            VersionHeader::split_off(read.cursor.value()).map_err(|problem| index.index.damaged(problem))?;
+        let is_there = match session.core.time.is_visible(header.writer, &snapshot) {
+            true => !header.deleted,
+            false => find_older(table, index, read, &snapshot, session)?,
         };
-        if !is_newest {
-            if snapshot.own != TransactionId::NOBODY && !index.layout.is_clustered {
-                // The row may have a version of this transaction's own, made from a newer one than the entry's: it decides.
-                let newest = &cursor.value()[VERSION_HEADER_LEN..];
-                let key = cursor.key();
-                let mut payload = payload_of_row(table, index, &snapshot, &mut versions, key, newest, session)?;
-                if let (None, Some(older)) = (&payload, &*older) {
-                    payload = payload_of_row(table, index, &snapshot, &mut versions, key, older, session)?;
-                }
-                *older = payload;
-            }
-            if older.is_none() {
-                continue;
-            }
+        if !is_there {
+            continue;
         }
         if !fetches {
             return Ok(true);
         }
-        let payload = older.as_deref().unwrap_or_else(|| &cursor.value()[VERSION_HEADER_LEN..]);
-        let primary_key = index.layout.primary_key_of(cursor.key(), payload);
+        let payload = read.older.as_deref().unwrap_or_else(|| &read.cursor.value()[VERSION_HEADER_LEN..]);
+        let primary_key = index.layout.primary_key_of(read.cursor.key(), payload);
         row.key.clear();
         row.key.extend_from_slice(primary_key.map_err(|problem| index.index.damaged(problem))?);
         let rows = &table.rows().index;
+        let mut versions = VersionReader::new(&session.core.time, &session.core.undo);
         if seen_at(&mut versions, &snapshot, rows, &row.key, &mut row.value)? {
             return Ok(true);
         }
@@ -283,6 +260,40 @@ fn next_consistent(
         }
     }
     Ok(false)
+}
+
+/// Looks for the version that the snapshot sees of an entry whose newest it does not: whether there is one, which is kept.
+#[cold]
+fn find_older(
+    table: &Table,
+    index: &TableIndex,
+    read: &mut Consistent,
+    snapshot: &Snapshot,
+    session: &Session,
+) -> Result<bool> {
+    let mut versions = VersionReader::new(&session.core.time, &session.core.undo);
+    let Consistent { cursor, older, .. } = read;
+    let (key, newest) = (cursor.key(), cursor.value());
+    match versions.seen(snapshot, index.index.id(), key, newest)? {
+        Seen::Nothing => {}
+        Seen::Payload(payload) => *older = Some(payload.to_vec()),
+        Seen::Changed => {
+            let mut again = Vec::new();
+            if seen_at(&mut versions, snapshot, &index.index, key, &mut again)? {
+                *older = Some(again);
+            }
+        }
+    }
+    if snapshot.own != TransactionId::NOBODY && !index.layout.is_clustered {
+        // The row may have a version of this transaction's own, made from a newer one than the entry's: it decides.
+        let newest = &newest[VERSION_HEADER_LEN..];
+        let mut payload = payload_of_row(table, index, snapshot, &mut versions, key, newest, session)?;
+        if let (None, Some(older)) = (&payload, &*older) {
+            payload = payload_of_row(table, index, snapshot, &mut versions, key, older, session)?;
+        }
+        *older = payload;
+    }
+    Ok(older.is_some())
 }
 
 /// Asks the row, as the snapshot sees it, whether this is its entry: its payload, if so. `payload` is that of some version of
