@@ -105,6 +105,7 @@ pub(crate) struct Connection {
     /// What a parked reply is to be replaced by.
     parked_refusal: Mutex<Option<Box<Refusal>>>,
     inner: Mutex<Inner>,
+    /// Where the session is: asked for before the turn, without `inner`.
     session_is: Whereabouts,
 }
 
