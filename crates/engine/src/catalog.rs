@@ -209,7 +209,7 @@ pub struct TableHandles(Vec<(TableId, TableHandle)>);
 impl TableHandles {
     /// Has the first of them brought near.
     pub fn prefetch(&self) {
-        meseta_prefetch::value(&self.0[..self.0.len().min(8)]);
+        meseta_prefetch::beginning(&self.0);
     }
 
     /// The hold on a table.

@@ -52,6 +52,12 @@ pub fn value<T: ?Sized>(value: &T) {
     bytes(std::ptr::from_ref(value).cast(), size_of_val(value));
 }
 
+/// Asks for the first lines of a list: few values are all there.
+#[inline(always)]
+pub fn beginning<T>(values: &[T]) {
+    bytes(values.as_ptr().cast(), size_of_val(values).min(2 * LINE_LEN));
+}
+
 /// Where a value is, or was: to be asked for without whatever lock keeps the value, and never to be looked at.
 #[derive(Debug, Default)]
 pub struct Whereabouts {
@@ -91,5 +97,7 @@ mod tests {
         bytes(usize::MAX as *const u8, 1000);
         value("text");
         value::<[u64]>(&[]);
+        beginning::<u64>(&[]);
+        beginning(&[1_u64; 100]);
     }
 }
