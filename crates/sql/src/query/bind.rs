@@ -6,8 +6,14 @@
 //!   GROUP BY, items, HAVING, ORDER BY    over slots and aggregates    it can be asked first, chooses accesses)
 //! ```
 //!
+//! Here is what is around a SELECT: the whole query, WITH, UNION, VALUES and TABLE. `select` is the SELECT itself, `standing`
+//! an expression at its place.
+//!
 //! # Source
-//! The manual, "SELECT Statement", "Problems with Column Aliases", "MySQL Handling of GROUP BY".
+//! The manual, "SELECT Statement".
+
+mod select;
+mod standing;
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -15,30 +21,23 @@ use std::sync::Arc;
 
 use meseta_engine::ids::TableId;
 use meseta_errors::{
-    ER_AGGREGATE_ORDER_NON_AGG_QUERY, ER_BAD_FIELD_ERROR, ER_BAD_TABLE_ERROR, ER_DUPLICATE_TABLE_LOCK,
-    ER_INVALID_GROUP_FUNC_USE, ER_MISPLACED_INTO, ER_NO_DEFAULT_FOR_FIELD, ER_NO_TABLES_USED, ER_NONUNIQ_TABLE,
-    ER_TABLENAME_NOT_ALLOWED_HERE, ER_UNRESOLVED_TABLE_LOCK, ER_WRONG_GROUP_FIELD,
-    ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT,
+    ER_BAD_FIELD_ERROR, ER_NONUNIQ_TABLE, ER_TABLENAME_NOT_ALLOWED_HERE, ER_WARN_DEPRECATED_SYNTAX,
+    ER_WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT, ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT,
 };
-use meseta_errors::{ER_WARN_DEPRECATED_SYNTAX, ER_WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT};
-use meseta_parser::ast::{self, ExpressionKind, QueryBody, SelectItem};
+use meseta_parser::ast::{self, ExpressionKind, QueryBody};
 use meseta_types::{DataType, SqlError};
 
-use super::full_group::{Checked, Likeness, Named};
 use super::join::Planner;
-use super::plan::{
-    Body, GroupPlan, LimitPlan, LockingPlan, Origin, OutputColumn, QueryPlan, SelectPlan, SetPlan, SortKey, Source,
-    SourceKind, Subquery, is_ordered_by_items,
-};
-use super::rollup;
-use super::scope::{Block, NamedSource, SourceColumn, resolve, same_name, shown, slot as slot_of};
+use super::plan::{Body, LimitPlan, LockingPlan, OutputColumn, QueryPlan, SelectPlan, SetPlan, SortKey, Subquery};
+use super::scope::{Block, NamedSource, SourceColumn};
 use super::statistics::TableStatistics;
 use super::table::KnownTable;
 use crate::error::{Error, Result};
-use crate::expression::aggregate::{AggregateCall, bind_aggregate};
-use crate::expression::{BindFacts, BoundSubquery, Expr, ExprKind, ResolvedColumn, Scope, SystemVariable, Value, bind};
-use crate::schema::ColumnDefault;
+use crate::expression::{BindFacts, Expr, ExprKind, SystemVariable, bind};
 use crate::schema::information::VirtualTable;
+
+pub use standing::Place;
+use standing::Standing;
 
 /// A table that a name means.
 pub enum FoundTable {
@@ -174,39 +173,6 @@ impl Deprecated {
                  VALUES(col) in the ON DUPLICATE KEY UPDATE clause with alias.col instead"
             )),
         }
-    }
-}
-
-/// Where an expression stands: what may be in it.
-pub struct Place<'p> {
-    /// As messages call it.
-    pub name: &'static str,
-    /// Aggregates that have been met; `None` where none may stand.
-    pub aggregates: Option<&'p mut Vec<AggregateCall>>,
-    /// The first aggregate's slot.
-    pub first_slot: usize,
-    /// What the select list calls its expressions: looked at before columns, or after.
-    pub aliases: Option<(&'p [Alias], AliasOrder)>,
-    /// In HAVING: what rows are grouped by. Columns that are neither among these nor in the select list cannot be named.
-    pub keys: Option<&'p [Expr]>,
-}
-
-/// What the select list calls an expression.
-pub type Alias = (Box<[u8]>, Expr);
-
-/// Whether a name means an alias or a column, if it may be either.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum AliasOrder {
-    /// ORDER BY, HAVING.
-    AliasFirst,
-    /// GROUP BY.
-    ColumnFirst,
-}
-
-impl Place<'_> {
-    /// A place without aggregates and aliases.
-    pub fn plain(name: &'static str) -> Place<'static> {
-        Place { name, aggregates: None, first_slot: 0, aliases: None, keys: None }
     }
 }
 
@@ -429,302 +395,6 @@ impl<'a, 't> Binder<'a, 't> {
         Ok(QueryPlan::new(Body::Select(Box::new(plan)), columns))
     }
 
-    // ---- SELECT -----------------------------------------------------------------------------------------------------
-
-    fn select_alone(&mut self, select: &'a ast::Select<'a>) -> Result<(SelectPlan, Vec<OutputColumn>)> {
-        self.select_with(select, &[], &[], false)
-    }
-
-    fn select(
-        &mut self,
-        select: &'a ast::Select<'a>,
-        query: &'a ast::Query<'a>,
-        is_limited: bool,
-    ) -> Result<(SelectPlan, Vec<OutputColumn>)> {
-        self.select_with(select, query.order_by, query.locking, is_limited)
-    }
-
-    fn select_with(
-        &mut self,
-        select: &'a ast::Select<'a>,
-        order_by: &'a [ast::OrderItem<'a>],
-        locking: &'a [ast::Locking<'a>],
-        is_limited: bool,
-    ) -> Result<(SelectPlan, Vec<OutputColumn>)> {
-        self.blocks.push(Block::default());
-        let bound = self.select_inside(select, order_by, locking, is_limited);
-        self.blocks.pop();
-        bound
-    }
-
-    fn select_inside(
-        &mut self,
-        select: &'a ast::Select<'a>,
-        order_by: &'a [ast::OrderItem<'a>],
-        locking: &'a [ast::Locking<'a>],
-        is_limited: bool,
-    ) -> Result<(SelectPlan, Vec<OutputColumn>)> {
-        if select.options.sql_calc_found_rows {
-            self.deprecated.push(Deprecated::CalcFoundRows);
-        }
-        if select.options.sql_no_cache {
-            self.deprecated.push(Deprecated::NoCache);
-        }
-        if !select.windows.is_empty() || select.qualify.is_some() {
-            return Err(Error::not_yet("window functions"));
-        }
-        let wants_block = std::mem::take(&mut self.wants_block);
-        let mut sources = Vec::new();
-        let joined = self.from(select.from, &mut sources, locking)?;
-        let (tree, star) = match joined {
-            Some(joined) => (Some(joined.tree), joined.columns),
-            None => (None, Vec::new()),
-        };
-        self.check_locked(locking)?;
-        let first_slot = self.block().width();
-        let named_in_from = std::mem::take(&mut self.block().used);
-        let conditions = match &select.condition {
-            None => Vec::new(),
-            Some(condition) => self.expression(condition, Place::plain("where clause"))?.conjuncts(),
-        };
-        let named_in_where = std::mem::replace(&mut self.block().used, named_in_from);
-        let mut aggregates = Vec::new();
-        let mut named = Named::default();
-        let (mut items, mut columns) = self.items(select, &star, &mut aggregates, first_slot, &mut named)?;
-        let aliases: Vec<Alias> = columns.iter().map(|column| column.name.clone()).zip(items.iter().cloned()).collect();
-        let (keys, rollup) = self.group_by(select, &items, &aliases, first_slot)?;
-        let mut having = Vec::new();
-        if let Some(condition) = &select.having {
-            let place = Place {
-                name: "having clause",
-                aggregates: Some(&mut aggregates),
-                first_slot,
-                aliases: Some((&aliases, AliasOrder::AliasFirst)),
-                keys: Some(&keys),
-            };
-            having = self.expression(condition, place)?.conjuncts();
-        }
-        let mut order = Vec::new();
-        let before_order = aggregates.len();
-        for item in order_by {
-            let value = match position_of(&item.expression) {
-                Some(number) => items[in_list(number, items.len(), "order clause")?].clone(),
-                None => {
-                    let place = Place {
-                        name: "order clause",
-                        aggregates: Some(&mut aggregates),
-                        first_slot,
-                        aliases: Some((&aliases, AliasOrder::AliasFirst)),
-                        keys: None,
-                    };
-                    self.expression(&item.expression, place)?
-                }
-            };
-            order.push(SortKey { value, descending: item.descending });
-        }
-        let is_grouped = select.group_by.is_some() || !aggregates.is_empty();
-        let likeness = Likeness { facts: self.facts, used_literals: Cell::new(false) };
-        if self.facts.only_full_group_by {
-            let checked = Checked {
-                likeness: &likeness,
-                block: self.block(),
-                sources: &sources,
-                tree: tree.as_ref(),
-                conditions: &conditions,
-                keys: &keys,
-                first_slot,
-                has_keys: select.group_by.is_some(),
-            };
-            if is_grouped {
-                if select.group_by.is_none() && before_order == 0 {
-                    return Err(Error::new(ER_AGGREGATE_ORDER_NON_AGG_QUERY, &[&1]));
-                }
-                checked.check(&items, &named, &having, &order)?;
-            }
-            if select.options.distinct {
-                checked.check_distinct(&items, &order)?;
-            }
-        }
-        order.retain(|key| !key.value.is_constant());
-        let mut width = first_slot + aggregates.len();
-        let mut group = is_grouped.then_some(GroupPlan {
-            keys,
-            aggregates,
-            first_slot,
-            rollup: None,
-            takes_first: false,
-            is_sorted: false,
-        });
-        if let Some(group) = &mut group {
-            let mut over = rollup::OverGroups { items: &mut items, having: &mut having, order: &mut order };
-            width = rollup::rewrite(group, rollup, width, &likeness, &mut over)?;
-            if rollup {
-                for (column, item) in columns.iter_mut().zip(&items) {
-                    column.nullable = item.nullable;
-                }
-            }
-        }
-        self.depends_on_literals |= likeness.used_literals.get();
-        // What was kept in between is told without the marks of what is computed.
-        let is_kept = group.as_ref().is_some_and(|group| {
-            let streams = group.aggregates.iter().any(|call| call.distinct || call.makes_list());
-            !group.keys.is_empty()
-                && !streams
-                && (!rollup || !order.is_empty())
-                && !self.is_indexed(&group.keys, &sources)
-        });
-        if is_kept || (select.options.distinct && group.is_none()) {
-            let is_key =
-                |item: &Expr| group.as_ref().is_some_and(|group| group.keys.iter().any(|key| likeness.same(key, item)));
-            let kept = columns.into_iter().zip(&items).map(|(column, item)| column.kept(is_key(item)));
-            columns = kept.collect();
-        } else if let Some(group) = &group
-            && let Some(rollup) = &group.rollup
-        {
-            // A key that may be NULL for all its values is computed.
-            let keys = rollup.first_key..rollup.first_key + group.keys.len();
-            for (column, item) in columns.iter_mut().zip(&items) {
-                if item.as_column().is_some_and(|slot| keys.contains(&(slot as usize))) {
-                    column.origin = None;
-                }
-            }
-        }
-        if wants_block && group.is_none() && !select.options.distinct {
-            let all = 0..first_slot as u32;
-            self.block().used.extend(all);
-            self.kept_block = Some(self.block().clone());
-        }
-        let named_beside_where = self.block().used.clone();
-        self.block().used.extend(named_in_where);
-        let used = self.block().used.clone();
-        let mut planner = Planner { sources: &mut sources, tables: self.tables, used: &used };
-        let keeps_order = select.options.straight_join;
-        let planned = planner.plan(tree, conditions, keeps_order)?;
-        let is_sorted = !order.is_empty();
-        match &mut group {
-            None if !select.options.distinct => planner.use_order(&planned.join, &mut order, is_limited),
-            Some(group) if group.keys.is_empty() => planner.use_end(&planned.join, group),
-            _ => {}
-        }
-        planner.spare_columns(&planned.join, named_beside_where);
-        let hashes = planned.hashes;
-        let names = self.block().names();
-        let plan = SelectPlan {
-            is_ordered: is_sorted && order.is_empty(),
-            hashes,
-            names,
-            sources,
-            join: planned.join,
-            constant: planned.constant,
-            width,
-            group,
-            having,
-            distinct: select.options.distinct,
-            is_ordered_by_items: select.options.distinct && is_ordered_by_items(&order, &items),
-            late_items: !select.options.distinct && !order.is_empty() && items.iter().any(assigns),
-            order,
-            items,
-        };
-        Ok((plan, columns))
-    }
-
-    /// Whether rows come in the order of an index by the first key, and need not be kept to be grouped.
-    fn is_indexed(&self, keys: &[Expr], sources: &[Source]) -> bool {
-        let Some(slot) = keys.first().and_then(Expr::as_column) else { return false };
-        let slot = slot as usize;
-        let found = sources.iter().rfind(|source| source.first_slot <= slot);
-        let Some(Source { kind: SourceKind::Table(table), first_slot, .. }) = found else { return false };
-        let is_first = |index: &crate::schema::Index| {
-            index.parts.first().is_some_and(|part| usize::from(part.column) == slot - first_slot)
-        };
-        table.table.indexes.iter().any(is_first)
-    }
-
-    /// Errors: 3568 (FOR UPDATE OF names a table that is not there), 3569 (one twice).
-    fn check_locked(&mut self, locking: &[ast::Locking<'a>]) -> Result<()> {
-        let mut met: Vec<&[u8]> = Vec::new();
-        for table in locking.iter().flat_map(|clause| clause.tables.iter()) {
-            let name = table.name.text.0;
-            let shown = crate::schema::quoted_name(&text_of(name));
-            if !self.block().sources.iter().any(|source| source.alias.as_bytes() == name) {
-                return Err(Error::new(ER_UNRESOLVED_TABLE_LOCK, &[&shown]));
-            }
-            if met.contains(&name) {
-                return Err(Error::new(ER_DUPLICATE_TABLE_LOCK, &[&shown]));
-            }
-            met.push(name);
-        }
-        Ok(())
-    }
-
-    fn block(&mut self) -> &mut Block {
-        self.blocks.last_mut().expect("a SELECT has a block")
-    }
-
-    fn items(
-        &mut self,
-        select: &'a ast::Select<'a>,
-        star: &[(usize, usize)],
-        aggregates: &mut Vec<AggregateCall>,
-        first_slot: usize,
-        named: &mut Named,
-    ) -> Result<(Vec<Expr>, Vec<OutputColumn>)> {
-        let (mut items, mut columns) = (Vec::new(), Vec::new());
-        for item in select.items.iter() {
-            match item {
-                SelectItem::All => {
-                    if self.block().sources.is_empty() {
-                        return Err(Error::new(ER_NO_TABLES_USED, &[]));
-                    }
-                    self.star(None, star, &mut items, &mut columns)?;
-                }
-                SelectItem::AllOf(name) => self.star(Some(name), star, &mut items, &mut columns)?,
-                SelectItem::Expression { expression, alias, .. } => {
-                    let place = Place {
-                        name: "field list",
-                        aggregates: Some(aggregates),
-                        first_slot,
-                        aliases: None,
-                        keys: None,
-                    };
-                    let begin = self.block().named_inside.len();
-                    let value = self.expression(expression, place)?;
-                    let inside = self.block().named_inside[begin..].to_vec();
-                    if !inside.is_empty() {
-                        named.by_item.push((items.len(), inside));
-                    }
-                    let own = value.as_column().filter(|_| alias.is_none()).and_then(|slot| self.own_name_of(slot));
-                    let name = own.as_deref().or(item.name(self.facts.text)).unwrap_or_default();
-                    self.check_name(item);
-                    columns.push(OutputColumn {
-                        name: name.into(),
-                        origin: value.as_column().and_then(|slot| self.origin_of(slot)),
-                        data_type: value.data_type.clone(),
-                        nullable: value.nullable,
-                    });
-                    items.push(value);
-                }
-            }
-        }
-        Ok((items, columns))
-    }
-
-    /// The name of a column of information_schema, whose columns are called what they are called there.
-    fn own_name_of(&mut self, slot: u32) -> Option<Vec<u8>> {
-        let slot = slot as usize;
-        let source = self.block().sources.iter().rfind(|source| source.first_slot <= slot)?;
-        let is_own = source.database.eq_ignore_ascii_case("information_schema");
-        let column = source.columns.get(slot - source.first_slot).filter(|_| is_own)?;
-        Some(column.name.as_bytes().to_vec())
-    }
-
-    /// A name that has values of literals in it is for this statement alone.
-    fn check_name(&mut self, item: &SelectItem<'a>) {
-        let SelectItem::Expression { alias: None, span, .. } = item else { return };
-        let is_inside = |lifted: &meseta_parser::Lifted| span.start <= lifted.span.start && lifted.span.end <= span.end;
-        self.depends_on_literals |= self.facts.lifted.iter().any(is_inside);
-    }
-
     /// Notes what is deprecated in an expression.
     fn note_deprecated(&mut self, expr: &Expr) {
         match &expr.kind {
@@ -735,107 +405,9 @@ impl<'a, 't> Binder<'a, 't> {
         expr.operands(&mut |operand| self.note_deprecated(operand));
     }
 
-    fn origin_of(&mut self, slot: u32) -> Option<Origin> {
-        let slot = slot as usize;
-        let source = self.block().sources.iter().rfind(|source| source.first_slot <= slot)?;
-        source.columns.get(slot - source.first_slot)?.origin.clone()
+    fn block(&mut self) -> &mut Block {
+        self.blocks.last_mut().expect("a SELECT has a block")
     }
-
-    /// `*`, `t.*`
-    fn star(
-        &mut self,
-        of: Option<&ast::ObjectName<'a>>,
-        all: &[(usize, usize)],
-        items: &mut Vec<Expr>,
-        columns: &mut Vec<OutputColumn>,
-    ) -> Result<()> {
-        let block = self.block();
-        let named;
-        let chosen = match of {
-            None => all,
-            Some(name) => {
-                let found = block.sources.iter().position(|source| {
-                    *source.alias.as_bytes() == *name.name.text.0
-                        && name.schema.is_none_or(|schema| *source.database.as_bytes() == *schema.text.0)
-                });
-                let Some(number) = found else {
-                    return Err(Error::new(ER_BAD_TABLE_ERROR, &[&text_of(name.name.text.0)]));
-                };
-                let source = &block.sources[number];
-                named = (0..source.columns.len())
-                    .filter(|&at| !source.columns[at].is_hidden)
-                    .map(|at| (number, at))
-                    .collect::<Vec<_>>();
-                &named
-            }
-        };
-        for &(number, at) in chosen {
-            let source = &block.sources[number];
-            let column = &source.columns[at];
-            let slot = (source.first_slot + at) as u32;
-            let nullable = column.nullable || source.is_outer;
-            items.push(slot_of(slot, column.data_type.clone(), nullable));
-            columns.push(OutputColumn {
-                name: column.name.as_bytes().into(),
-                origin: column.origin.clone(),
-                data_type: column.data_type.clone(),
-                nullable,
-            });
-            block.used.insert(slot);
-        }
-        Ok(())
-    }
-
-    fn group_by(
-        &mut self,
-        select: &'a ast::Select<'a>,
-        items: &[Expr],
-        aliases: &[Alias],
-        first_slot: usize,
-    ) -> Result<(Vec<Expr>, bool)> {
-        let Some(group_by) = &select.group_by else { return Ok((Vec::new(), false)) };
-        let rollup = match group_by.modifier {
-            ast::GroupModifier::None => false,
-            ast::GroupModifier::Rollup => true,
-            _ => return Err(Error::not_yet("GROUPING SETS and CUBE")),
-        };
-        let mut keys = Vec::new();
-        for item in group_by.items.iter() {
-            let span = item.expression.span;
-            let written = || text_of(self.facts.text.get(span.start as usize..span.end as usize).unwrap_or_default());
-            if matches!(item.expression.kind, ExpressionKind::Aggregate(_)) {
-                return Err(Error::new(ER_WRONG_GROUP_FIELD, &[&written()]));
-            }
-            let key = match position_of(&item.expression) {
-                Some(number) => items[in_list(number, items.len(), "group statement")?].clone(),
-                None => {
-                    let place = Place {
-                        name: "group statement",
-                        aggregates: None,
-                        first_slot: 0,
-                        aliases: Some((aliases, AliasOrder::ColumnFirst)),
-                        keys: None,
-                    };
-                    self.expression(&item.expression, place)?
-                }
-            };
-            let mut is_aggregate = false;
-            key.columns(&mut |slot| is_aggregate |= slot as usize >= first_slot);
-            if is_aggregate {
-                let text = text_of(self.facts.text.get(span.start as usize..span.end as usize).unwrap_or_default());
-                return Err(Error::new(ER_WRONG_GROUP_FIELD, &[&text]));
-            }
-            keys.push(key);
-        }
-        Ok((keys, rollup))
-    }
-}
-
-/// Whether an expression sets variables.
-fn assigns(expr: &Expr) -> bool {
-    let mut found = matches!(expr.kind, ExprKind::SetUserVariable(..));
-    expr.operands(&mut |operand| found = found || assigns(operand));
-    found
 }
 
 /// A query under an ORDER BY or LIMIT around it.
@@ -846,17 +418,6 @@ fn wrap(plan: QueryPlan) -> Body {
     }
 }
 
-/// Whether all its functions have the same value for all rows of a statement, and no variable is set.
-fn is_volatile_free(expr: &Expr) -> bool {
-    let mut stable = match &expr.kind {
-        ExprKind::Call(call) => call.function.is_stable(),
-        ExprKind::UserVariable(_) | ExprKind::SetUserVariable(..) => false,
-        _ => true,
-    };
-    expr.operands(&mut |operand| stable = stable && is_volatile_free(operand));
-    stable
-}
-
 /// `ORDER BY 2`: the number.
 fn position_of(expression: &ast::Expression<'_>) -> Option<i128> {
     match expression.kind {
@@ -865,6 +426,7 @@ fn position_of(expression: &ast::Expression<'_>) -> Option<i128> {
     }
 }
 
+/// The item of a list of so many that a number means. Errors: 1054.
 fn in_list(number: i128, len: usize, place: &'static str) -> Result<usize> {
     match usize::try_from(number) {
         Ok(number) if (1..=len).contains(&number) => Ok(number - 1),
@@ -875,216 +437,6 @@ fn in_list(number: i128, len: usize, place: &'static str) -> Result<usize> {
 /// A name as text.
 pub fn text_of(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
-}
-
-/// Binds in the innermost block, at a place.
-struct Standing<'s, 'a, 't, 'p> {
-    binder: &'s mut Binder<'a, 't>,
-    place: Place<'p>,
-}
-
-impl Standing<'_, '_, '_, '_> {
-    fn alias(&self, name: &ast::ColumnName<'_>) -> Option<ResolvedColumn> {
-        let (aliases, _) = self.place.aliases.as_ref()?;
-        if name.table.is_some() {
-            return None;
-        }
-        let (_, found) = aliases.iter().find(|(alias, _)| same_name(alias, name.column.text.0))?;
-        Some(ResolvedColumn { kind: found.kind.clone(), data_type: found.data_type.clone(), nullable: found.nullable })
-    }
-}
-
-impl Standing<'_, '_, '_, '_> {
-    /// In HAVING: whether a column is in the select list, or one that rows are grouped by.
-    fn may_be_named(&self, found: &ResolvedColumn) -> bool {
-        let (Some(keys), ExprKind::Column(slot)) = (self.place.keys, &found.kind) else { return true };
-        let is_it = |expr: &Expr| expr.as_column() == Some(*slot);
-        let aliases = self.place.aliases.map_or(&[][..], |(aliases, _)| aliases);
-        keys.iter().any(is_it) || aliases.iter().any(|(_, expr)| is_it(expr))
-    }
-}
-
-impl<'a> Scope for Standing<'_, 'a, '_, '_> {
-    fn column(&mut self, name: &ast::ColumnName<'_>) -> Result<ResolvedColumn> {
-        let order = self.place.aliases.as_ref().map(|(_, order)| *order);
-        if order == Some(AliasOrder::AliasFirst)
-            && let Some(found) = self.alias(name)
-        {
-            return Ok(found);
-        }
-        match resolve(&mut self.binder.blocks, name, self.place.name) {
-            Ok((_, found)) if !self.may_be_named(&found) => {
-                Err(Error::new(ER_BAD_FIELD_ERROR, &[&shown(name), &self.place.name]))
-            }
-            Ok((block, found)) => {
-                self.binder.outermost_named = self.binder.outermost_named.min(block);
-                Ok(found)
-            }
-            Err(error) if order == Some(AliasOrder::ColumnFirst) => self.alias(name).ok_or(error),
-            Err(error) => Err(error),
-        }
-    }
-
-    fn column_text(&self, name: &ast::ColumnName<'_>) -> Option<String> {
-        let blocks = self.binder.blocks.iter().rev();
-        let mut found = blocks.filter_map(|block| block.find(name, self.place.name).ok().flatten());
-        let (source, column) = found.next()?;
-        let column = &source.columns.get(column)?.name;
-        Some(match &*source.database {
-            "" => format!("`{}`.`{column}`", source.alias),
-            database => format!("`{database}`.`{}`.`{column}`", source.alias),
-        })
-    }
-
-    fn aggregate(&mut self, aggregate: &ast::Aggregate<'_>) -> Result<Expr> {
-        let Some(aggregates) = self.place.aggregates.as_deref_mut() else {
-            return Err(Error::new(ER_INVALID_GROUP_FUNC_USE, &[]));
-        };
-        let facts = self.binder.facts;
-        let mut inside = Standing { binder: &mut *self.binder, place: Place::plain("field list") };
-        let call = bind_aggregate(aggregate, &mut inside, &facts)?;
-        if self.binder.is_of_block_around(&call.arguments) {
-            return Err(Error::not_yet("an aggregate of the query around a subquery"));
-        }
-        let slot = (self.place.first_slot + aggregates.len()) as u32;
-        let value = slot_of(slot, call.data_type.clone(), call.nullable);
-        aggregates.push(call);
-        Ok(value)
-    }
-
-    fn subquery(&mut self, query: &ast::Query<'_>) -> Result<BoundSubquery> {
-        if let Some(block) = self.binder.blocks.last_mut() {
-            block.may_aggregate = self.place.aggregates.is_some();
-        }
-        self.binder.subquery_of(query)
-    }
-
-    fn user_variable(&mut self, name: &str) -> Option<DataType> {
-        self.binder.tables.user_variable(name)
-    }
-
-    fn system_variable(&mut self, variable: &SystemVariable) -> Result<(DataType, bool)> {
-        self.binder.tables.system_variable(variable)
-    }
-
-    fn default_value(&mut self, column: Option<&ast::ColumnName<'_>>) -> Result<Expr> {
-        let Some(name) = column else { return Err(Error::not_yet("DEFAULT here")) };
-        let (at, found) = resolve(&mut self.binder.blocks, name, self.place.name)?;
-        let (ExprKind::Column(slot) | ExprKind::Outer { column: slot, .. }) = found.kind else {
-            return Err(Error::not_yet("DEFAULT here"));
-        };
-        let slot = slot as usize;
-        let source = self.binder.blocks[at].sources.iter().rfind(|source| source.first_slot <= slot);
-        let origin = source.and_then(|source| source.columns.get(slot - source.first_slot)?.origin.clone());
-        let Some(origin) = origin.filter(|origin| !origin.table.is_empty()) else {
-            return Err(Error::new(ER_NO_DEFAULT_FOR_FIELD, &[&shown(name)]));
-        };
-        let FoundTable::Table(table) = self.binder.tables.table(Some(&origin.database), &origin.table)? else {
-            return Err(Error::new(ER_NO_DEFAULT_FOR_FIELD, &[&origin.name]));
-        };
-        let column = &table.columns[origin.column];
-        let value = match &column.default {
-            ColumnDefault::Literal(value) => {
-                let context = meseta_types::Context::default();
-                Value::new(super::access::loaded(value.as_value(), &column.data_type, &context))
-            }
-            ColumnDefault::Null => Value::NULL,
-            ColumnDefault::None if column.nullable => Value::NULL,
-            ColumnDefault::None => return Err(Error::new(ER_NO_DEFAULT_FOR_FIELD, &[&origin.name])),
-            ColumnDefault::Now | ColumnDefault::Expression(_) => {
-                return Err(Error::not_yet("DEFAULT() of a column whose default is computed"));
-            }
-        };
-        let collation = column.data_type.collation().unwrap_or(self.binder.facts.collation);
-        Ok(Expr { nullable: column.nullable, ..Expr::constant(value, column.data_type.clone(), collation) })
-    }
-
-    fn inserted_value(&mut self, column: &ast::ColumnName<'_>) -> Result<Expr> {
-        self.binder.deprecated.push(match self.binder.inserted_from {
-            Some(_) => Deprecated::ValuesInDuplicate,
-            None => Deprecated::Values,
-        });
-        // Of the table that gets rows, which is the first, whatever else has such a column.
-        let is_beside = self.binder.inserted_from.is_some() && self.binder.blocks.len() == 1;
-        let others = if is_beside { self.binder.block().sources.split_off(1) } else { Vec::new() };
-        let found = resolve(&mut self.binder.blocks, column, self.place.name);
-        self.binder.block().sources.extend(others);
-        let (_, found) = found?;
-        let Some(first) = self.binder.inserted_from else {
-            let collation = found.data_type.collation().unwrap_or(self.binder.facts.collation);
-            return Ok(Expr { nullable: true, ..Expr::constant(Value::NULL, found.data_type, collation) });
-        };
-        match found.kind {
-            ExprKind::Column(slot) if slot < first => Ok(slot_of(slot + first, found.data_type, true)),
-            _ => Err(Error::not_yet("VALUES() here")),
-        }
-    }
-}
-
-impl Binder<'_, '_> {
-    /// Whether an aggregate of these belongs to a block around the innermost: they name its columns, none of the innermost,
-    /// and it may have aggregates where the query stands. (The manual, "Aggregate Function Descriptions", of the standard's
-    /// outer references.)
-    fn is_of_block_around(&self, arguments: &[Expr]) -> bool {
-        let (mut names_own, mut level) = (false, None);
-        arguments.iter().for_each(|argument| named_levels(argument, &mut names_own, &mut level));
-        let around = level.and_then(|level: u32| self.blocks.iter().rev().nth(level as usize + 1));
-        !names_own && around.is_some_and(|block| block.may_aggregate)
-    }
-
-    /// Binds a query inside of an expression.
-    fn subquery_of(&mut self, query: &ast::Query<'_>) -> Result<BoundSubquery> {
-        if query.into.is_some() {
-            return Err(Error::new(ER_MISPLACED_INTO, &[]));
-        }
-        let facts = self.facts;
-        let mut inner = Binder {
-            facts,
-            tables: &mut *self.tables,
-            blocks: std::mem::take(&mut self.blocks),
-            subqueries: std::mem::take(&mut self.subqueries),
-            common: self.common.clone(),
-            outermost_named: usize::MAX,
-            used: std::mem::take(&mut self.used),
-            inserted_from: self.inserted_from,
-            depends_on_literals: self.depends_on_literals,
-            changed: std::mem::take(&mut self.changed),
-            derived_around: self.derived_around,
-            subqueries_around: self.subqueries_around + 1,
-            reads_changed: self.reads_changed,
-            deprecated: std::mem::take(&mut self.deprecated),
-            wants_block: false,
-            kept_block: None,
-            workings: Rc::clone(&self.workings),
-        };
-        let depth = inner.blocks.len();
-        let bound = inner.query(query);
-        let named = inner.outermost_named;
-        self.depends_on_literals = inner.depends_on_literals;
-        self.reads_changed = inner.reads_changed;
-        self.deprecated = inner.deprecated;
-        self.changed = inner.changed;
-        (self.blocks, self.subqueries, self.used) = (inner.blocks, inner.subqueries, inner.used);
-        self.outermost_named = self.outermost_named.min(named);
-        let plan = bound?;
-        // What may have other rows each time is run for each row, as if it looked at it.
-        let mut is_repeatable = true;
-        plan.expressions(&mut |expr| is_repeatable = is_repeatable && is_volatile_free(expr));
-        let is_correlated = named < depth || !is_repeatable;
-        let columns = plan.columns.iter().map(|column| (column.data_type.clone(), column.nullable)).collect();
-        self.subqueries.push(Subquery { plan, is_correlated });
-        Ok(BoundSubquery { number: self.subqueries.len() as u32 - 1, is_correlated, columns })
-    }
-}
-
-/// Whether columns of the innermost block are named, and the innermost one around it of which some are.
-fn named_levels(expr: &Expr, names_own: &mut bool, nearest: &mut Option<u32>) {
-    match expr.kind {
-        ExprKind::Column(_) => *names_own = true,
-        ExprKind::Outer { level, .. } => *nearest = Some(nearest.map_or(level, |nearest| nearest.min(level))),
-        _ => {}
-    }
-    expr.operands(&mut |operand| named_levels(operand, names_own, nearest));
 }
 
 /// Binds an expression that stands alone, outside of a query: SET, DO. Returns the queries inside of it, too.
