@@ -1,13 +1,21 @@
-//! Dates and times.
+//! Functions of dates and times. `argument` reads what they are given, `arithmetic` adds and subtracts.
 //!
 //! Source: the manual's "Date and Time Functions".
 
+mod argument;
+mod arithmetic;
+
+pub(super) use argument::as_datetime;
+use argument::{
+    Moment, as_time, date, date_in_number, date_of, datetime, moment, real_date, temporal_decimals, temporal_value,
+    time,
+};
+use arithmetic::{add_time, bind_add_time, bind_date_add, date_add, looks_like_datetime, time_diff, with_day};
 use meseta_types::temporal::{
     self, Instant, SECOND, WeekMode, day_number, extract, from_day_number, period_add, period_diff, timestampdiff,
 };
 use meseta_types::{
-    CastType, Context, DataType, Date, DateTime, Datum, Decimal, Interval, IntervalUnit, Numeric, SqlError, SqlMode,
-    Time, Zone, cast,
+    DataType, Date, DateTime, Datum, Decimal, Interval, IntervalUnit, Numeric, SqlError, SqlMode, Time, Zone,
 };
 
 use super::{
@@ -15,7 +23,6 @@ use super::{
     volatile,
 };
 use crate::error::{Error, Result};
-use crate::expression::evaluate::of_year;
 use crate::expression::typing::{self, exact_digits};
 
 pub(super) static FUNCTIONS: &[Function] = &[
@@ -537,22 +544,6 @@ fn current_time<'v>(site: Site<'v>, env: &mut Env<'v, '_>) -> Result<Datum<'v>> 
     Ok(local(env).map_or(Datum::Null, |now| Datum::Time(now.time().round(decimals, true).0, decimals)))
 }
 
-/// Digits of the fraction that an argument's values have as times.
-fn temporal_decimals(arguments: &Arguments<'_, '_>, number: usize) -> u8 {
-    let Some(argument) = arguments.argument(number) else { return 0 };
-    if let Some(Datum::Text(text, _)) = argument.as_constant() {
-        let parsed = temporal::parse_datetime(text, arguments.facts.mode);
-        return match parsed.value {
-            Some(_) => parsed.decimals,
-            None => temporal::parse_time(text, arguments.facts.mode).decimals,
-        };
-    }
-    match exact_digits(&argument.data_type) {
-        Some((_, scale, _)) => scale.min(6) as u8,
-        None => 6,
-    }
-}
-
 /// Characters of the longest text that a format makes.
 fn format_length(arguments: &Arguments<'_, '_>, number: usize) -> u64 {
     let Some(Datum::Text(format, _)) = arguments.argument(number).and_then(|format| format.as_constant()) else {
@@ -584,127 +575,11 @@ fn format_length(arguments: &Arguments<'_, '_>, number: usize) -> u64 {
     length
 }
 
-pub(super) fn as_datetime<'v>(value: Datum<'v>, env: &mut Env<'v, '_>) -> Result<Option<DateTime>> {
-    match value {
-        Datum::Null => return Ok(None),
-        Datum::DateTime(value, _) => return Ok(Some(value)),
-        Datum::Date(date) => return Ok(Some(date.midnight())),
-        _ => {}
-    }
-    Ok(match cast(value, CastType::DateTime(6), env.context, env.arena, &String::new)? {
-        Datum::DateTime(value, _) => Some(value),
-        _ => None,
-    })
-}
-
-pub(super) fn as_time<'v>(value: Datum<'v>, env: &mut Env<'v, '_>) -> Result<Option<Time>> {
-    Ok(match cast(value, CastType::Time(6), env.context, env.arena, &String::new)? {
-        Datum::Time(value, _) => Some(value),
-        _ => None,
-    })
-}
-
-/// An argument's value; a year is its first day.
-fn temporal_value<'v>(site: Site<'v>, number: usize, env: &mut Env<'v, '_>) -> Result<Datum<'v>> {
-    let value = site.value(number, env)?;
-    Ok(site.argument(number).map_or(value, |argument| of_year(argument, value)))
-}
-
-fn datetime<'v>(site: Site<'v>, number: usize, env: &mut Env<'v, '_>) -> Result<Option<DateTime>> {
-    let value = temporal_value(site, number, env)?;
-    as_datetime(value, env)
-}
-
-fn time<'v>(site: Site<'v>, number: usize, env: &mut Env<'v, '_>) -> Result<Option<Time>> {
-    let value = temporal_value(site, number, env)?;
-    as_time(value, env)
-}
-
-/// The date of an argument.
-fn date_of<'v>(site: Site<'v>, number: usize, env: &mut Env<'v, '_>) -> Result<Option<Date>> {
-    let value = temporal_value(site, number, env)?;
-    as_date(value, env)
-}
-
-fn as_date<'v>(value: Datum<'v>, env: &mut Env<'v, '_>) -> Result<Option<Date>> {
-    Ok(match cast(value, CastType::Date, env.context, env.arena, &String::new)? {
-        Datum::Date(date) => Some(date),
-        _ => None,
-    })
-}
-
-/// The date of the first argument, which may have zeros. Numbers up to 100 are a day without a month.
-fn date<'v>(site: Site<'v>, env: &mut Env<'v, '_>) -> Result<Option<Date>> {
-    let value = temporal_value(site, 0, env)?;
-    let is_number =
-        matches!(value, Datum::Signed(_) | Datum::Unsigned(_) | Datum::Decimal(_) | Datum::Double(_) | Datum::Float(_));
-    if let Some(number) = value.to_double(&mut Context::default()).filter(|_| is_number)
-        && (0.0..=100.0).contains(&number.trunc())
-        && !number.is_sign_negative()
-    {
-        return Ok(Some(Date { year: 2000, month: 0, day: number as u8 }));
-    }
-    let mode = env.context.mode;
-    env.context.mode.no_zero_in_date = false;
-    let found = as_date(value, env);
-    env.context.mode = mode;
-    found
-}
-
-/// A day of the calendar; zero dates and zeros in dates are none.
-fn real_date<'v>(site: Site<'v>, env: &mut Env<'v, '_>) -> Result<Option<Date>> {
-    Ok(date_of(site, 0, env)?.filter(|date| date.month != 0 && date.day != 0))
-}
-
 /// NULL, and warning 6527: a result that its type does not have.
 fn beyond<'v>(kind: &str, site: Site<'v>, env: &mut Env<'v, '_>) -> Datum<'v> {
     let message = format!("{kind} value is out of range in '{}'", site.described());
     env.context.warnings.warn(SqlError::new(6527, message));
     Datum::Null
-}
-
-/// What may be a time or a date and time, by its value.
-enum Moment {
-    Point(DateTime),
-    Length(Time),
-}
-
-/// A value as what it reads as: a time if that is all it is, otherwise a date and time if it has the form of one. `checks`:
-/// a date that there is not is NULL.
-fn moment<'v>(value: Datum<'v>, checks: bool, env: &mut Env<'v, '_>) -> Result<Option<Moment>> {
-    let is_point = match value {
-        Datum::Date(_) | Datum::DateTime(..) => true,
-        Datum::Text(text, _) => {
-            let parsed = temporal::parse_time(text, env.context.mode);
-            let is_time = parsed.value.is_some() && !parsed.truncated && !parsed.out_of_range;
-            let form = SqlMode { allow_invalid_dates: true, ..SqlMode::NONE };
-            let is_date = temporal::parse_datetime(text, form).value.is_some();
-            if is_time { parsed.date.is_some() } else { is_date || parsed.value.is_none() }
-        }
-        _ => date_in_number(value, env).is_some(),
-    };
-    if !is_point {
-        return Ok(as_time(value, env)?.map(Moment::Length));
-    }
-    let mode = env.context.mode;
-    if !checks {
-        env.context.mode.no_zero_date = false;
-        env.context.mode.no_zero_in_date = false;
-    }
-    let found = as_datetime(value, env);
-    env.context.mode = mode;
-    Ok(found?.map(Moment::Point))
-}
-
-/// The date and time that a number is which is too large for a time.
-fn date_in_number<'v>(value: Datum<'v>, env: &mut Env<'v, '_>) -> Option<DateTime> {
-    let (Datum::Signed(_) | Datum::Unsigned(_) | Datum::Decimal(_) | Datum::Double(_)) = value else { return None };
-    let number = value.to_decimal(env.context)?.truncate(0).ok()?.to_i64().0;
-    if number <= 8_385_959 {
-        return None;
-    }
-    temporal::datetime_from_number(number, env.context.mode)?;
-    as_datetime(value, env).ok().flatten()
 }
 
 fn of_date<'v>(site: Site<'v>, env: &mut Env<'v, '_>, f: fn(Date) -> i64) -> Result<Datum<'v>> {
@@ -808,213 +683,6 @@ fn make_time<'v>(site: Site<'v>, env: &mut Env<'v, '_>) -> Result<Datum<'v>> {
         env.context.warnings.warn(SqlError::truncated_incorrect("time", shown.as_bytes()));
     }
     Ok(Datum::Time(time.round(decimals, true).0, decimals))
-}
-
-fn bind_date_add(arguments: &mut Arguments<'_, '_>) -> Result<Typed> {
-    let Extra::Interval(unit, _) = arguments.extra else { return Err(Error::not_yet("an interval here")) };
-    let of_amount = match unit {
-        IntervalUnit::Microsecond
-        | IntervalUnit::SecondMicrosecond
-        | IntervalUnit::MinuteMicrosecond
-        | IntervalUnit::HourMicrosecond
-        | IntervalUnit::DayMicrosecond => 6,
-        IntervalUnit::Second => match exact_digits(arguments.type_of(1)) {
-            Some((_, scale, _)) => scale.min(6) as u8,
-            None => 6,
-        },
-        _ => 0,
-    };
-    let data_type = match arguments.type_of(0) {
-        DataType::Date if !unit.has_time() => DataType::Date,
-        DataType::Date => DataType::DateTime { decimals: of_amount },
-        DataType::DateTime { decimals } | DataType::Timestamp { decimals } => {
-            DataType::DateTime { decimals: (*decimals).max(of_amount) }
-        }
-        DataType::Time { decimals } if unit.has_time() && !with_day(unit) => {
-            DataType::Time { decimals: (*decimals).max(of_amount) }
-        }
-        DataType::Time { decimals } => DataType::DateTime { decimals: (*decimals).max(of_amount) },
-        _ => return Ok(arguments.ascii_char(29).nullable()),
-    };
-    Ok(arguments.typed(data_type).nullable())
-}
-
-fn with_day(unit: IntervalUnit) -> bool {
-    use IntervalUnit as U;
-    matches!(unit, U::DayHour | U::DayMinute | U::DaySecond | U::DayMicrosecond)
-}
-
-/// The interval that an amount stands for; `None` is NULL.
-fn interval_of<'v>(value: Datum<'v>, unit: IntervalUnit, env: &mut Env<'v, '_>) -> Option<Interval> {
-    if value.is_null() {
-        return None;
-    }
-    if unit == IntervalUnit::Second {
-        let seconds = match value {
-            Datum::Signed(number) => Decimal::from(number),
-            other => other.to_decimal(env.context)?,
-        };
-        return Some(Interval::of_seconds(&seconds));
-    }
-    if unit.is_simple() {
-        let (number, is_unsigned) = value.to_integer(env.context)?;
-        let number = if is_unsigned { i64::try_from(number as u64).unwrap_or(i64::MAX) } else { number };
-        return Some(Interval::of(number, unit));
-    }
-    Interval::parse(value.to_text(env.arena)?, unit)
-}
-
-fn overflow<'v>(env: &mut Env<'v, '_>) -> Datum<'v> {
-    env.context.warnings.warn(SqlError::new(1441, "Datetime function: datetime field overflow"));
-    Datum::Null
-}
-
-fn date_add<'v>(site: Site<'v>, env: &mut Env<'v, '_>) -> Result<Datum<'v>> {
-    let Extra::Interval(unit, subtract) = site.call.extra else { return Ok(Datum::Null) };
-    let value = site.value(0, env)?;
-    if value.is_null() {
-        return Ok(Datum::Null);
-    }
-    if let (Datum::Time(time, _), DataType::Time { decimals }) = (value, site.data_type()) {
-        let amount = site.value(1, env)?;
-        let Some(interval) = interval_of(amount, unit, env) else { return Ok(Datum::Null) };
-        let micros = if subtract { -interval.micros } else { interval.micros };
-        let total = i128::from(time.micros()) + micros;
-        return Ok(match i64::try_from(total).map(Time::from_micros) {
-            Ok((time, true)) => Datum::Time(time, *decimals),
-            _ => {
-                env.context.warnings.warn(SqlError::new(1441, "Datetime function: time field overflow"));
-                Datum::Null
-            }
-        });
-    }
-    // Text, and numbers: what they read as decides what is printed.
-    let date_only = match value {
-        Datum::Date(_) => true,
-        Datum::Text(text, _) => temporal::parse_datetime(text, env.context.mode).date_only,
-        Datum::Signed(number) => {
-            temporal::datetime_from_number(number, env.context.mode).is_some_and(|(_, date_only)| date_only)
-        }
-        _ => false,
-    };
-    // One counts from days of the calendar only, whatever the mode is.
-    let mode = env.context.mode;
-    env.context.mode = SqlMode { no_zero_date: true, no_zero_in_date: true, allow_invalid_dates: false, ..mode };
-    let start = as_datetime(value, env);
-    env.context.mode = mode;
-    let Some(start) = start? else { return Ok(Datum::Null) };
-    let amount = site.value(1, env)?;
-    let Some(interval) = interval_of(amount, unit, env) else { return Ok(Datum::Null) };
-    let interval = if subtract { interval.negated() } else { interval };
-    let Some(sum) = start.plus(interval) else { return Ok(overflow(env)) };
-    Ok(match site.data_type() {
-        DataType::Date => Datum::Date(sum.date),
-        DataType::DateTime { decimals } => Datum::DateTime(sum, *decimals),
-        _ => {
-            let mut out = Vec::new();
-            if date_only && !unit.has_time() {
-                sum.date.append_text(&mut out);
-            } else {
-                sum.append_text(if sum.micros == 0 { 0 } else { 6 }, &mut out);
-            }
-            site.made(&out, env)
-        }
-    })
-}
-
-fn time_diff<'v>(site: Site<'v>, env: &mut Env<'v, '_>) -> Result<Datum<'v>> {
-    let (left, right) = (site.value(0, env)?, site.value(1, env)?);
-    if left.is_null() || right.is_null() {
-        return Ok(Datum::Null);
-    }
-    let decimals = decimals_of(site);
-    let Some(left) = moment(left, false, env)? else { return Ok(Datum::Null) };
-    let Some(right) = moment(right, false, env)? else { return Ok(Datum::Null) };
-    let micros = match (left, right) {
-        (Moment::Point(left), Moment::Point(right)) => left.total_micros() - right.total_micros(),
-        (Moment::Length(left), Moment::Length(right)) => left.micros() - right.micros(),
-        _ => return Ok(Datum::Null),
-    };
-    let (found, fits) = Time::from_micros(micros);
-    if !fits {
-        let negative = if micros < 0 { "-" } else { "" };
-        let seconds = micros.unsigned_abs() / SECOND as u64;
-        let shown = format!("{negative}{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
-        env.context.warnings.warn(SqlError::truncated_incorrect("time", shown.as_bytes()));
-    }
-    Ok(Datum::Time(found, decimals))
-}
-
-/// Whether a text or number is a date and time rather than a time.
-fn looks_like_datetime<'v>(value: Datum<'v>, env: &mut Env<'v, '_>) -> bool {
-    match value {
-        Datum::Text(text, _) => {
-            let parsed = temporal::parse_time(text, env.context.mode);
-            parsed.date.is_some()
-        }
-        Datum::Date(_) | Datum::DateTime(..) => true,
-        Datum::Time(..) | Datum::Null => false,
-        other => other.to_double(env.context).unwrap_or(0.0).abs() >= 1e10,
-    }
-}
-
-fn bind_add_time(arguments: &mut Arguments<'_, '_>) -> Result<Typed> {
-    let decimals = temporal_decimals(arguments, 0).max(temporal_decimals(arguments, 1));
-    Ok(match arguments.type_of(0) {
-        DataType::Date | DataType::DateTime { .. } | DataType::Timestamp { .. } => {
-            arguments.typed(DataType::DateTime { decimals }).nullable()
-        }
-        DataType::Time { .. } => arguments.typed(DataType::Time { decimals }).nullable(),
-        _ => arguments.ascii_char(29).nullable(),
-    })
-}
-
-fn add_time<'v>(site: Site<'v>, env: &mut Env<'v, '_>, sign: i64) -> Result<Datum<'v>> {
-    let (left, right) = (site.value(0, env)?, site.value(1, env)?);
-    if left.is_null() || right.is_null() {
-        return Ok(Datum::Null);
-    }
-    let Some(left) = moment(left, true, env)? else { return Ok(Datum::Null) };
-    let Some(by) = as_time(right, env)? else { return Ok(Datum::Null) };
-    let by_micros = sign * by.micros();
-    let as_text = site.data_type().is_string();
-    if let Moment::Point(start) = left {
-        let Some(sum) = start.plus(Interval { months: 0, micros: by_micros.into() }) else { return Ok(Datum::Null) };
-        if as_text {
-            let mut out = Vec::new();
-            sum.append_text(if sum.micros == 0 { 0 } else { 6 }, &mut out);
-            return Ok(site.made(&out, env));
-        }
-        return Ok(Datum::DateTime(sum, decimals_of(site)));
-    }
-    let Moment::Length(start) = left else { return Ok(Datum::Null) };
-    let micros = start.micros() + by_micros;
-    let (sum, fits) = Time::from_micros(micros);
-    if !fits {
-        let null = beyond("TIME", site, env);
-        return Ok(if as_text { site.made(time_text(sum).as_bytes(), env) } else { null });
-    }
-    if as_text {
-        let mut out = Vec::new();
-        sum.append_text(if sum.fraction() == 0 { 0 } else { 6 }, &mut out);
-        return Ok(site.made(&out, env));
-    }
-    Ok(match site.data_type() {
-        DataType::DateTime { decimals } => {
-            let today = env.context.today.midnight();
-            match today.plus(Interval { months: 0, micros: micros.into() }) {
-                Some(sum) => Datum::DateTime(sum, *decimals),
-                None => Datum::Null,
-            }
-        }
-        _ => Datum::Time(sum, decimals_of(site)),
-    })
-}
-
-fn time_text(time: Time) -> String {
-    let mut out = Vec::new();
-    time.append_text(if time.fraction() == 0 { 0 } else { 6 }, &mut out);
-    String::from_utf8(out).unwrap_or_default()
 }
 
 fn checked_period(period: i64, name: &str) -> Result<u64> {
