@@ -118,10 +118,7 @@ impl Engine {
         let remains = undo.remains()?;
         let undecided: Vec<TransactionId> =
             remains.iter().filter(|left| left.fate != Fate::Committed).map(|left| left.transaction).collect();
-        let failed = |what: &str| {
-            let what = what.to_owned();
-            |error| EngineError::Storage(ErrorKind::Setup { what, error }.into())
-        };
+        let failed = |what| move |error| EngineError::Storage(ErrorKind::setup(what)(error).into());
         let next = TransactionId(transactions.next());
         let time = Time::open(next, &undecided).map_err(failed("reserving memory for transactions"))?;
         let locks = Arc::new(LockTable::new(options.lock_shards).with_wait_hook(store.wait_hook()));

@@ -170,21 +170,21 @@ impl ControlFile {
             disk.sync_directory()?;
             Ok(file)
         };
-        let file = make().map_err(|error| ErrorKind::Setup { what: format!("creating {CONTROL_FILE}"), error })?;
+        let file = make().map_err(ErrorKind::setup(format!("creating {CONTROL_FILE}")))?;
         Ok(Self { file, current: control, damaged: None })
     }
 
     /// Opens the file and finds the newest whole slot.
     pub fn open(disk: &dyn Disk) -> Result<Self> {
-        let failed = |error| ErrorKind::Setup { what: format!("reading {CONTROL_FILE}"), error };
-        let file = disk.open(CONTROL_FILE).map_err(failed)?;
-        let found = file.len().map_err(failed)?;
+        let failed = ErrorKind::setup(format!("reading {CONTROL_FILE}"));
+        let file = disk.open(CONTROL_FILE).map_err(&failed)?;
+        let found = file.len().map_err(&failed)?;
         if found < 2 * SLOT_LEN as u64 {
             let expected = 2 * SLOT_LEN as u64;
             return Err(ErrorKind::Truncated { file: CONTROL_FILE.into(), found, expected }.into());
         }
         let mut slots = AlignedBuffer::new(2 * SLOT_LEN);
-        file.read_exact_at(&mut slots, 0).map_err(failed)?;
+        file.read_exact_at(&mut slots, 0).map_err(&failed)?;
         let first = Control::decode(&slots[..SLOT_LEN])?;
         let second = Control::decode(&slots[SLOT_LEN..2 * SLOT_LEN])?;
         let damaged = [first, second].iter().position(Option::is_none);

@@ -87,13 +87,13 @@ impl Doublewrite {
     /// Creates the file, for batches of at most `segment_pages`.
     pub fn create(disk: &dyn Disk, segment_pages: usize) -> Result<()> {
         let bytes = (SEGMENTS * segment_len(segment_pages)) as u64;
-        let setup = |error| ErrorKind::Setup { what: format!("creating {DOUBLEWRITE_FILE}"), error };
-        let file = disk.create(DOUBLEWRITE_FILE).map_err(setup)?;
+        let setup = ErrorKind::setup(format!("creating {DOUBLEWRITE_FILE}"));
+        let file = disk.create(DOUBLEWRITE_FILE).map_err(&setup)?;
         file.allocate(bytes).map_err(|error| match error.kind() {
             std::io::ErrorKind::StorageFull => ErrorKind::DiskFull { file: DOUBLEWRITE_FILE.into(), bytes },
             _ => setup(error),
         })?;
-        file.sync().map_err(setup)?;
+        file.sync().map_err(&setup)?;
         Ok(())
     }
 
@@ -105,14 +105,14 @@ impl Doublewrite {
 
     /// Opens the file, made for batches of `segment_pages`.
     pub fn open(disk: &dyn Disk, segment_pages: usize) -> Result<Self> {
-        let setup = |error| ErrorKind::Setup { what: format!("opening {DOUBLEWRITE_FILE}"), error };
+        let setup = ErrorKind::setup(format!("opening {DOUBLEWRITE_FILE}"));
         let file = disk.open(DOUBLEWRITE_FILE).map_err(|error| match error.kind() {
             std::io::ErrorKind::NotFound => {
                 ErrorKind::MissingFile { directory: disk.describe(), file: DOUBLEWRITE_FILE.into() }
             }
             _ => setup(error),
         })?;
-        let found = file.len().map_err(setup)?;
+        let found = file.len().map_err(&setup)?;
         let expected = (SEGMENTS * segment_len(segment_pages)) as u64;
         if found < expected {
             return Err(ErrorKind::Truncated { file: DOUBLEWRITE_FILE.into(), found, expected }.into());
@@ -202,7 +202,7 @@ impl Doublewrite {
             if !in_place {
                 place.copy_from_slice(copy.bytes());
                 data.write_all_at(&place, number.offset())
-                    .map_err(|error| ErrorKind::Setup { what: format!("repairing {number} of {DATA_FILE}"), error })?;
+                    .map_err(ErrorKind::setup(format!("repairing {number} of {DATA_FILE}")))?;
                 repaired += 1;
             }
         }

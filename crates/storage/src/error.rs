@@ -4,6 +4,7 @@
 //! failed (the disk, the space on it, somebody else's bytes); *we* have a bug, which is a panic with a sentence
 //! and never a value of this type.
 
+use std::fmt::Display;
 use std::io;
 use std::sync::Arc;
 
@@ -250,8 +251,8 @@ impl StorageError {
 
 impl ErrorKind {
     /// For `map_err`: this could not be set up.
-    pub(crate) fn setup(what: impl Into<String>) -> impl FnOnce(io::Error) -> ErrorKind {
-        move |error| ErrorKind::Setup { what: what.into(), error }
+    pub fn setup(what: impl Display) -> impl Fn(io::Error) -> ErrorKind {
+        move |error| ErrorKind::Setup { what: what.to_string(), error }
     }
 }
 

@@ -52,7 +52,7 @@ const FIRST_TREE: TreeId = TreeId(crate::page::space_map::EXTENT_PAGES);
 
 /// A directory of a real file system.
 pub(crate) fn real_disk(directory: &Path, options: &StoreOptions) -> Result<Arc<dyn Disk>> {
-    let failed = |error| ErrorKind::Setup { what: format!("opening the directory {}", directory.display()), error };
+    let failed = ErrorKind::setup(format!("opening the directory {}", directory.display()));
     match RealDisk::new(directory, options.batch_engine) {
         Ok(disk) => Ok(Arc::new(disk)),
         Err(error) => Err(StorageError::from(failed(error)).of_opening()),
@@ -71,7 +71,7 @@ pub(crate) fn lock(disk: &dyn Disk) -> Result<Box<dyn DirectoryLock>> {
 
 /// Names of the files in the directory.
 pub(crate) fn list(disk: &dyn Disk) -> Result<Vec<String>> {
-    disk.list().map_err(|error| ErrorKind::Setup { what: format!("listing {}", disk.describe()), error }.into())
+    Ok(disk.list().map_err(ErrorKind::setup(format!("listing {}", disk.describe())))?)
 }
 
 /// Opens the data file; returns its length too.
@@ -80,8 +80,7 @@ pub(crate) fn open_data(disk: &dyn Disk) -> Result<(Arc<dyn DiskFile>, u64)> {
         std::io::ErrorKind::NotFound => ErrorKind::MissingFile { directory: disk.describe(), file: DATA_FILE.into() },
         _ => ErrorKind::Setup { what: format!("opening {DATA_FILE}"), error },
     })?;
-    let len =
-        data.len().map_err(|error| ErrorKind::Setup { what: format!("reading the length of {DATA_FILE}"), error })?;
+    let len = data.len().map_err(ErrorKind::setup(format!("reading the length of {DATA_FILE}")))?;
     Ok((data, len))
 }
 

@@ -144,11 +144,11 @@ impl Pool {
         health: Arc<Health>,
         waits: Arc<WaitEvents>,
     ) -> Result<Self> {
-        let setup = |error| ErrorKind::Setup { what: "reserving address space for the data file".into(), error };
+        let setup = ErrorKind::setup("reserving address space for the data file");
         Ok(Self {
-            memory: Region::reserve(max_pages * PAGE_SIZE + READ_SLACK).map_err(setup)?,
-            frames: ZeroedArray::reserve(max_pages).map_err(setup)?,
-            resident: ZeroedArray::reserve(max_pages.div_ceil(64)).map_err(setup)?,
+            memory: Region::reserve(max_pages * PAGE_SIZE + READ_SLACK).map_err(&setup)?,
+            frames: ZeroedArray::reserve(max_pages).map_err(&setup)?,
+            resident: ZeroedArray::reserve(max_pages.div_ceil(64)).map_err(&setup)?,
             file,
             file_pages: AtomicUsize::new(file_pages),
             log_end,

@@ -44,8 +44,8 @@ impl LogFiles {
         let mut files = Vec::with_capacity(count);
         for index in 0..count {
             let name = file_name(index);
-            let setup = |error| ErrorKind::Setup { what: format!("creating {name}"), error };
-            let file = disk.create(&name).map_err(setup)?;
+            let setup = ErrorKind::setup(format!("creating {name}"));
+            let file = disk.create(&name).map_err(&setup)?;
             file.allocate(file_len).map_err(|error| match error.kind() {
                 io::ErrorKind::StorageFull => ErrorKind::DiskFull { file: name.clone(), bytes: file_len },
                 _ => setup(error),
@@ -72,7 +72,7 @@ impl LogFiles {
                 io::ErrorKind::NotFound => ErrorKind::MissingFile { directory: disk.describe(), file: name.clone() },
                 _ => ErrorKind::Setup { what: format!("opening {name}"), error },
             })?;
-            let found = file.len().map_err(|error| ErrorKind::Setup { what: format!("opening {name}"), error })?;
+            let found = file.len().map_err(ErrorKind::setup(format!("opening {name}")))?;
             if found < file_len {
                 return Err(ErrorKind::Truncated { file: name, found, expected: file_len }.into());
             }

@@ -166,12 +166,10 @@ impl Log {
         if kept > 0 {
             files
                 .read(first, &mut out[..IO_ALIGN])
-                .map_err(|error| ErrorKind::Setup { what: "reading the end of the log, meseta.log.*".into(), error })?;
+                .map_err(ErrorKind::setup("reading the end of the log, meseta.log.*"))?;
             out[kept..IO_ALIGN].fill(0);
         }
-        files
-            .use_page_cache()
-            .map_err(|error| ErrorKind::Setup { what: "preparing to write the log, meseta.log.*".into(), error })?;
+        files.use_page_cache().map_err(ErrorKind::setup("preparing to write the log, meseta.log.*"))?;
         Ok(Self {
             buffer,
             files,
