@@ -42,7 +42,6 @@ use std::time::{Duration, Instant};
 
 use meseta_errors as errors;
 use meseta_prefetch::Whereabouts;
-use meseta_protocol::compress::Codec;
 use meseta_protocol::error::ProtocolError;
 use meseta_protocol::flags::Capabilities;
 use meseta_protocol::receive::{Packet, Receiver};
@@ -60,7 +59,7 @@ use crate::scheduler::{Events, Soon, Task, TaskState, Turn};
 use crate::server::Shared;
 use interrupt::{Interrupt, Reason};
 use opening::Handshake;
-use transport::{Received, Traffic, Transport};
+use transport::{Outgoing, Received, Traffic, Transport};
 
 /// How much of a statement's text SHOW PROCESSLIST can show.
 const SHOWN_BYTES: usize = 64 << 10;
@@ -70,20 +69,15 @@ const KEPT_BYTES: usize = 1 << 20;
 /// What a thread lends to the turns that it runs.
 pub(crate) struct Scratch {
     pub(crate) writer: PacketWriter,
-    /// What is to be sent when the turn is over.
-    pub(crate) answer: Vec<u8>,
+    pub(crate) outgoing: Outgoing,
     /// To receive into.
     buffer: Option<Vec<u8>>,
-    pub(crate) codec: Codec,
-    /// For compressed packets on their way out.
-    pub(crate) wire: Vec<u8>,
     pub(crate) counters: Arc<ThreadCounters>,
 }
 
 impl Scratch {
     pub(crate) fn new(counters: Arc<ThreadCounters>) -> Scratch {
-        let (writer, answer) = (PacketWriter::new(), Vec::new());
-        Scratch { writer, answer, buffer: None, codec: Codec::new(), wire: Vec::new(), counters }
+        Scratch { writer: PacketWriter::new(), outgoing: Outgoing::new(), buffer: None, counters }
     }
 }
 
@@ -320,8 +314,8 @@ impl Connection {
                 parked.bytes = scratch.writer.bytes().to_vec();
                 scratch.writer.sent(usize::MAX);
             }
-            let Scratch { answer, codec, wire, counters, .. } = &mut *scratch;
-            if inner.transport.send(self.socket.as_fd(), &parked.bytes, answer, codec, wire, counters).is_err() {
+            let Scratch { outgoing, counters, .. } = &mut *scratch;
+            if inner.transport.send(self.socket.as_fd(), &parked.bytes, outgoing, counters).is_err() {
                 inner.ending = Some(End::Lost);
             }
             self.command_is_over(inner);
@@ -350,9 +344,9 @@ impl Connection {
 
     /// Sends what the writer has, or leaves it to be sent when the turn is over.
     fn send(&self, inner: &mut Inner, scratch: &mut Scratch) {
-        let Scratch { writer, answer, codec, wire, counters, .. } = &mut *scratch;
+        let Scratch { writer, outgoing, counters, .. } = &mut *scratch;
         if !writer.is_empty() {
-            if inner.transport.send(self.socket.as_fd(), writer.bytes(), answer, codec, wire, counters).is_err() {
+            if inner.transport.send(self.socket.as_fd(), writer.bytes(), outgoing, counters).is_err() {
                 inner.ending = Some(End::Lost);
             }
             let large = writer.bytes().len() > KEPT_BYTES;
@@ -385,9 +379,9 @@ impl Connection {
         loop {
             let has_more = inner.receiver.has_bytes() || inner.transport.has_received() || inner.readable;
             // Before it ends, and before a command that may wait.
-            if !scratch.answer.is_empty() && (inner.ending.is_some() || has_more && !served) {
-                let Scratch { answer, counters, .. } = &mut *scratch;
-                if inner.transport.send_answer(self.socket.as_fd(), answer, counters).is_err() {
+            if !scratch.outgoing.answer.is_empty() && (inner.ending.is_some() || has_more && !served) {
+                let Scratch { outgoing, counters, .. } = &mut *scratch;
+                if inner.transport.send_answer(self.socket.as_fd(), &mut outgoing.answer, counters).is_err() {
                     inner.ending = Some(End::Lost);
                 }
             }
@@ -494,7 +488,7 @@ impl Connection {
                 return Ok(Some(served));
             }
             let new_command = !receiver.has_bytes() && matches!(phase, Phase::Open(open) if open.change.is_none());
-            if transport.unwrap_one(receiver, &mut scratch.codec, new_command)? {
+            if transport.unwrap_one(receiver, &mut scratch.outgoing.codec, new_command)? {
                 continue;
             }
             if !*readable {
@@ -564,7 +558,7 @@ impl Task<Scratch> for Connection {
     }
 
     fn answer<'a>(&self, scratch: &'a mut Scratch) -> &'a mut Vec<u8> {
-        &mut scratch.answer
+        &mut scratch.outgoing.answer
     }
 
     fn sent(&self, answer: &[u8], sent: std::io::Result<usize>) -> bool {
@@ -608,7 +602,7 @@ impl Task<Scratch> for Connection {
         turn.unwrap_or_else(|_| {
             self.defect("serving a connection");
             scratch.writer = PacketWriter::new();
-            scratch.answer.clear();
+            scratch.outgoing.answer.clear();
             scratch.counters.command_ends();
             // What the turn left half done is dropped without another look; its drop may panic as well.
             let phase = std::mem::replace(&mut self.inner.lock().phase, Phase::Over);

@@ -105,13 +105,13 @@ impl Reply<'_> {
     /// The client has gone, or did not read for `net_write_timeout`.
     #[cold]
     pub fn flush(&mut self) -> Result<(), Disconnected> {
-        let Scratch { writer, answer, codec, wire, counters, .. } = &mut *self.scratch;
+        let Scratch { writer, outgoing, counters, .. } = &mut *self.scratch;
         if !self.gone {
             let socket = self.connection.socket.as_fd();
             let sent = self
                 .transport
-                .send(socket, writer.bytes(), answer, codec, wire, counters)
-                .and_then(|()| self.transport.send_answer(socket, answer, counters));
+                .send(socket, writer.bytes(), outgoing, counters)
+                .and_then(|()| self.transport.send_answer(socket, &mut outgoing.answer, counters));
             self.gone = sent.is_err();
         }
         writer.sent(usize::MAX);
@@ -271,7 +271,7 @@ impl LocalFile<'_> {
                 }
                 return Ok(());
             }
-            let codec = &mut reply.scratch.codec;
+            let codec = &mut reply.scratch.outgoing.codec;
             if reply.transport.unwrap_one(&mut self.receiver, codec, false).map_err(|_| Disconnected)? {
                 continue;
             }

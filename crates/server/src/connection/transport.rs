@@ -71,6 +71,21 @@ impl Traffic {
     }
 }
 
+/// What is on its way out, and what it is compressed with: lent by a thread to the turns that it runs.
+pub(crate) struct Outgoing {
+    /// What is to be sent when the turn is over.
+    pub(crate) answer: Vec<u8>,
+    pub(crate) codec: Codec,
+    /// For packets that have been compressed.
+    wire: Vec<u8>,
+}
+
+impl Outgoing {
+    pub(crate) fn new() -> Outgoing {
+        Outgoing { answer: Vec::new(), codec: Codec::new(), wire: Vec::new() }
+    }
+}
+
 /// The state between socket and packets.
 #[derive(Default)]
 pub(crate) struct Transport {
@@ -272,16 +287,15 @@ impl Transport {
         self.compressed.as_ref().is_some_and(|compressed| compressed.taken < compressed.raw.len())
     }
 
-    /// Sends packets, or leaves them in `answer`. What the socket does not take is kept.
+    /// Sends packets, or leaves them in `outgoing.answer`. What the socket does not take is kept.
     pub(crate) fn send(
         &mut self,
         descriptor: BorrowedFd<'_>,
         packets: &[u8],
-        answer: &mut Vec<u8>,
-        codec: &mut Codec,
-        wire: &mut Vec<u8>,
+        outgoing: &mut Outgoing,
         counters: &ThreadCounters,
     ) -> io::Result<()> {
+        let Outgoing { answer, codec, wire } = outgoing;
         let bytes = match &mut self.compressed {
             None => packets,
             Some(compressed) => {
