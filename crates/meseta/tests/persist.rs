@@ -18,7 +18,7 @@ fn what_is_persisted_is_there_after_the_next_start() {
                 set persist_only innodb_buffer_pool_size = 33554432; set persist init_connect = 'set @a = \"x\\\\\"'";
     assert_eq!(root.query(done), ["ok 0"; 4]);
     let now = "select @@max_connections, @@long_query_time, @@back_log, @@innodb_buffer_pool_size, @@init_connect";
-    assert_eq!(root.query(now), ["77|10|10000|67108864|set @a = \"x\\\""]);
+    assert_eq!(root.query(now), ["77|10.000000|10000|67108864|set @a = \"x\\\""]);
     let all = [
         "back_log|99",
         "init_connect|set @a = \"x\\\"",
@@ -57,7 +57,7 @@ fn what_is_persisted_is_there_after_the_next_start() {
     // It wins over the command line.
     let serving = Serving::start_with(directory.path(), &["--max-connections=500", "--back-log=44"], &[]);
     let mut root = serving.connect();
-    assert_eq!(root.query(now), ["77|2.5|99|33554432|set @a = \"x\\\""]);
+    assert_eq!(root.query(now), ["77|2.500000|99|33554432|set @a = \"x\\\""]);
     assert_eq!(root.query(remembered), all);
     assert_eq!(
         root.query("reset persist if exists nothing; show warnings"),

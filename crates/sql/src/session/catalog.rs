@@ -9,7 +9,7 @@ use meseta_errors::{
     ER_XA_RBDEADLOCK,
 };
 use meseta_parser::ast::LockWait;
-use meseta_types::{Collation, DataType, Warnings};
+use meseta_types::{Collation, DataType, Number, Warnings};
 
 use super::instance::Instance;
 use super::lock::LockedTables;
@@ -115,8 +115,7 @@ impl Tables for SessionTables<'_> {
         self.has_named_variables = true;
         let data_type = type_of(self.user_variables.get(name)?.get());
         Some(match data_type {
-            // An integer of a variable is as wide as any, with its sign.
-            DataType::Integer { size, number, .. } => DataType::Integer { size, number, display_width: Some(21) },
+            DataType::Integer { .. } => shown_with(data_type, INTEGER_WIDTH),
             other => other,
         })
     }
@@ -128,16 +127,28 @@ impl Tables for SessionTables<'_> {
             Some(false) => ReadScope::Session,
         };
         self.has_named_variables = true;
-        let (found, value) = self.variables.get(scope, &variable.name, &mut Warnings::new(0))?;
+        let (found, _) = self.variables.get(scope, &variable.name, &mut Warnings::new(0))?;
         let data_type = match found.definition().result_type() {
-            ResultType::Signed => DataType::BIGINT,
-            ResultType::Unsigned => DataType::BIGINT_UNSIGNED,
-            ResultType::Double => DataType::DOUBLE,
-            ResultType::Text => DataType::Varchar {
-                length: value.as_text().len().max(1) as u32,
-                collation: Collation::Utf8mb4_0900AiCi,
-            },
+            ResultType::Boolean => shown_with(DataType::BIGINT, 1),
+            ResultType::Signed => shown_with(DataType::BIGINT, INTEGER_WIDTH),
+            ResultType::Unsigned => shown_with(DataType::BIGINT_UNSIGNED, INTEGER_WIDTH),
+            ResultType::Double => DataType::Double { digits: Some((23, 6)), number: Number::default() },
+            ResultType::Text => DataType::Varchar { length: TEXT_LENGTH, collation: Collation::Utf8mb4_0900AiCi },
         };
-        Ok((data_type, value.as_datum().is_null()))
+        Ok((data_type, true))
+    }
+}
+
+/// An integer of a variable is as wide as any, with its sign.
+const INTEGER_WIDTH: u8 = 21;
+
+/// Characters that a variable may have, whatever it has now.
+const TEXT_LENGTH: u32 = 21_845;
+
+/// An integer type that says how wide it is shown.
+fn shown_with(data_type: DataType, width: u8) -> DataType {
+    match data_type {
+        DataType::Integer { size, number, .. } => DataType::Integer { size, number, display_width: Some(width) },
+        other => other,
     }
 }

@@ -103,11 +103,13 @@ pub enum Effect {
 /// The type of `@@name` in a result.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ResultType {
+    /// BIGINT, of one digit.
+    Boolean,
     /// BIGINT.
     Signed,
     /// BIGINT UNSIGNED.
     Unsigned,
-    /// DOUBLE.
+    /// DOUBLE, with six decimals.
     Double,
     /// VARCHAR in utf8mb4.
     Text,
@@ -219,7 +221,8 @@ impl Definition {
     /// The type of `@@name`.
     pub fn result_type(&self) -> ResultType {
         match self.kind {
-            Kind::Boolean | Kind::Integer { signed: true, .. } => ResultType::Signed,
+            Kind::Boolean => ResultType::Boolean,
+            Kind::Integer { signed: true, .. } => ResultType::Signed,
             Kind::Integer { .. } => ResultType::Unsigned,
             Kind::Double { .. } => ResultType::Double,
             _ => ResultType::Text,
