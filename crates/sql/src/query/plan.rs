@@ -521,6 +521,11 @@ impl ConditionSet {
     pub fn has(self, number: usize) -> bool {
         number < 64 && self.0 >> number & 1 == 1
     }
+
+    /// Whether the first so many are all in the set.
+    pub fn has_first(self, count: usize) -> bool {
+        self.0.trailing_ones() as usize >= count
+    }
 }
 
 /// How a table's rows are found.

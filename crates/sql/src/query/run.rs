@@ -62,31 +62,29 @@ const FEW_ROWS: usize = 1024;
 
 /// Runs a query, and shows its rows.
 pub fn run_query(plan: &QueryPlan, outer: Outer<'_>, running: &mut Running<'_>, sink: &mut Sink<'_>) -> Result<()> {
-    let limit = match &plan.limit {
-        None => (0, u64::MAX),
-        Some(limit) => limit_of(limit, outer, running)?,
-    };
-    let counts_all = plan.limit.as_ref().is_some_and(|limit| limit.counts_all);
-    if counts_all {
-        return run_counted(plan, limit, outer, running, sink);
+    let Some(limit) = &plan.limit else { return run_ordered(plan, outer, running, sink) };
+    let (offset, count) = limit_of(limit, outer, running)?;
+    if limit.counts_all {
+        return run_counted(plan, offset, count, outer, running, sink);
     }
-    if limit.1 == 0 {
+    if count == 0 {
         return Ok(());
     }
-    run_limited(plan, limit, outer, running, sink)
+    let mut limited = Limited { offset, count, passed: 0, shown: 0 };
+    run_ordered(plan, outer, running, &mut |running, row| limited.show(running, row, sink))
 }
 
 /// SQL_CALC_FOUND_ROWS: all rows are made, but only some are shown.
 fn run_counted(
     plan: &QueryPlan,
-    limit: (u64, u64),
+    offset: u64,
+    count: u64,
     outer: Outer<'_>,
     running: &mut Running<'_>,
     sink: &mut Sink<'_>,
 ) -> Result<()> {
-    let (offset, count) = limit;
     let (mut made, mut flow) = (0_u64, MORE);
-    run_limited(plan, (0, u64::MAX), outer, running, &mut |running, row| {
+    run_ordered(plan, outer, running, &mut |running, row| {
         made += 1;
         if made > offset && made - offset <= count && flow.is_continue() {
             flow = sink(running, row)?;
@@ -97,17 +95,10 @@ fn run_counted(
     Ok(())
 }
 
-fn run_limited(
-    plan: &QueryPlan,
-    limit: (u64, u64),
-    outer: Outer<'_>,
-    running: &mut Running<'_>,
-    sink: &mut Sink<'_>,
-) -> Result<()> {
-    let mut limit = Limited { offset: limit.0, count: limit.1, passed: 0, shown: 0 };
-    let mut limited = |running: &mut Running<'_>, row: &[Datum<'_>]| limit.show(running, row, sink);
+/// Runs a query without its LIMIT: all of its rows, in their order, until no more are wanted.
+fn run_ordered(plan: &QueryPlan, outer: Outer<'_>, running: &mut Running<'_>, sink: &mut Sink<'_>) -> Result<()> {
     if plan.order.is_empty() {
-        return run_body(plan, outer, running, &mut limited);
+        return run_body(plan, outer, running, sink);
     }
     let arena = Bump::new();
     let mut kept = Kept::new(&arena, &plan.order, running.inside.memory_limit);
@@ -119,7 +110,7 @@ fn run_limited(
         Ok(MORE)
     })?;
     kept.sort(&plan.order, running)?;
-    kept.show(running, &mut limited)
+    kept.show(running, sink)
 }
 
 fn run_body(plan: &QueryPlan, outer: Outer<'_>, running: &mut Running<'_>, sink: &mut Sink<'_>) -> Result<()> {
@@ -195,6 +186,7 @@ where
 }
 
 /// Appends the values of some expressions.
+#[inline]
 fn evaluate_into<'v, 'e>(
     values: &mut Vec<Datum<'v>>,
     expressions: impl Iterator<Item = &'v Expr>,
@@ -216,6 +208,7 @@ where
 }
 
 /// Whether all conditions are true of a row.
+#[inline]
 pub fn holds(
     conditions: &[Expr],
     row: &[Datum<'_>],
@@ -226,7 +219,8 @@ pub fn holds(
     holds_but(ConditionSet::default(), conditions, row, outer, running, arena)
 }
 
-/// Whether all conditions are true of a row, but those that are known to be.
+/// Whether all conditions are true of a row, but those that are known to be. Of most rows nothing is left to ask.
+#[inline]
 fn holds_but(
     known: ConditionSet,
     conditions: &[Expr],
@@ -235,11 +229,20 @@ fn holds_but(
     running: &mut Running<'_>,
     arena: &Bump,
 ) -> Result<bool> {
+    Ok(known.has_first(conditions.len()) || unknown_hold(known, conditions, row, outer, running, arena)?)
+}
+
+/// As [`holds_but`], where there are such.
+fn unknown_hold(
+    known: ConditionSet,
+    conditions: &[Expr],
+    row: &[Datum<'_>],
+    outer: Outer<'_>,
+    running: &mut Running<'_>,
+    arena: &Bump,
+) -> Result<bool> {
     for (number, condition) in conditions.iter().enumerate() {
-        if known.has(number) {
-            continue;
-        }
-        if !condition.is_true(row, &mut running.env(arena, outer))? {
+        if !known.has(number) && !condition.is_true(row, &mut running.env(arena, outer))? {
             return Ok(false);
         }
     }
