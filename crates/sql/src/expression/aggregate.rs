@@ -135,13 +135,13 @@ pub fn bind_aggregate(
         AggregateFunction::CountRows | AggregateFunction::Count => typing::integer(21),
         AggregateFunction::Sum => match exact_digits(&first_type) {
             Some((whole, scale, _)) => typing::decimal(whole + 22, scale, false),
-            None => DataType::DOUBLE,
+            None => typing::double_like(&first_type, 0),
         },
         AggregateFunction::Avg => match exact_digits(&first_type) {
             Some((whole, scale, _)) => {
                 typing::decimal(whole, (scale + u32::from(facts.div_precision_increment)).min(30), false)
             }
-            None => DataType::DOUBLE,
+            None => typing::double_like(&first_type, facts.div_precision_increment.into()),
         },
         AggregateFunction::StdPop
         | AggregateFunction::StdSamp

@@ -7,6 +7,10 @@ use meseta_types::{Collated, Collation, DataType, Derivation, IntegerSize, TextS
 use super::Expr;
 
 const PLAIN: Number = Number { unsigned: false, zerofill: false };
+/// Decimals from which on each value has its own.
+const NOT_FIXED: u8 = 31;
+/// Characters of a DOUBLE beside its decimals: fifteen digits, a sign and a point.
+const DOUBLE_DIGITS: u32 = 17;
 const UNSIGNED: Number = Number { unsigned: true, zerofill: false };
 
 /// BIGINT with this display width.
@@ -93,6 +97,47 @@ pub(super) fn is_integral(data_type: &DataType) -> bool {
     }
 }
 
+/// Characters and decimals of an operand of arithmetic that is done with doubles; `None` where each value has its own decimals.
+fn fixed_digits(data_type: &DataType) -> Option<(u32, u32)> {
+    let is_fixed = data_type.is_numeric() || data_type.is_temporal() || *data_type == DataType::Null;
+    let decimals = if is_fixed { data_type.column_decimals() } else { NOT_FIXED };
+    (decimals < NOT_FIXED).then(|| (data_type.column_length(meseta_types::Charset::Latin1), decimals.into()))
+}
+
+/// DOUBLE of so many characters, with so many decimals if those are few enough to be fixed.
+fn double(width: u32, decimals: u32) -> DataType {
+    let digits = (decimals < u32::from(NOT_FIXED)).then(|| (width.min(255) as u8, decimals as u8));
+    DataType::Double { digits, number: PLAIN }
+}
+
+/// DOUBLE of any width, with the decimals of this type and so many more: of a sum over rows, or of what has another sign.
+pub(super) fn double_like(data_type: &DataType, more_decimals: u32) -> DataType {
+    let of_decimals = |decimals| double(DOUBLE_DIGITS + decimals, decimals);
+    fixed_digits(data_type).map_or(DataType::DOUBLE, |(_, decimals)| of_decimals(decimals + more_decimals))
+}
+
+/// DOUBLE with the decimals of that type which has more, wide enough for both.
+pub(super) fn double_of_both(left: &DataType, right: &DataType) -> DataType {
+    digits_of_both(left, right).map_or(DataType::DOUBLE, |(width, decimals)| double(width, decimals))
+}
+
+fn digits_of_both(left: &DataType, right: &DataType) -> Option<(u32, u32)> {
+    let ((left_width, left_decimals), (right_width, right_decimals)) = (fixed_digits(left)?, fixed_digits(right)?);
+    let whole = left_width.saturating_sub(left_decimals).max(right_width.saturating_sub(right_decimals));
+    let decimals = left_decimals.max(right_decimals);
+    Some((whole.saturating_add(decimals), decimals))
+}
+
+/// DOUBLE of a quotient, with so many decimals more than its operands.
+pub(super) fn double_quotient(left: &DataType, right: &DataType, increment: u32) -> DataType {
+    let (Some((left_width, left_decimals)), Some((_, right_decimals))) = (fixed_digits(left), fixed_digits(right))
+    else {
+        return DataType::DOUBLE;
+    };
+    let decimals = left_decimals.max(right_decimals) + increment;
+    double((left_width.saturating_sub(left_decimals) + decimals).min(DOUBLE_DIGITS + decimals), decimals)
+}
+
 /// Characters of the longest text that a value of the type makes.
 pub(super) fn characters(data_type: &DataType) -> u64 {
     match data_type {
@@ -154,8 +199,12 @@ fn merge_numbers(left: &DataType, right: &DataType) -> DataType {
         (exact_digits(left), exact_digits(right))
     else {
         return match (left, right) {
-            (DataType::Float { .. }, DataType::Float { .. }) => DataType::Float { digits: None, number: PLAIN },
-            _ => DataType::DOUBLE,
+            (DataType::Float { .. }, DataType::Float { .. }) => {
+                let digits =
+                    digits_of_both(left, right).map(|(width, decimals)| (width.min(255) as u8, decimals as u8));
+                DataType::Float { digits, number: PLAIN }
+            }
+            _ => double_of_both(left, right),
         };
     };
     let both_integers = !matches!(left, DataType::Decimal { .. }) && !matches!(right, DataType::Decimal { .. });

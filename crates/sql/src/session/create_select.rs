@@ -102,7 +102,8 @@ impl Session {
 
     /// The column that one of the query's becomes.
     fn column_of(&mut self, output: &OutputColumn) -> Result<Column> {
-        let mut column = Column::new(&String::from_utf8_lossy(&output.name), kept_type(&output.data_type));
+        let is_computed = output.origin.is_none();
+        let mut column = Column::new(&String::from_utf8_lossy(&output.name), kept_type(&output.data_type, is_computed));
         column.nullable = output.nullable || matches!(output.data_type, DataType::Null);
         let source = match &output.origin {
             None => None,
@@ -131,9 +132,16 @@ impl Session {
     }
 }
 
+/// Digits of a column that keeps computed doubles with fixed decimals.
+const COMPUTED_WIDTH: u8 = 22;
+
 /// The type of a column that keeps values of this type.
-fn kept_type(data_type: &DataType) -> DataType {
+fn kept_type(data_type: &DataType, is_computed: bool) -> DataType {
     match data_type {
+        // The width of a sum is what its operands are announced with; it may well need more.
+        DataType::Double { digits: Some((_, decimals)), number } if is_computed => {
+            DataType::Double { digits: Some((COMPUTED_WIDTH.max(*decimals), *decimals)), number: *number }
+        }
         DataType::Null => DataType::Char { length: 0, collation: Collation::Binary },
         DataType::Varchar { length: 0, collation } => DataType::Char { length: 0, collation: *collation },
         DataType::Varchar { length, collation } => {

@@ -85,7 +85,8 @@ pub(crate) fn arithmetic_type(
     else {
         return match operator {
             Operator::IntegerDivide => typing::integer(21),
-            _ => DataType::DOUBLE,
+            Operator::Divide => typing::double_quotient(left, right, increment.into()),
+            _ => typing::double_of_both(left, right),
         };
     };
     let is_unsigned = match operator {
@@ -170,7 +171,7 @@ impl Binder<'_, '_> {
                 }
                 let data_type = match exact_digits(&operand.data_type) {
                     _ if operand.data_type == DataType::Null => DataType::DOUBLE,
-                    None => DataType::DOUBLE,
+                    None => typing::double_like(&operand.data_type, 0),
                     Some((whole, _, _)) if is_integral(&operand.data_type) => {
                         typing::integer((whole + 1).min(65) as u8)
                     }

@@ -12,7 +12,7 @@ use crate::expression::random::Random;
 use crate::expression::typing::{self, exact_digits, is_integral};
 
 pub(super) static FUNCTIONS: &[Function] = &[
-    described("abs", 1, 1, bind_same, |site, env| {
+    described("abs", 1, 1, bind_absolute, |site, env| {
         let value = site.value(0, env)?;
         Ok(match value.to_numeric(env.context) {
             None => Datum::Null,
@@ -188,8 +188,7 @@ fn logarithm<'v>(site: Site<'v>, env: &mut Env<'v, '_>, f: fn(f64) -> f64) -> Re
 fn bind_same(arguments: &mut Arguments<'_, '_>) -> Result<Typed> {
     arguments.numbers();
     let data_type = match arguments.type_of(0) {
-        DataType::Null => DataType::DOUBLE,
-        DataType::Float { .. } => DataType::DOUBLE,
+        DataType::Null | DataType::Float { .. } => DataType::DOUBLE,
         DataType::Integer { .. } if arguments.type_of(0).is_unsigned() => {
             typing::unsigned(arguments.type_of(0).shown_width())
         }
@@ -207,6 +206,16 @@ fn bind_same(arguments: &mut Arguments<'_, '_>) -> Result<Typed> {
         },
     };
     Ok(arguments.typed(data_type))
+}
+
+/// As [`bind_same`], and a double has the argument's decimals.
+fn bind_absolute(arguments: &mut Arguments<'_, '_>) -> Result<Typed> {
+    let typed = bind_same(arguments)?;
+    let data_type = match typed.data_type {
+        DataType::Double { .. } => typing::double_like(arguments.type_of(0), 0),
+        other => other,
+    };
+    Ok(Typed { data_type, ..typed })
 }
 
 fn bind_whole(arguments: &mut Arguments<'_, '_>) -> Result<Typed> {
