@@ -664,6 +664,24 @@ fn a_queue_does_not_grow() {
     assert_sound(&store);
 }
 
+/// Of a value that stays as long as it is, what changes is logged.
+#[test]
+fn a_small_change_of_a_large_value_is_a_small_one_in_the_log() {
+    let store = open(&SimDisk::new(1));
+    let tree = store.root_tree();
+    let mut value = vec![7; 250];
+    tree.insert(b"key", &value).unwrap();
+    let began = store.log_end();
+    (value[3], value[240]) = (8, 9);
+    tree.put(b"key", &value).unwrap();
+    let logged = store.log_end().0 - began.0;
+    assert!(logged < 100, "{logged} bytes");
+    assert_eq!(tree.get(b"key", <[u8]>::to_vec).unwrap(), Some(value));
+    let began = store.log_end();
+    tree.put(b"key", &[7; 251]).unwrap();
+    assert!(store.log_end().0 - began.0 > 251);
+}
+
 /// Old entries go one here, one there, and new ones come at the end, for as long as it takes: what is left of the old ones
 /// is moved together.
 #[test]

@@ -323,14 +323,21 @@ impl Tree {
                 let touched = new_pages.iter().chain(old_pages).copied();
                 let maps = self.core.space.latch_maps(&self.core.pool, touched)?;
                 let prefix_len = node.prefix_len();
+                let stays_in_place = !long && current.inline_len() == Some(stored.len());
+                let changed = stays_in_place.then(|| node.changed_stretches(index, stored));
                 let mut step = Writing::begin(self, leaf, maps, note);
                 let index = index as u16;
-                let op = if exact {
-                    Op::Replace { index, overflow: long, value: stored }
+                if let Some(stretches) = changed {
+                    for stretch in stretches {
+                        let offset = stretch.start as u16;
+                        step.mtr.apply(step.leaf, Op::Patch { index, offset, bytes: &stored[stretch] });
+                    }
+                } else if exact {
+                    step.mtr.apply(step.leaf, Op::Replace { index, overflow: long, value: stored });
                 } else {
-                    Op::Insert { index, overflow: long, suffix: &key[prefix_len..], value: stored }
-                };
-                step.mtr.apply(step.leaf, op);
+                    let suffix = &key[prefix_len..];
+                    step.mtr.apply(step.leaf, Op::Insert { index, overflow: long, suffix, value: stored });
+                }
                 let new = if long { ahead.new.take() } else { None };
                 Ok(Outcome::Changed { end: step.commit(new, old_pages), underfull: false })
             }

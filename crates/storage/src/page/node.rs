@@ -39,6 +39,7 @@ use std::cmp::{Ordering, Reverse};
 use std::ops::Range;
 
 use meseta_prefetch::LINE_LEN;
+use smallvec::SmallVec;
 
 use super::bytes::{PageBuffer, PageMut, PageRef};
 use super::{HEADER_LEN, PAGE_SIZE, PageKind};
@@ -58,6 +59,8 @@ const HINTS: usize = 48;
 const HINT_COUNT: usize = 16;
 const SLOTS: usize = 112;
 const SLOT_LEN: usize = 8;
+/// Values are compared in words of so many bytes.
+const WORD_LEN: usize = 8;
 const VALUE_HEADER_LEN: usize = 2;
 /// Cache lines that a search in a leaf is expected to look at some of.
 const SEARCHED_LINES: usize = 10;
@@ -410,6 +413,29 @@ impl<'p> Node<'p> {
     pub fn append_value(self, index: usize, out: &mut Vec<u8>) {
         let value = self.value_at(index);
         self.0.append_to(value.offset, value.len, out);
+    }
+
+    /// Where an entry's value differs from another one of the same length: stretches that are logged each by itself, so what
+    /// a longer one would cost is spared only where it is more than another operation costs. At least one, which may be empty.
+    pub fn changed_stretches(self, index: usize, new: &[u8]) -> SmallVec<[Range<usize>; 4]> {
+        let value = self.value_at(index);
+        debug_assert_eq!(value.len, new.len());
+        let mut stretches: SmallVec<[Range<usize>; 4]> = SmallVec::new();
+        for (word, bytes) in new.chunks(WORD_LEN).enumerate() {
+            let start = word * WORD_LEN;
+            if self.0.compare(value.offset + start, bytes.len(), bytes).is_eq() {
+                continue;
+            }
+            let end = start + bytes.len();
+            match stretches.last_mut() {
+                Some(last) if start <= last.end + WORD_LEN => last.end = end,
+                _ => stretches.push(start..end),
+            }
+        }
+        if stretches.is_empty() {
+            stretches.push(0..0);
+        }
+        stretches
     }
 
     fn slots_end(self) -> usize {
@@ -923,6 +949,32 @@ mod tests {
                 })
                 .collect();
             prop_assert_eq!(found, model.into_iter().collect::<Vec<_>>());
+        }
+
+        /// And they cost no more than the whole value would: what tells where a stretch is takes 13 bytes.
+        #[test]
+        fn changed_stretches_make_the_new_value(
+            old in prop::collection::vec(0u8..3, 1..200),
+            changes in prop::collection::vec((any::<prop::sample::Index>(), 0u8..3), 0..6),
+        ) {
+            let mut builder = NodeBuilder::new(0, PAGE_SIZE, b"", None);
+            builder.push(b"key", &old, false);
+            let mut image = builder.finish();
+            let mut new = old.clone();
+            for (at, byte) in changes {
+                let at = at.index(new.len());
+                new[at] = byte;
+            }
+            let stretches = Node(PageRef::of(&image)).changed_stretches(0, &new);
+            let logged: usize = stretches.iter().map(|stretch| 13 + stretch.len()).sum();
+            prop_assert!(!stretches.is_empty() && logged <= 13 + new.len());
+            let mut page = PageMut::of(&mut image);
+            for stretch in stretches {
+                NodeMut(&mut page).patch(0, stretch.start, &new[stretch]);
+            }
+            let mut made = Vec::new();
+            Node(page.view()).append_value(0, &mut made);
+            prop_assert_eq!(made, new);
         }
 
         #[test]
