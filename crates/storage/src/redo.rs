@@ -77,6 +77,13 @@ pub enum Op<'a> {
         /// The new upper fence.
         upper: &'a [u8],
     },
+    /// Take over the range of an empty node beside this one.
+    Widen {
+        /// The new lower fence.
+        lower: &'a [u8],
+        /// The new upper fence; `None` at the right edge of the tree.
+        upper: Option<&'a [u8]>,
+    },
     /// Set an entry of a space map.
     SetExtent {
         /// Entry.
@@ -167,6 +174,13 @@ impl<'a> Op<'a> {
                 out.extend_from_slice(&keep.to_le_bytes());
                 out.extend_from_slice(upper);
             }
+            Op::Widen { lower, upper } => {
+                for word in [lower.len() as u16, u16::from(upper.is_some())] {
+                    out.extend_from_slice(&word.to_le_bytes());
+                }
+                out.extend_from_slice(lower);
+                out.extend_from_slice(upper.unwrap_or_default());
+            }
             Op::SetExtent { index, entry } => {
                 out.extend_from_slice(&index.to_le_bytes());
                 out.extend_from_slice(&entry.owner.to_le_bytes());
@@ -191,6 +205,7 @@ impl<'a> Op<'a> {
             Op::SetKind { .. } => 8,
             Op::Note { .. } => 9,
             Op::RemoveRange { .. } => 10,
+            Op::Widen { .. } => 11,
         }
     }
 
@@ -247,6 +262,15 @@ impl<'a> Op<'a> {
             },
             9 => Op::Note { bytes: body },
             10 => Op::RemoveRange { index: word("slot")?, count: word("count")? },
+            11 => {
+                let (lower_len, has_upper) = (word("length")?, word("fence")?);
+                let (lower, upper) = body.split_at_checked(usize::from(lower_len)).ok_or("fence is cut off")?;
+                match (has_upper, upper) {
+                    (0, []) => Op::Widen { lower, upper: None },
+                    (1, upper) => Op::Widen { lower, upper: Some(upper) },
+                    _ => return Err("upper fence is and is not there".into()),
+                }
+            }
             unknown => return Err(format!("unknown operation {unknown}")),
         };
         Ok((page, op, rest))
@@ -298,6 +322,7 @@ impl<'a> Op<'a> {
             Op::Replace { index, overflow, value } => NodeMut(page).replace(usize::from(index), value, overflow),
             Op::Patch { index, offset, bytes } => NodeMut(page).patch(usize::from(index), usize::from(offset), bytes),
             Op::Truncate { keep, upper } => NodeMut(page).truncate(usize::from(keep), upper),
+            Op::Widen { lower, upper } => NodeMut(page).widen(lower, upper),
             Op::SetExtent { index, entry } => space_map::set_entry(page, index, entry),
             Op::SetKind { kind } => page.set_kind(kind),
             Op::Note { .. } => {}
@@ -375,6 +400,21 @@ impl<'a> Op<'a> {
                 }
                 Ok(())
             }
+            Op::Widen { lower, upper } => {
+                let node = node()?;
+                let is_above = match (upper, node.upper_fence()) {
+                    (None, _) => true,
+                    (Some(_), None) => false,
+                    (Some(upper), Some(old)) => *upper >= *old,
+                };
+                if *lower > *node.lower_fence() || !is_above {
+                    return Err("widening to a fence inside the node's fences".into());
+                }
+                if node.level() > 0 || !node::widened_fits(node, lower, upper) {
+                    return Err("widening to fences that do not fit".into());
+                }
+                Ok(())
+            }
             Op::SetExtent { index, .. } => match page.kind() {
                 Some(PageKind::SpaceMap) if u32::from(index) < space_map::REGION_EXTENTS => Ok(()),
                 kind => Err(format!("space map entry {index} set in a page of kind {kind:?}")),
@@ -417,6 +457,8 @@ mod tests {
         round_trip(Op::Replace { index: 2, overflow: false, value: b"v" });
         round_trip(Op::Patch { index: 2, offset: 3, bytes: b"xyz" });
         round_trip(Op::Truncate { keep: 4, upper: b"fence" });
+        round_trip(Op::Widen { lower: b"lower", upper: Some(b"upper") });
+        round_trip(Op::Widen { lower: b"", upper: Some(b"u") });
         round_trip(Op::SetExtent { index: 9, entry: Entry { owner: 5, used: 3 } });
         round_trip(Op::SetKind { kind: PageKind::Free });
         round_trip(Op::Note { bytes: b"begin" });
@@ -441,7 +483,7 @@ mod tests {
         #[test]
         fn any_record_meets_any_page_without_harm(
             body in prop::collection::vec(any::<u8>(), 0..100),
-            number in 1u8..12,
+            number in 1u8..13,
             page_bytes in prop::collection::vec(any::<u8>(), 100),
         ) {
             let mut image = PageBuffer::boxed();

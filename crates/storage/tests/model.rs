@@ -605,7 +605,7 @@ fn used_pages(store: &Store) -> u64 {
 }
 
 /// Filling and emptying a tree again and again, in any order, does not let the file grow either, and each time the
-/// tree shrinks to its root.
+/// tree shrinks to its root and a leaf.
 #[test]
 fn removed_entries_leave_their_space_to_others() {
     let store = open(&SimDisk::new(1));
@@ -662,6 +662,28 @@ fn a_queue_does_not_grow() {
     }
     assert_eq!(content(&tree).len(), LEN as usize);
     assert_sound(&store);
+}
+
+/// Undo: a queue that is emptied a stretch at a time. Its entries are logged when they come, and not again when the leaves
+/// that they have left go away, nor when nearly nothing is left and it fills again.
+#[test]
+fn a_queue_logs_each_entry_once() {
+    for len in [10, 300] {
+        let store = open(&SimDisk::new(1));
+        let tree = store.root_tree();
+        const VALUE: [u8; 200] = [1; 200];
+        const ENTRIES: u32 = 4000;
+        let began = store.log_end();
+        for n in 0..ENTRIES {
+            tree.insert(&n.to_be_bytes(), &VALUE).unwrap();
+            if n % 10 == 9 && n > len {
+                tree.remove_range(&0u32.to_be_bytes(), &(n - len).to_be_bytes(), |_| true).unwrap();
+            }
+        }
+        let logged = (store.log_end().0 - began.0) / u64::from(ENTRIES);
+        assert!(logged < VALUE.len() as u64 * 3 / 2, "{logged} bytes an entry, with {len} there");
+        assert_sound(&store);
+    }
 }
 
 /// Of a value that stays as long as it is, what changes is logged.

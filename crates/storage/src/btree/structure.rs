@@ -19,7 +19,7 @@
 
 use super::Tree;
 use super::descend::{Path, Side};
-use crate::buffer::{Exclusive, Optimistic, Restart};
+use crate::buffer::{Optimistic, Restart};
 use crate::core::Stop;
 use crate::error::Result;
 use crate::ids::PageNo;
@@ -239,49 +239,64 @@ impl Tree {
         let other = core.pool.try_exclusive(other_page, Rank::TreePage)?;
         let (left_index, left, right) =
             if other_index > index { (index, node, other) } else { (other_index, other, node) };
-        let Some(image) = self.joined(&left, &right, level) else { return Ok(Merged::No) };
-        let right_page = right.page_no();
-        let mut maps = core.space.latch_maps(&core.pool, [right_page])?;
+        let (left_node, right_node) = (Node(left.view()), Node(right.view()));
+        let (lower, upper) = (left_node.lower_fence(), right_node.upper_fence());
+        let upper = upper.as_deref();
+        if !fit_together(left_node, right_node, &lower, upper) {
+            return Ok(Merged::No);
+        }
+        // Beside an empty node the other stays as it is, and takes over its range: what it holds is not logged once more. So it
+        // is with undo, all of whose nodes end empty beside one that is full.
+        let is_left_empty = left_node.count() == 0;
+        let image = (!is_left_empty && right_node.count() > 0)
+            .then(|| self.joined(left_node, right_node, &lower, upper, left.page_no()));
+        let (stays, goes) = if is_left_empty { (right, left) } else { (left, right) };
+        let (stays_page, goes_page) = (stays.page_no(), goes.page_no());
+        let mut maps = core.space.latch_maps(&core.pool, [goes_page])?;
         let mut mtr = Mtr::begin(&core.log);
-        let (parent, left, right) = (mtr.add(parent), mtr.add(left), mtr.add(right));
-        mtr.apply_image(left, &image);
-        mtr.apply(right, Op::SetKind { kind: PageKind::Free });
-        mtr.apply(parent, Op::Remove { index: left_index as u16 + 1 });
-        core.space.unpublish(&mut mtr, &mut maps, &[right_page]);
+        let (parent, stays, goes) = (mtr.add(parent), mtr.add(stays), mtr.add(goes));
+        match &image {
+            Some(image) => mtr.apply_image(stays, image),
+            None => mtr.apply(stays, Op::Widen { lower: &lower, upper }),
+        }
+        mtr.apply(goes, Op::SetKind { kind: PageKind::Free });
+        let index = left_index as u16;
+        if is_left_empty {
+            mtr.apply(parent, Op::Patch { index, offset: 0, bytes: &stays_page.0.to_le_bytes() });
+        }
+        mtr.apply(parent, Op::Remove { index: index + 1 });
+        core.space.unpublish(&mut mtr, &mut maps, &[goes_page]);
         mtr.commit();
         drop(maps);
-        core.space.forget(&[right_page]);
+        core.space.forget(&[goes_page]);
         Ok(Merged::Yes)
     }
 
-    /// Two neighbours as one page, if they fit together. Their prefixes may be longer than that of both, so they may not
-    /// although they seemed to.
-    fn joined(&self, left: &Exclusive<'_>, right: &Exclusive<'_>, level: u8) -> Option<Box<PageBuffer>> {
-        let (left_node, right_node) = (Node(left.view()), Node(right.view()));
-        let (lower, upper) = (left_node.lower_fence(), right_node.upper_fence());
-        let prefix_len = upper.as_ref().map_or(0, |upper| common_prefix_len(&lower, upper));
-        let overhead = node::overhead_len(&lower, upper.as_deref());
-        let fill = |node: Node<'_>, overhead: usize| Fill {
-            len: overhead + node.used_len_with_prefix(prefix_len),
-            ..Fill::of(node)
-        };
-        if !fill(left_node, overhead).fits_with(&fill(right_node, 0)) {
-            return None;
-        }
-        let mut builder = NodeBuilder::new(level, left_node.capacity(), &lower, upper.as_deref());
-        builder.append_from(left_node, 0..left_node.count());
-        builder.append_from(right_node, 0..right_node.count());
+    /// Two neighbours as one page, which has this number. On entry: they fit together.
+    fn joined(
+        &self,
+        left: Node<'_>,
+        right: Node<'_>,
+        lower: &[u8],
+        upper: Option<&[u8]>,
+        page_no: PageNo,
+    ) -> Box<PageBuffer> {
+        let mut builder = NodeBuilder::new(left.level(), left.capacity(), lower, upper);
+        builder.append_from(left, 0..left.count());
+        builder.append_from(right, 0..right.count());
         let mut image = builder.finish();
-        PageMut::of(&mut image).set_header(left.page_no(), self.id, PageKind::Node, level);
-        Some(image)
+        PageMut::of(&mut image).set_header(page_no, self.id, PageKind::Node, left.level());
+        image
     }
 
-    /// A root with a single child takes the child's entries and is one level lower.
+    /// A root with a single child takes the child's entries and is one level lower; but not if that is a leaf, for then the
+    /// next entries would be copied down again. A tree that is filled at one end and emptied at the other, as undo is,
+    /// would log each of its entries twice more.
     fn try_shrink(&self, root: Optimistic<'_>) -> Result<Merged, Stop> {
         let core = &*self.core;
         let single = root.read(|page| {
             let node = Node(page);
-            (node.level() > 0 && node.count() == 1).then(|| node.child(0))
+            (node.level() > 1 && node.count() == 1).then(|| node.child(0))
         })?;
         let Some(child_page) = single else { return Ok(Merged::Root) };
         let root = root.try_upgrade(Rank::TreePage)?;
@@ -304,6 +319,17 @@ impl Tree {
         // Perhaps the new root has a single child as well.
         Err(Restart::Changed.into())
     }
+}
+
+/// Whether two neighbours fit into a page with these fences. Their prefixes may be longer than that of both, so they may
+/// not although they seemed to.
+fn fit_together(left: Node<'_>, right: Node<'_>, lower: &[u8], upper: Option<&[u8]>) -> bool {
+    let prefix_len = upper.map_or(0, |upper| common_prefix_len(lower, upper));
+    let fill = |node: Node<'_>, overhead: usize| Fill {
+        len: overhead + node.used_len_with_prefix(prefix_len),
+        ..Fill::of(node)
+    };
+    fill(left, node::overhead_len(lower, upper)).fits_with(&fill(right, 0))
 }
 
 #[cfg(test)]

@@ -559,6 +559,12 @@ fn right_fits(node: Node<'_>, keep: usize, separator: &[u8]) -> bool {
     overhead_len(separator, upper.as_deref()) + entries_len(node, keep..node.count()) <= node.capacity()
 }
 
+/// Whether all entries fit beside these fences, which the node's own lie between: less of the keys may be shared.
+pub fn widened_fits(node: Node<'_>, lower: &[u8], upper: Option<&[u8]>) -> bool {
+    let prefix_len = upper.map_or(0, |upper| common_prefix_len(lower, upper));
+    overhead_len(lower, upper) + node.used_len_with_prefix(prefix_len) <= node.capacity()
+}
+
 /// The shortest key above `left` and not above `right`.
 fn shortest_separator(left: &[u8], right: &[u8]) -> Vec<u8> {
     debug_assert!(left < right);
@@ -670,7 +676,15 @@ impl NodeMut<'_, '_> {
         self.rebuild(&lower, Some(upper), 0..keep);
     }
 
-    /// Takes `upper` as the upper fence, which only narrows the node.
+    /// Takes other fences, which the old ones lie between: those of the empty node beside it are its own now.
+    ///
+    /// On entry: it fits ([`widened_fits`]).
+    pub fn widen(&mut self, lower: &[u8], upper: Option<&[u8]>) {
+        let count = self.node().count();
+        self.rebuild(lower, upper, 0..count);
+    }
+
+    /// Takes these fences. On entry: the entries lie between them, and fit beside them.
     fn rebuild(&mut self, lower: &[u8], upper: Option<&[u8]>, entries: Range<usize>) {
         let node = self.node();
         let run = node.append_run();
