@@ -71,6 +71,8 @@ pub(crate) struct Writing {
     pub next: u64,
     /// Rows changed, for the choice of a deadlock's victim.
     pub rows: u64,
+    /// Rows have been deleted: the ones that are inserted may come into their places.
+    pub has_deleted: bool,
 }
 
 /// Ends a session's waits, from any thread, and tells what it has: for KILL and for lists of transactions.
@@ -438,7 +440,7 @@ impl Session {
         let id = self.core.begin_writer()?;
         self.core.writers.add(id, Arc::clone(&self.owner));
         self.owner.set_transaction(Some(id));
-        self.writing = Some(Writing { id, next: 0, rows: 0 });
+        self.writing = Some(Writing { id, next: 0, rows: 0, has_deleted: false });
         Ok(id)
     }
 

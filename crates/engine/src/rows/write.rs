@@ -131,12 +131,14 @@ impl Session {
         conflict_mode: Mode,
         scratch: &mut Scratch,
     ) -> Result<RowChange> {
-        // Nearly always nothing is where a new row is to be: so that is what is tried first, and looked for only if it is not so.
+        // Nearly always nothing is where a new row is to be: so that is what is tried first, and looked for only if it is not so;
+        // but who has deleted a row may be putting it back, over its tombstone.
         scratch.seen_new.iter_mut().for_each(|seen| seen.is_there = false);
-        let mut looks = false;
+        let has_deleted = self.writing.as_ref().is_some_and(|writing| writing.has_deleted);
+        let mut looked_at = usize::from(has_deleted);
         let mut oddities = 0;
         'again: loop {
-            for (position, index) in table.indexes.iter().enumerate().filter(|_| looks) {
+            for (position, index) in table.indexes.iter().enumerate().take(looked_at) {
                 let (entry, seen) = (&scratch.new[position], &mut scratch.seen_new[position]);
                 match self.find_room(index, entry, seen, conflict_mode)? {
                     Room::Free => {}
@@ -170,7 +172,7 @@ impl Session {
             if self.change_row(&writes)? == Changed::Yes {
                 return Ok(RowChange::Done);
             }
-            looks = true;
+            looked_at = table.indexes.len();
         }
     }
 
@@ -354,6 +356,9 @@ impl Session {
                 writes.push(Write { index: &index.index, key, before, new: New::Deleted });
             }
             if self.change_row(&writes)? == Changed::Yes {
+                if let Some(writing) = &mut self.writing {
+                    writing.has_deleted = true;
+                }
                 return Ok(RowChange::Done);
             }
             if !self.is_as_seen(&table.rows().index, &row.key, &row.value)? {
