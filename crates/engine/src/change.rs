@@ -31,7 +31,7 @@ use crate::lock::{Key, Mode, OnConflict, Outcome, Reach, Request};
 use crate::row::{Corrupt, VERSION_HEADER_LEN, VersionHeader};
 use crate::session::Session;
 use crate::time::State;
-use crate::undo::{EntryChange, Fate, append_change, begin_record};
+use crate::undo::{Before, Delta, EntryChange, Fate, append_change, begin_record};
 
 /// What an entry is to be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -53,6 +53,16 @@ pub struct Write<'a> {
     pub before: Option<&'a [u8]>,
     /// What it is to be.
     pub new: New<'a>,
+}
+
+impl<'a> Write<'a> {
+    /// What is to follow the entry's header.
+    fn payload(&self) -> &'a [u8] {
+        match self.new {
+            New::Payload(payload) => payload,
+            New::Deleted => self.before.and_then(|value| value.get(VERSION_HEADER_LEN..)).unwrap_or_default(),
+        }
+    }
 }
 
 /// How an attempt to change a row ended.
@@ -97,9 +107,16 @@ impl Session {
         let id = self.begin_writing()?;
         begin_record(Fate::Active, &mut self.record);
         for write in row {
-            let Write { index, key, before, new } = *write;
-            let change = EntryChange { index: index.id(), key, before, deletes: new == New::Deleted };
-            append_change(&change, &mut self.record);
+            let before = match write.before {
+                Some(value) => {
+                    let (header, payload) =
+                        VersionHeader::split_off(value).map_err(|problem| write.index.damaged(problem))?;
+                    Some(Before { header, payload: Delta::between(write.payload(), payload, &mut self.delta) })
+                }
+                None => None,
+            };
+            let deletes = write.new == New::Deleted;
+            append_change(&EntryChange { index: write.index.id(), key: write.key, before, deletes }, &mut self.record);
         }
         let number = self.append_record()?;
         for (position, write) in row.iter().enumerate() {
@@ -107,10 +124,7 @@ impl Session {
             let mut value = std::mem::take(&mut self.value);
             value.clear();
             value.extend_from_slice(&header.to_bytes());
-            value.extend_from_slice(match write.new {
-                New::Payload(payload) => payload,
-                New::Deleted => write.before.and_then(|value| value.get(VERSION_HEADER_LEN..)).unwrap_or_default(),
-            });
+            value.extend_from_slice(write.payload());
             let changed = self.change_entry(write, &value, position == 0);
             self.value = value;
             if changed? == Changed::LookAgain {

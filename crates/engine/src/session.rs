@@ -114,6 +114,8 @@ pub struct Session {
     pub(crate) writing: Option<Writing>,
     /// An undo record under way.
     pub(crate) record: Vec<u8>,
+    /// A delta that goes into it.
+    pub(crate) delta: Vec<u8>,
     /// An entry's value under way.
     pub(crate) value: Vec<u8>,
     /// An entry's value, looked at again.
@@ -145,6 +147,7 @@ impl Session {
             line,
             writing: None,
             record: Vec::new(),
+            delta: Vec::new(),
             value: Vec::new(),
             again: Vec::new(),
             scratch: Scratch::default(),

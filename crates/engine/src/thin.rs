@@ -44,7 +44,7 @@ use crate::ids::{IndexId, SlotNo, TransactionId};
 use crate::purge::{Ended, remove_entry};
 use crate::row::{Corrupt, VersionHeader};
 use crate::time::{InUse, State};
-use crate::undo::{EntryChange, UndoError, append_change, begin_record, read_record};
+use crate::undo::{Before, Delta, EntryChange, UndoError, append_change, begin_record, read_record};
 
 /// Which record.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -96,7 +96,7 @@ enum Outcome {
     Stays,
     /// It gets what a lower record said, if it still says what it did.
     Takes {
-        before: Option<Vec<u8>>,
+        before: Option<Below>,
         applied: Cell<bool>,
     },
     /// The record does not speak of the entry any more.
@@ -118,10 +118,10 @@ fn thin_record(core: &Core, id: RecordId, record: &[u8], ended: &Ended, in_use: 
     }
     let entries = changes.iter().map(|change| (change.index, change.key));
     let Some(_entries) = core.purge.try_lock_entries(entries) else { return Ok(None) };
-    let mut below = Below { core, records: Vec::new(), cuts: Vec::new() };
+    let mut lower = Lower { core, records: Vec::new(), cuts: Vec::new() };
     let mut outcomes: SmallVec<[Outcome; 4]> = SmallVec::new();
     for (position, change) in changes.iter().enumerate() {
-        outcomes.push(below.thin_change(position, change, id, ended, in_use)?);
+        outcomes.push(lower.thin_change(position, change, id, ended, in_use)?);
     }
     if outcomes.iter().all(|outcome| matches!(outcome, Outcome::Stays)) {
         return Ok(Some(true));
@@ -136,13 +136,13 @@ fn thin_record(core: &Core, id: RecordId, record: &[u8], ended: &Ended, in_use: 
             Outcome::Goes => {}
             Outcome::Takes { before, applied } if found.before == changes[position].before => {
                 applied.set(true);
-                append_change(&EntryChange { before: before.as_deref(), ..*found }, out);
+                append_change(&EntryChange { before: before.as_ref().map(Below::as_before), ..*found }, out);
             }
             // Others have thinned it since the record was read.
             Outcome::Stays | Outcome::Takes { .. } => append_change(found, out),
         }
     })?;
-    below.forget(|position| match &outcomes[position] {
+    lower.forget(|position| match &outcomes[position] {
         Outcome::Stays => None,
         Outcome::Goes => Some((changes[position].index, changes[position].key)),
         Outcome::Takes { applied, .. } => applied.get().then_some((changes[position].index, changes[position].key)),
@@ -150,8 +150,32 @@ fn thin_record(core: &Core, id: RecordId, record: &[u8], ended: &Ended, in_use: 
     Ok(Some(stays))
 }
 
+/// An entry below a version, as that version's record is to tell it.
+struct Below {
+    header: VersionHeader,
+    /// Makes its payload from that version's.
+    delta: Vec<u8>,
+}
+
+impl Below {
+    fn of(before: Before<'_>) -> Self {
+        Self { header: before.header, delta: before.payload.as_bytes().to_vec() }
+    }
+
+    fn as_before(&self) -> Before<'_> {
+        Before { header: self.header, payload: Delta::of(&self.delta) }
+    }
+
+    /// What lies below it, as the version above it is to tell that.
+    fn below(&self, before: Before<'_>) -> std::result::Result<Self, Corrupt> {
+        let mut delta = Vec::new();
+        before.payload.append_behind(Delta::of(&self.delta), &mut delta)?;
+        Ok(Self { header: before.header, delta })
+    }
+}
+
 /// The records below one, as they are needed.
-struct Below<'e> {
+struct Lower<'e> {
     core: &'e Core,
     /// Those that have been read.
     records: Vec<(RecordId, Vec<u8>)>,
@@ -159,7 +183,7 @@ struct Below<'e> {
     cuts: Vec<(RecordId, usize)>,
 }
 
-impl Below<'_> {
+impl Lower<'_> {
     /// What becomes of a change: it takes what was before the versions below it that nobody sees.
     fn thin_change(
         &mut self,
@@ -172,32 +196,30 @@ impl Below<'_> {
         let core = self.core;
         // Nobody looks at what has been dropped.
         let Some(index) = core.indexes.get(change.index) else { return Ok(Outcome::Goes) };
-        let corrupt = |problem| index.damaged(problem);
-        let mut lower: Option<Option<Vec<u8>>> = None;
-        while let Some(before) = lower.as_ref().map_or(change.before, |lower| lower.as_deref()) {
-            let (header, _) = VersionHeader::split_off(before).map_err(corrupt)?;
-            let State::Committed(from) = core.time.state_of(header.writer) else { break };
+        let (mut below, mut is_cut) = (change.before.map(Below::of), false);
+        while let Some(lowest) = &below {
+            let State::Committed(from) = core.time.state_of(lowest.header.writer) else { break };
             if in_use.is_seen(from, ended.time) {
                 break;
             }
-            let record = RecordId::of(header);
-            let Some(before) = self.before(record, change.index, change.key)? else { break };
-            lower = Some(before);
+            let record = RecordId::of(lowest.header);
+            let Some(next) = self.below(lowest, record, change.index, change.key)? else { break };
+            (below, is_cut) = (next, true);
             self.cuts.push((record, position));
         }
-        let is_nothing_below = lower.as_ref().map_or(change.before, |lower| lower.as_deref()).is_none();
-        if change.deletes && is_nothing_below {
+        if change.deletes && below.is_none() {
             // A tombstone below which there is nothing: nobody sees either, and it goes if nothing is above it.
             let is_own = |header: VersionHeader| header.deleted && RecordId::of(header) == id;
             if remove_entry(&index, change.key, &core.locks, is_own)? {
                 return Ok(Outcome::Goes);
             }
         }
-        Ok(lower.map_or(Outcome::Stays, |before| Outcome::Takes { before, applied: Cell::new(false) }))
+        Ok(if is_cut { Outcome::Takes { before: below, applied: Cell::new(false) } } else { Outcome::Stays })
     }
 
-    /// What a record says was there before it in an entry; `None` if it is gone, or does not speak of it.
-    fn before(&mut self, id: RecordId, index: IndexId, key: &[u8]) -> Result<Option<Option<Vec<u8>>>> {
+    /// What was there below a version, which names this record, of an entry; `None` if the record is gone, or does not speak
+    /// of it.
+    fn below(&mut self, version: &Below, id: RecordId, index: IndexId, key: &[u8]) -> Result<Option<Option<Below>>> {
         if !self.records.iter().any(|(read, _)| *read == id) {
             let mut record = Vec::new();
             if !self.core.undo.read(id.slot, id.transaction, id.number, &mut record)? {
@@ -209,7 +231,8 @@ impl Below<'_> {
         for change in read_record(record).map_err(|problem| id.corrupt(problem))?.1 {
             let change = change.map_err(|problem| id.corrupt(problem))?;
             if change.index == index && change.key == key {
-                return Ok(Some(change.before.map(<[u8]>::to_vec)));
+                let below = change.before.map(|before| version.below(before)).transpose();
+                return Ok(Some(below.map_err(|problem| id.corrupt(problem))?));
             }
         }
         Ok(None)

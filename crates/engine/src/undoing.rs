@@ -70,13 +70,8 @@ fn undo_entry(
 ) -> Result<()> {
     let is_ours = |header: VersionHeader| (header.writer, header.number) == (id, number);
     let corrupt = |problem| index.damaged(problem);
-    let before = match change.before {
-        Some(value) => {
-            let (header, _) = VersionHeader::split_off(value).map_err(corrupt)?;
-            if header.deleted && is_seen_by_all(core, header.writer) { None } else { Some((header, value)) }
-        }
-        None => None,
-    };
+    let is_purged = |header: VersionHeader| header.deleted && is_seen_by_all(core, header.writer);
+    let before = change.before.filter(|before| !is_purged(before.header));
     if let Some(owner) = goes_on {
         // A change that was never made may be one of an entry that somebody else has: that is not waited for.
         let is_made =
@@ -89,24 +84,33 @@ fn undo_entry(
         // It has the row already, by its header. Whoever was granted a lock before looking gives it back, and soon.
         core.locks.lock(owner, &request, OnConflict::Wait(SOON))?;
     }
-    let Some((before_header, before)) = before else {
+    let Some(before) = before else {
         remove_entry(index, change.key, &core.locks, is_ours)?;
         return Ok(());
+    };
+    let value_before = |payload: &[u8]| {
+        let mut value = before.header.to_bytes().to_vec();
+        before.payload.apply(payload, &mut value)?;
+        Ok(value)
     };
     let mut damaged = None;
     index.tree.modify(change.key, &[], |value| {
         let Some(value) = value else { return Ok(Change::Keep) };
-        Ok(match VersionHeader::split_off(value) {
-            Ok((header, _)) if is_ours(header) => Change::Put(before.to_vec().into()),
-            Ok(_) => Change::Keep,
+        let value_before = VersionHeader::split_off(value).and_then(|(header, payload)| match is_ours(header) {
+            true => value_before(payload).map(Some),
+            false => Ok(None),
+        });
+        Ok(match value_before {
+            Ok(Some(value)) => Change::Put(value.into()),
+            Ok(None) => Change::Keep,
             Err(problem) => {
                 damaged = Some(corrupt(problem));
                 Change::Keep
             }
         })
     })?;
-    if before_header.deleted && is_seen_by_all(core, before_header.writer) {
-        remove_entry(index, change.key, &core.locks, |header| header == before_header)?;
+    if is_purged(before.header) {
+        remove_entry(index, change.key, &core.locks, |header| header == before.header)?;
     }
     damaged.map_or(Ok(()), Err)
 }

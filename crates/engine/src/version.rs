@@ -23,7 +23,7 @@ use meseta_storage::StorageError;
 use crate::ids::IndexId;
 use crate::row::{Corrupt, VersionHeader};
 use crate::time::{Snapshot, Time};
-use crate::undo::{EntryChange, Slots, UndoError, read_record};
+use crate::undo::{Before, EntryChange, Slots, UndoError, read_record};
 
 /// What a snapshot sees of an entry.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -62,14 +62,16 @@ impl From<StorageError> for VersionError {
 pub struct VersionReader<'e> {
     time: &'e Time,
     undo: &'e Slots,
-    /// The last record, and the one before it.
-    records: [Vec<u8>; 2],
+    /// The last record.
+    record: Vec<u8>,
+    /// What followed the header of the last version, and of the one above it.
+    payloads: [Vec<u8>; 2],
 }
 
 impl<'e> VersionReader<'e> {
     /// A reader with nothing in its memory.
     pub fn new(time: &'e Time, undo: &'e Slots) -> Self {
-        Self { time, undo, records: Default::default() }
+        Self { time, undo, record: Vec::new(), payloads: Default::default() }
     }
 
     /// What a snapshot sees of the entry of `index` with this key and this value, as read from its tree.
@@ -85,25 +87,26 @@ impl<'e> VersionReader<'e> {
         if self.time.is_visible(header.writer, snapshot) {
             return Ok(shown(header, payload));
         }
-        let [record, spare] = &mut self.records;
+        let [older, newer] = &mut self.payloads;
+        newer.clear();
+        newer.extend_from_slice(payload);
         loop {
-            if !self.undo.read(header.slot, header.writer, header.number, spare)? {
+            if !self.undo.read(header.slot, header.writer, header.number, &mut self.record)? {
                 return Ok(Seen::Changed);
             }
-            std::mem::swap(record, spare);
-            match value_before(record, index, key).map_err(corrupt)? {
+            let before = match before(&self.record, index, key).map_err(corrupt)? {
                 None => return Ok(Seen::Changed),
                 Some(None) => return Ok(Seen::Nothing),
-                Some(Some(before)) => header = VersionHeader::split_off(before).map_err(corrupt)?.0,
-            }
+                Some(Some(before)) => before,
+            };
+            older.clear();
+            before.payload.apply(newer, older).map_err(corrupt)?;
+            header = before.header;
             if self.time.is_visible(header.writer, snapshot) {
-                break;
+                return Ok(shown(header, older));
             }
+            std::mem::swap(older, newer);
         }
-        // Found again, now that nothing is written to the memory any more.
-        let before = value_before(record, index, key).map_err(corrupt)?.flatten();
-        let (header, payload) = VersionHeader::split_off(before.unwrap_or_default()).map_err(corrupt)?;
-        Ok(shown(header, payload))
     }
 }
 
@@ -112,7 +115,7 @@ fn shown(header: VersionHeader, payload: &[u8]) -> Seen<'_> {
 }
 
 /// What a record says was there before it in an entry: `Some(None)` if nothing was, `None` if it does not speak of it.
-fn value_before<'r>(record: &'r [u8], index: IndexId, key: &[u8]) -> Result<Option<Option<&'r [u8]>>, Corrupt> {
+fn before<'r>(record: &'r [u8], index: IndexId, key: &[u8]) -> Result<Option<Option<Before<'r>>>, Corrupt> {
     let (_, changes) = read_record(record)?;
     for change in changes {
         let EntryChange { index: of, key: at, before, .. } = change?;

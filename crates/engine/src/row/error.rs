@@ -121,4 +121,7 @@ pub enum Corrupt {
     /// A version header names an undo record that does not speak of its entry.
     #[error("a version header names an undo record that does not speak of its entry")]
     Record,
+    /// A value before cannot be made from the one that came after it.
+    #[error("what was there before cannot be made from what came after it")]
+    Delta,
 }

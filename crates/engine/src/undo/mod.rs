@@ -5,8 +5,8 @@
 //! ```text
 //!   entry of a table's tree                       undo tree of slot 7
 //!   header: writer 42, slot 7, number 1  ------>  42, 0      active | committed ...; first change
-//!                                                 42, 1      [index 3, key, value before], [index 4, key, nothing] ...
-//!            value before: header  -----.         43, 0      ...
+//!                                                 42, 1      [index 3, key, before], [index 4, key, nothing] ...
+//!            before: header, delta  ----.         43, 0      ...
 //!            writer 17, slot 2, ...      '----->  (slot 2)  17, 5
 //! ```
 //!
@@ -14,6 +14,8 @@
 //! was there before. All of those entries name this record in their headers, so whoever has met one of them finds in the
 //! record the version before it, which names the record of the one before that. Rows that are inserted in a run (`rows`)
 //! share one, which lies whole in its tree's node; it may tell of some that were not inserted.
+//!
+//! What was there before is told as the difference from what the change left: the entry that names a record has the rest.
 //!
 //! # Words
 //! *Slot*: an undo tree, which a session's transactions write to. *Number*: of a record, counted from 0 in each
@@ -26,6 +28,7 @@
 //! 3. The fate is decided by one patch of one byte of record 0; the log's order decides what survives.
 //! 4. Undoing removes records from the last to the first, purge from the first to the last. So records without a record 0
 //!    are those of a committed transaction.
+//! 5. A record of an entry stands for the value whose header names it: a value does not change without its header.
 //!
 //! # When things fail
 //! Whatever storage reports is handed on. A record that cannot be decoded is [`UndoError::Corrupt`], with its place: pages
@@ -37,13 +40,15 @@
 //! visit the clustered tree.
 
 mod cut_off;
+mod delta;
 mod record;
 mod slots;
 #[cfg(test)]
 mod tests;
 
 pub use cut_off::CutOff;
-pub use record::{Changes, EntryChange, Fate, append_change, begin_record, read_record};
+pub use delta::Delta;
+pub use record::{Before, Changes, EntryChange, Fate, append_change, begin_record, read_record};
 pub use slots::{Remains, Slots};
 
 use crate::ids::{SlotNo, TransactionId};

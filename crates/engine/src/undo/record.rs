@@ -3,19 +3,20 @@
 //! ```text
 //!   fate u8 | change | change | ...                          little-endian
 //!
-//!   change:  kind u8 | index u32 | key length u16 | key | value length u32 | value before
-//!                                                       \______ with bit 0 only ________/
-//!   kind:    bit 0: an entry was there before      bit 1: a tombstone is there now
+//!   change:  kind u8 | index u32 | key length u16 | key | header before, 16 | delta length u32 | delta
+//!                                                       \_____________ with bit 2 only _____________/
+//!   kind:    bit 1: a tombstone is there now      bit 2: an entry was there before
+//!            bit 0 stood for one whose value followed in full, and is refused
 //! ```
 //!
 //! The fate counts in a transaction's record 0 only, where it is patched; elsewhere it is 0.
 //!
 //! # Invariants
-//! 1. A value before begins with a version header.
-//! 2. Decoding never panics, whatever the bytes.
+//! 1. Decoding never panics, whatever the bytes.
 
+use super::delta::Delta;
 use crate::ids::IndexId;
-use crate::row::Corrupt;
+use crate::row::{Corrupt, VERSION_HEADER_LEN, VersionHeader};
 
 /// What became of a transaction.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -46,14 +47,23 @@ pub struct EntryChange<'a> {
     pub index: IndexId,
     /// Its key.
     pub key: &'a [u8],
-    /// The entry's value before, header and all; `None` if there was no entry.
-    pub before: Option<&'a [u8]>,
+    /// The entry before; `None` if there was none.
+    pub before: Option<Before<'a>>,
     /// Whether the change left a tombstone.
     pub deletes: bool,
 }
 
-const HAD_VALUE: u8 = 1;
+/// What an entry was before it was changed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Before<'a> {
+    /// Its header.
+    pub header: VersionHeader,
+    /// Makes what followed the header from what follows it now.
+    pub payload: Delta<'a>,
+}
+
 const DELETES: u8 = 2;
+const HAD_ENTRY: u8 = 4;
 
 /// Begins a record.
 pub fn begin_record(fate: Fate, out: &mut Vec<u8>) {
@@ -63,17 +73,19 @@ pub fn begin_record(fate: Fate, out: &mut Vec<u8>) {
 
 /// Appends a change to a record.
 pub fn append_change(change: &EntryChange<'_>, out: &mut Vec<u8>) {
-    let had_value = if change.before.is_some() { HAD_VALUE } else { 0 };
+    let had_entry = if change.before.is_some() { HAD_ENTRY } else { 0 };
     let deletes = if change.deletes { DELETES } else { 0 };
-    out.push(had_value | deletes);
+    out.push(had_entry | deletes);
     out.extend_from_slice(&change.index.0.to_le_bytes());
     let key_len = u16::try_from(change.key.len()).expect("the tree refuses keys this long");
     out.extend_from_slice(&key_len.to_le_bytes());
     out.extend_from_slice(change.key);
-    if let Some(value) = change.before {
-        let len = u32::try_from(value.len()).expect("the tree refuses values this long");
+    if let Some(before) = change.before {
+        let delta = before.payload.as_bytes();
+        let len = u32::try_from(delta.len()).expect("the tree refuses values this long");
+        out.extend_from_slice(&before.header.to_bytes());
         out.extend_from_slice(&len.to_le_bytes());
-        out.extend_from_slice(value);
+        out.extend_from_slice(delta);
     }
 }
 
@@ -105,14 +117,15 @@ impl<'a> Changes<'a> {
         let index = IndexId(u32::from_le_bytes(self.take_array()?));
         let key_len = u16::from_le_bytes(self.take_array()?);
         let key = self.take(usize::from(key_len))?;
-        if kind & !(HAD_VALUE | DELETES) != 0 {
+        if kind & !(HAD_ENTRY | DELETES) != 0 {
             return Err(Corrupt::Flags);
         }
-        let before = match kind & HAD_VALUE {
+        let before = match kind & HAD_ENTRY {
             0 => None,
             _ => {
+                let header = VersionHeader::from_bytes(&self.take_array::<VERSION_HEADER_LEN>()?)?;
                 let len = u32::from_le_bytes(self.take_array()?);
-                Some(self.take(len as usize)?)
+                Some(Before { header, payload: Delta::of(self.take(len as usize)?) })
             }
         };
         Ok(EntryChange { index, key, before, deletes: kind & DELETES != 0 })
@@ -139,25 +152,36 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::ids::{SlotNo, TransactionId};
 
     #[derive(Clone, Debug)]
     struct Owned {
         index: u32,
         key: Vec<u8>,
-        kind: u8,
-        value: Vec<u8>,
+        deletes: bool,
+        writer: Option<u64>,
+        delta: Vec<u8>,
     }
 
     impl Owned {
         fn as_change(&self) -> EntryChange<'_> {
-            let before = (self.kind & HAD_VALUE != 0).then_some(self.value.as_slice());
-            EntryChange { index: IndexId(self.index), key: &self.key, before, deletes: self.kind & DELETES != 0 }
+            let before = self.writer.map(|writer| Before {
+                header: VersionHeader {
+                    writer: TransactionId(writer),
+                    deleted: writer % 2 == 0,
+                    slot: SlotNo(3),
+                    number: 4,
+                },
+                payload: Delta::of(&self.delta),
+            });
+            EntryChange { index: IndexId(self.index), key: &self.key, before, deletes: self.deletes }
         }
     }
 
     fn owned() -> impl Strategy<Value = Owned> {
         let bytes = || proptest::collection::vec(any::<u8>(), 0..40);
-        (any::<u32>(), bytes(), 0u8..4, bytes()).prop_map(|(index, key, kind, value)| Owned { index, key, kind, value })
+        (any::<u32>(), bytes(), any::<bool>(), any::<Option<u64>>(), bytes())
+            .prop_map(|(index, key, deletes, writer, delta)| Owned { index, key, deletes, writer, delta })
     }
 
     fn encoded(fate: Fate, changes: &[Owned]) -> Vec<u8> {
@@ -209,7 +233,9 @@ mod tests {
     #[test]
     fn a_fate_or_a_kind_that_means_nothing_is_refused() {
         assert_eq!(read_record(&[3]).map(|_| ()), Err(Corrupt::Flags));
-        let kind = [0, 4, 0, 0, 0, 0, 0, 0];
-        assert_eq!(read_record(&kind).unwrap().1.next(), Some(Err(Corrupt::Flags)));
+        for kind in [1, 8] {
+            let record = [0, kind, 0, 0, 0, 0, 0, 0];
+            assert_eq!(read_record(&record).unwrap().1.next(), Some(Err(Corrupt::Flags)));
+        }
     }
 }

@@ -7,6 +7,7 @@ use meseta_storage::{Background, Store, StoreOptions};
 
 use super::*;
 use crate::ids::IndexId;
+use crate::row::VersionHeader;
 
 fn store(disk: &SimDisk) -> Store {
     let options = StoreOptions {
@@ -26,9 +27,10 @@ fn slots(store: &Store) -> (Slots, Vec<meseta_storage::TreeId>) {
     (Slots::new(trees), ids)
 }
 
-fn record(fate: Fate, key: &[u8], before: Option<&[u8]>) -> Vec<u8> {
+fn record(fate: Fate, key: &[u8], delta: Option<&[u8]>) -> Vec<u8> {
     let mut record = Vec::new();
     begin_record(fate, &mut record);
+    let before = delta.map(|delta| Before { header: VersionHeader::BUILT, payload: Delta::of(delta) });
     append_change(&EntryChange { index: IndexId(5), key, before, deletes: before.is_some() }, &mut record);
     record
 }
