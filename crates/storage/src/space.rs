@@ -17,7 +17,7 @@
 //! 3. No I/O happens under the `Space` mutex; the file grows under `Extend`, where no latch is held.
 //! 4. A region's map page is formatted, and logged, before any other page of the region is handed out.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use smallvec::SmallVec;
@@ -411,12 +411,17 @@ impl Space {
     }
 }
 
-/// Pages as extents with one bit each.
-fn by_extent(pages: impl Iterator<Item = PageNo>) -> BTreeMap<ExtentNo, u8> {
-    let mut extents = BTreeMap::new();
-    for page in pages {
-        *extents.entry(ExtentNo::of(page)).or_default() |= page_bit(page);
-    }
+/// Pages as extents with one bit each, in ascending order. Most changes of a tree have none.
+fn by_extent(pages: impl Iterator<Item = PageNo>) -> SmallVec<[(ExtentNo, u8); 4]> {
+    let mut extents: SmallVec<[(ExtentNo, u8); 4]> = pages.map(|page| (ExtentNo::of(page), page_bit(page))).collect();
+    extents.sort_unstable();
+    extents.dedup_by(|next, one| {
+        let is_same = next.0 == one.0;
+        if is_same {
+            one.1 |= next.1;
+        }
+        is_same
+    });
     extents
 }
 
