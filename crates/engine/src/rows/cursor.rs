@@ -83,6 +83,7 @@ impl Session {
 struct Consistent {
     /// It knows where the range ends, on the way up.
     cursor: Cursor,
+    has_keys: bool,
     range: KeyRange,
     direction: Direction,
     is_started: bool,
@@ -118,8 +119,22 @@ impl<'t> RowCursor<'t> {
         let fetches = !index.layout.is_clustered && !index.layout.covers(columns);
         let end = if direction == Direction::Ascending { range.to.take() } else { None };
         let cursor = index.index.tree.cursor().before(end);
-        let source = Source::Consistent(Consistent { cursor, range, direction, is_started: false, older: None });
+        let source =
+            Source::Consistent(Consistent { cursor, has_keys: true, range, direction, is_started: false, older: None });
         Self { table, index, source, fetches, row: FoundRow::default() }
+    }
+
+    /// For who reads these columns, and asks for no keys: where rows and columns are found without keys, none are put together.
+    pub fn without_keys(mut self, mut columns: impl Iterator<Item = u16>) -> Self {
+        if let Source::Consistent(read) = &mut self.source
+            && read.direction == Direction::Ascending
+            && self.index.layout.is_clustered
+            && columns.all(|column| self.index.layout.is_stored(column))
+        {
+            read.has_keys = false;
+            read.cursor.drop_keys();
+        }
+        self
     }
 
     /// A read of newest versions, which are locked.
@@ -206,7 +221,8 @@ impl<'t> RowCursor<'t> {
         Ok(match &self.source {
             Source::Consistent(consistent) if !self.fetches => {
                 let newest = || &consistent.cursor.value()[VERSION_HEADER_LEN..];
-                (self.index, consistent.cursor.key(), consistent.older.as_deref().unwrap_or_else(newest))
+                let key = if consistent.has_keys { consistent.cursor.key() } else { &[] };
+                (self.index, key, consistent.older.as_deref().unwrap_or_else(newest))
             }
             Source::Consistent(_) => (rows, &self.row.key, &self.row.value),
             Source::Locking(_) => {
@@ -228,7 +244,7 @@ fn next_consistent(
 ) -> Result<bool> {
     let snapshot = session.snapshot();
     let is_uncommitted = session.isolation() == Isolation::ReadUncommitted;
-    if index.build.is_some() || snapshot.time < index.usable_from {
+    if !read.is_started && (index.build.is_some() || snapshot.time < index.usable_from) {
         return Err(EngineError::TableChanged);
     }
     while read.step()? {
@@ -273,7 +289,9 @@ fn find_older(
 ) -> Result<bool> {
     let mut versions = VersionReader::new(&session.core.time, &session.core.undo);
     let Consistent { cursor, older, .. } = read;
-    let (key, newest) = (cursor.key(), cursor.value());
+    let (mut key, newest) = (Vec::new(), cursor.value());
+    cursor.copy_key(&mut key);
+    let key = key.as_slice();
     match versions.seen(snapshot, index.index.id(), key, newest)? {
         Seen::Nothing => {}
         Seen::Payload(payload) => *older = Some(payload.to_vec()),

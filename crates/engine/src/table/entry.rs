@@ -156,6 +156,11 @@ impl EntryLayout {
         columns.all(|column| self.is_told[usize::from(column)])
     }
 
+    /// Whether a column is behind the key, and not in it.
+    pub(crate) fn is_stored(&self, column: u16) -> bool {
+        self.stored_at[usize::from(column)] != NOT_STORED
+    }
+
     /// What a part of the index has of a column's value.
     fn indexed<'v>(
         &self,

@@ -647,7 +647,7 @@ fn bounds_rows(
                 one_row(source, table, handle, &key, implied, outer, row, running, spare, sink)?
             }
             bounds => {
-                let Some(cursor) = cursor_of(table, handle, bounds, locking) else { continue };
+                let Some(cursor) = cursor_of(table, handle, bounds, locking, implied) else { continue };
                 cursor_rows(source, table, cursor, implied, outer, row, running, spare, |running, found, row| {
                     // What is to be changed is kept while it is shown.
                     if let Some(kept) = source.keeps_row {
@@ -670,11 +670,12 @@ fn cursor_of<'t>(
     handle: &'t TableHandle,
     bounds: Bounds,
     locking: Option<Locking>,
+    implied: ConditionSet,
 ) -> Option<RowCursor<'t>> {
     let (index, direction) = (table.access.index, table.access.direction);
     let consistent = |range| {
-        let columns = table.columns.iter().copied();
-        RowCursor::consistent(handle, index, range, direction, columns)
+        let cursor = RowCursor::consistent(handle, index, range, direction, table.columns.iter().copied());
+        cursor.without_keys(table.columns_where(implied).iter().copied())
     };
     Some(match (bounds, locking) {
         (Bounds::Empty, _) => return None,
@@ -837,7 +838,7 @@ pub fn rows_of_table(
     let mut spare = Spare::take();
     let (stretches, implied) = bounds(table, empty, &[], running)?;
     for bounds in stretches {
-        let Some(cursor) = cursor_of(table, handle, bounds, locking) else { continue };
+        let Some(cursor) = cursor_of(table, handle, bounds, locking, implied) else { continue };
         if cursor_rows(source, table, cursor, implied, &[], empty, running, &mut spare, &mut *show)?.is_break() {
             break;
         }

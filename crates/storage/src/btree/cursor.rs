@@ -1,15 +1,16 @@
 //! Cursors: walking a range of keys, forward or backward, while other threads change the tree.
 //!
-//! A cursor holds no latch between calls. It copies a batch of entries out of one leaf, checks that the leaf did not
-//! change meanwhile, and hands them out from its own memory. For the next batch it goes on in the same leaf if that
-//! is unchanged, and otherwise finds its place again by the last key. So it survives splits and merges, visits keys
-//! in order, none twice, and every key that was there all the time.
+//! A cursor holds no latch between calls. It copies a batch of entries out of one leaf (`page::node::copies`), checks that
+//! the leaf did not change meanwhile, and hands them out from its own memory. For the next batch it goes on in the same
+//! leaf if that is unchanged, and otherwise finds its place again by the last key. So it survives splits and merges, visits
+//! keys in order, none twice, and every key that was there all the time.
 //!
 //! Batches begin small and grow: a look at one row copies a few entries, a scan most of a leaf. Crossing from leaf
 //! to leaf repeatedly, the cursor has the following leaves read ahead. A cursor that is told where its range ends compares
 //! each leaf with that once, and not each key, and copies nothing beyond.
 
 use std::cmp::Ordering;
+use std::ops::Range;
 
 use super::Tree;
 use super::descend::Side;
@@ -18,15 +19,13 @@ use crate::core::Stop;
 use crate::error::Result;
 use crate::ids::PageNo;
 use crate::latch::Version;
-use crate::page::node::Node;
+use crate::page::node::{EntryCopies, Node};
 use crate::page::overflow::Reference;
 use crate::rank::Rank;
 
 const FIRST_BATCH: usize = 8;
-const BATCH_GROWTH: usize = 2;
+const BATCH_GROWTH: usize = 4;
 const BATCH_MAX: usize = 128;
-/// So many entries are on their way to the processor's caches while one is copied.
-const PREFETCH_DISTANCE: usize = 8;
 /// Leaves crossed before reading ahead, how many are read, and how often.
 const READ_AHEAD_AFTER: u32 = 2;
 const READ_AHEAD_LEAVES: usize = 32;
@@ -38,31 +37,11 @@ enum Direction {
     Backward,
 }
 
-/// An entry in the batch's memory: the key, then the value.
-#[derive(Clone, Copy)]
-struct Entry {
-    at: u32,
-    key_len: u16,
-    value_len: u16,
-    overflow: bool,
-}
-
-impl Entry {
-    fn key(self, bytes: &[u8]) -> &[u8] {
-        &bytes[self.at as usize..][..usize::from(self.key_len)]
-    }
-
-    fn value(self, bytes: &[u8]) -> &[u8] {
-        &bytes[self.at as usize + usize::from(self.key_len)..][..usize::from(self.value_len)]
-    }
-}
-
 /// A batch's memory, handed from cursor to cursor of a thread: opening one allocates nothing.
 #[derive(Default)]
 struct Batch {
-    bytes: Vec<u8>,
-    entries: Vec<Entry>,
-    prefix: Vec<u8>,
+    entries: EntryCopies,
+    key: Vec<u8>,
 }
 
 thread_local! {
@@ -93,11 +72,15 @@ enum Behind {
 pub struct Cursor {
     tree: Tree,
     direction: Direction,
-    bytes: Vec<u8>,
-    entries: Vec<Entry>,
-    prefix: Vec<u8>,
+    entries: EntryCopies,
     /// The current entry; beyond the last one when the cursor is on none.
     at: usize,
+    /// Where its value is in what was copied; or, if it is a long one, what says where that is.
+    value: Range<usize>,
+    is_long: bool,
+    /// Its key, if keys are asked for.
+    key: Vec<u8>,
+    has_keys: bool,
     behind: Behind,
     batch: usize,
     first_batch: usize,
@@ -124,15 +107,17 @@ enum From<'k> {
 
 impl Cursor {
     pub(super) fn new(tree: Tree) -> Self {
-        let Batch { bytes, mut entries, prefix } = SPARE.take();
+        let Batch { mut entries, key } = SPARE.take();
         entries.clear();
         Self {
             tree,
             direction: Direction::Forward,
-            bytes,
             entries,
-            prefix,
             at: 0,
+            value: 0..0,
+            is_long: false,
+            key,
+            has_keys: true,
             behind: Behind::End,
             batch: FIRST_BATCH,
             first_batch: FIRST_BATCH,
@@ -147,6 +132,11 @@ impl Cursor {
     pub fn for_one(mut self) -> Self {
         self.first_batch = 1;
         self
+    }
+
+    /// For who looks at values alone: keys are not put together, and [`Cursor::key`] must not be called.
+    pub fn drop_keys(&mut self) {
+        self.has_keys = false;
     }
 
     /// On the way forward there are no entries from this key on.
@@ -182,21 +172,30 @@ impl Cursor {
 
     /// Whether the cursor is on an entry.
     pub fn is_on_entry(&self) -> bool {
-        self.at < self.entries.len()
+        self.at < self.entries.count()
     }
 
-    /// The current entry's key. Panics when the cursor is on none.
+    /// The current entry's key. Panics when the cursor is on none, or has no keys.
     pub fn key(&self) -> &[u8] {
-        self.entries[self.at].key(&self.bytes)
+        assert!(self.has_keys && self.is_on_entry(), "there is an entry whose key was asked for");
+        &self.key
+    }
+
+    /// Replaces `key` by the current entry's. Panics when the cursor is on none.
+    pub fn copy_key(&self, key: &mut Vec<u8>) {
+        self.entries.key_into(self.at, key);
+    }
+
+    fn key_at(&self, at: usize) -> Vec<u8> {
+        let mut key = Vec::new();
+        self.entries.key_into(at, &mut key);
+        key
     }
 
     /// The current entry's value. Panics when the cursor is on none.
     pub fn value(&self) -> &[u8] {
-        let entry = self.entries[self.at];
-        if entry.overflow {
-            return &self.long;
-        }
-        entry.value(&self.bytes)
+        assert!(self.is_on_entry(), "a cursor on no entry has no value");
+        if self.is_long { &self.long } else { self.entries.bytes(self.value.clone()) }
     }
 
     /// Goes to the next entry. False, and on no entry, behind the last one. After an error the cursor is on no entry,
@@ -215,18 +214,28 @@ impl Cursor {
 
     #[inline]
     fn step(&mut self, direction: Direction) -> Result<bool> {
+        if direction == self.direction && self.at + 1 < self.entries.count() {
+            self.at += 1;
+            self.look();
+            if !self.is_long {
+                return Ok(true);
+            }
+            self.at -= 1;
+        }
+        self.step_beyond(direction)
+    }
+
+    /// A step that does not end on a short entry of the batch.
+    fn step_beyond(&mut self, direction: Direction) -> Result<bool> {
         if !self.is_on_entry() {
             let Some(key) = self.failed_behind.take() else { return Ok(false) };
             return self.start_beside(key, direction);
         }
         if direction != self.direction {
-            return self.start_beside(self.key().to_vec(), direction);
+            return self.start_beside(self.key_at(self.at), direction);
         }
+        let last = self.key_at(self.at);
         self.at += 1;
-        if self.is_on_entry() && !self.entries[self.at].overflow {
-            return Ok(true);
-        }
-        let last = self.entries[self.at - 1].key(&self.bytes).to_vec();
         let stepped = if self.is_on_entry() { self.land() } else { self.refill(&last) };
         self.note_failure(stepped, last)
     }
@@ -248,21 +257,30 @@ impl Cursor {
         stepped
     }
 
-    /// Makes the entry that the cursor has come to ready to be read.
+    /// Looks at the entry that the cursor has come to.
     #[inline]
+    fn look(&mut self) {
+        (self.value, self.is_long) = self.entries.value_at(self.at);
+        if self.has_keys {
+            self.entries.key_into(self.at, &mut self.key);
+        }
+    }
+
+    /// Makes the entry that the cursor has come to ready to be read.
     fn land(&mut self) -> Result<bool> {
-        let entry = self.entries[self.at];
-        if entry.overflow { self.land_on_long(entry) } else { Ok(true) }
+        self.look();
+        if self.is_long { self.read_long() } else { Ok(true) }
     }
 
     #[cold]
-    fn land_on_long(&mut self, entry: Entry) -> Result<bool> {
-        let reference = Reference::decode(entry.value(&self.bytes)).expect("a validated leaf holds whole references");
+    fn read_long(&mut self) -> Result<bool> {
+        let reference = self.entries.bytes(self.value.clone());
+        let reference = Reference::decode(reference).expect("a validated leaf holds whole references");
         if self.tree.read_pages(reference, &mut self.long)?.is_some() {
             return Ok(true);
         }
         // Replaced or removed since the batch was copied: as the entry is now, or the one behind it.
-        let key = self.key().to_vec();
+        let key = self.key_at(self.at);
         if self.tree.read_long(&key, &mut self.long)? {
             return Ok(true);
         }
@@ -374,34 +392,18 @@ impl Cursor {
         find: impl FnOnce(Node<'_>) -> usize,
         known_end: Option<usize>,
     ) -> Result<(), Restart> {
-        let Self { bytes, entries, prefix, batch, direction, end: range_end, .. } = self;
+        let Self { entries, batch, direction, end: range_end, .. } = self;
         let range_end = range_end.as_deref();
         let (last, behind) = leaf.read(|page| {
-            bytes.clear();
-            entries.clear();
-            prefix.clear();
             let node = Node(page);
-            node.append_prefix(prefix);
             let count = node.count();
-            let mut copy_entry = |index: usize| {
-                let at = bytes.len() as u32;
-                let lens = node.append_entry(index, prefix, bytes);
-                let (key_len, value_len) = (lens.key as u16, lens.value as u16);
-                entries.push(Entry { at, key_len, value_len, overflow: lens.overflow });
-            };
             match direction {
                 Direction::Forward => {
                     let find_end = || range_end.map_or(count, |end| node.count_below(end));
                     let last = known_end.unwrap_or_else(find_end).min(count);
                     let from = find(node).min(last);
                     let end = (from + *batch).min(last);
-                    let len = node.mean_entry_len();
-                    let mut ahead = (from..last).map(|index| node.prefetch_entry(index, len));
-                    ahead.by_ref().take(PREFETCH_DISTANCE).for_each(drop);
-                    for index in from..end {
-                        ahead.next();
-                        copy_entry(index);
-                    }
+                    entries.copy(node, from..end, false);
                     let is_beyond = |fence: &Vec<u8>| range_end.is_some_and(|end| end <= fence.as_slice());
                     let behind = match end.cmp(&last) {
                         Ordering::Less => Ok(end),
@@ -413,7 +415,7 @@ impl Cursor {
                 Direction::Backward => {
                     let from = find(node).min(count);
                     let end = from.saturating_sub(*batch);
-                    (end..from).rev().for_each(&mut copy_entry);
+                    entries.copy(node, end..from, true);
                     let fence = || Some(node.lower_fence()).filter(|fence| !fence.is_empty());
                     (0, if end > 0 { Ok(end) } else { Err(fence()) })
                 }
@@ -431,11 +433,6 @@ impl Cursor {
 
 impl Drop for Cursor {
     fn drop(&mut self) {
-        let batch = Batch {
-            bytes: std::mem::take(&mut self.bytes),
-            entries: std::mem::take(&mut self.entries),
-            prefix: std::mem::take(&mut self.prefix),
-        };
-        SPARE.set(batch);
+        SPARE.set(Batch { entries: std::mem::take(&mut self.entries), key: std::mem::take(&mut self.key) });
     }
 }

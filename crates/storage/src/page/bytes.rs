@@ -66,6 +66,28 @@ mod racy {
         unsafe {
             if len >= 8 {
                 let mut at = 0;
+                // Four at a time: of a row's bytes a loop over each sixteen would execute three times as many instructions.
+                #[cfg(target_arch = "x86_64")]
+                while at + 64 <= len {
+                    use std::arch::x86_64::{__m128i, _mm_storeu_si128};
+                    let (one, two, three, four): (__m128i, __m128i, __m128i, __m128i);
+                    asm!(
+                        "movdqu {0}, xmmword ptr [{4}]",
+                        "movdqu {1}, xmmword ptr [{4} + 16]",
+                        "movdqu {2}, xmmword ptr [{4} + 32]",
+                        "movdqu {3}, xmmword ptr [{4} + 48]",
+                        out(xmm_reg) one,
+                        out(xmm_reg) two,
+                        out(xmm_reg) three,
+                        out(xmm_reg) four,
+                        in(reg) from.add(at),
+                        options(pure, readonly, nostack, preserves_flags)
+                    );
+                    for (index, value) in [one, two, three, four].into_iter().enumerate() {
+                        _mm_storeu_si128(to.add(at + 16 * index).cast(), value);
+                    }
+                    at += 64;
+                }
                 #[cfg(target_arch = "x86_64")]
                 while at + 16 <= len {
                     let value: std::arch::x86_64::__m128i;

@@ -34,6 +34,7 @@
 //! Graefe, "Modern B-Tree Techniques" (2011), for fences and prefix truncation; Leis et al. for heads and hints.
 
 mod builder;
+mod copies;
 
 use std::cmp::{Ordering, Reverse};
 use std::ops::Range;
@@ -46,6 +47,7 @@ use super::{HEADER_LEN, PAGE_SIZE, PageKind};
 use crate::ids::{PageNo, TreeId};
 
 pub use builder::NodeBuilder;
+pub use copies::EntryCopies;
 
 const COUNT: usize = 24;
 const HEAP_START: usize = 26;
@@ -143,17 +145,6 @@ pub struct ValueAt {
     /// Bytes.
     pub len: usize,
     /// The bytes are an overflow reference, not the value itself.
-    pub overflow: bool,
-}
-
-/// The lengths of an entry that was copied.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct EntryLens {
-    /// Bytes of the key.
-    pub key: usize,
-    /// Bytes of the value or reference.
-    pub value: usize,
-    /// What was copied is an overflow reference.
     pub overflow: bool,
 }
 
@@ -370,22 +361,6 @@ impl<'p> Node<'p> {
         self.0.append_to(self.lower_at().0, self.prefix_len(), out);
     }
 
-    /// Appends an entry to `out`: whole key, then value (or overflow reference). `prefix` is what `append_prefix` gave.
-    /// Suffix and value lie side by side in the heap, so this is one copy.
-    #[inline]
-    pub fn append_entry(self, index: usize, prefix: &[u8], out: &mut Vec<u8>) -> EntryLens {
-        let slot = self.slot(index);
-        let word = self.0.u16(slot.offset);
-        let value_len = usize::from(word & !OVERFLOW_FLAG);
-        out.extend_from_slice(prefix);
-        let before = out.len();
-        self.0.append_to(slot.offset + VALUE_HEADER_LEN, slot.suffix_len + value_len, out);
-        // A racing reader may have been cut short at the page's end; the lengths must agree with what was copied.
-        let copied = out.len() - before;
-        let suffix_len = slot.suffix_len.min(copied);
-        EntryLens { key: prefix.len() + suffix_len, value: copied - suffix_len, overflow: word & OVERFLOW_FLAG != 0 }
-    }
-
     /// Has what a search reads first brought near: header, hints, and as many slots as rows of some 200 bytes need.
     #[inline(always)]
     pub fn prefetch_search(self) {
@@ -394,17 +369,16 @@ impl<'p> Node<'p> {
         }
     }
 
-    /// Has the first `len` bytes of an entry brought near: somebody will soon read them.
+    /// Has `len` bytes brought near: somebody will soon read them.
     #[inline(always)]
-    pub fn prefetch_entry(self, index: usize, len: usize) {
-        let offset = self.slot(index).offset;
+    fn prefetch(self, offset: usize, len: usize) {
         for line in (0..len).step_by(LINE_LEN) {
             self.0.prefetch(offset + line);
         }
     }
 
     /// The bytes of an entry, on average.
-    pub fn mean_entry_len(self) -> usize {
+    fn mean_entry_len(self) -> usize {
         self.capacity().saturating_sub(self.field(HEAP_START)) / self.count().max(1)
     }
 
