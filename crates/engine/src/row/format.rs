@@ -208,37 +208,36 @@ pub struct RowRef<'a> {
     columns: usize,
     /// Bytes of an end: 2 or 4.
     end_len: usize,
-    nulls: &'a [u8],
-    fixed: &'a [u8],
-    ends: &'a [u8],
-    heap: &'a [u8],
+    bytes: &'a [u8],
+    /// Where the sections behind the null bits begin.
+    fixed_at: usize,
+    ends_at: usize,
+    heap_at: usize,
 }
 
 impl<'a> RowRef<'a> {
     /// Looks at the row's head, and whether its sections are all there.
-    #[inline]
+    #[inline(always)]
     pub fn new(layout: &'a RowLayout, row: &'a [u8]) -> Result<Self, Corrupt> {
-        let (head, body) = row.split_first_chunk().ok_or(Corrupt::Truncated)?;
-        let head = u16::from_le_bytes(*head);
+        let head = u16::from_le_bytes(*row.first_chunk().ok_or(Corrupt::Truncated)?);
         let (columns, wide) = (usize::from(head & COUNT_MASK), head & WIDE != 0);
         if columns < layout.columns_min {
             return Err(Corrupt::ColumnCount);
         }
         let sums = if columns == layout.places.len() {
-            layout.sums
+            &layout.sums
         } else {
             // An older row: the sums before the first column that it does not have.
-            layout.places.get(columns).ok_or(Corrupt::ColumnCount)?.sums
+            &layout.places.get(columns).ok_or(Corrupt::ColumnCount)?.sums
         };
         let end_len = if wide { 4 } else { 2 };
-        let ends_len = sums.variable as usize * end_len;
-        let split = |bytes: &'a [u8], len| bytes.split_at_checked(len).ok_or(Corrupt::Truncated);
-        let (nulls, body) = split(body, sums.null_bytes())?;
-        let (fixed, body) = split(body, sums.fixed_len as usize)?;
-        let (ends, heap) = split(body, ends_len)?;
-        let row = Self { layout, columns, end_len, nulls, fixed, ends, heap };
-        let heap_len = if sums.variable == 0 { 0 } else { row.end(sums.variable as usize - 1) };
-        match heap.len().cmp(&heap_len) {
+        let fixed_at = HEAD_LEN + sums.null_bytes();
+        let ends_at = fixed_at + sums.fixed_len as usize;
+        let heap_at = ends_at + sums.variable as usize * end_len;
+        let heap_len = row.len().checked_sub(heap_at).ok_or(Corrupt::Truncated)?;
+        let row = Self { layout, columns, end_len, bytes: row, fixed_at, ends_at, heap_at };
+        let told_len = if sums.variable == 0 { 0 } else { row.end(sums.variable as usize - 1) };
+        match heap_len.cmp(&told_len) {
             std::cmp::Ordering::Less => Err(Corrupt::Truncated),
             std::cmp::Ordering::Equal => Ok(row),
             std::cmp::Ordering::Greater => Err(Corrupt::Trailing),
@@ -270,12 +269,12 @@ impl<'a> RowRef<'a> {
     /// Indexes without a check of their own are inside their section since the column is one of the row's.
     #[inline(always)]
     fn written(&self, column: usize) -> Result<Value<'a>, Corrupt> {
-        let Place { column, sums } = self.layout.places[column];
+        let Place { column, sums } = &self.layout.places[column];
         let bit = sums.nullable as usize;
-        if column.nullable && self.nulls[bit / 8] >> (bit % 8) & 1 == 1 {
+        if column.nullable && self.bytes[HEAD_LEN + bit / 8] >> (bit % 8) & 1 == 1 {
             return Ok(Value::Null);
         }
-        let fixed = &self.fixed[sums.fixed_len as usize..];
+        let fixed = &self.bytes[self.fixed_at + sums.fixed_len as usize..];
         Ok(match column.column_type {
             ColumnType::Signed(width) => Value::Signed(width.extend_sign(width.read(fixed))),
             ColumnType::Unsigned(width) => Value::Unsigned(width.read(fixed)),
@@ -297,7 +296,8 @@ impl<'a> RowRef<'a> {
             ColumnType::Variable { max_len } => {
                 let number = sums.variable as usize;
                 let begin = if number == 0 { 0 } else { self.end(number - 1) };
-                let bytes = self.heap.get(begin..self.end(number)).ok_or(Corrupt::Ends)?;
+                let (begin, end) = (self.heap_at + begin, self.heap_at + self.end(number));
+                let bytes = self.bytes.get(begin..end).ok_or(Corrupt::Ends)?;
                 if bytes.len() > max_len as usize {
                     return Err(Corrupt::TooLong);
                 }
@@ -309,9 +309,9 @@ impl<'a> RowRef<'a> {
     #[inline]
     fn end(&self, number: usize) -> usize {
         if self.end_len == 4 {
-            IntegerWidth::Four.read(&self.ends[4 * number..]) as usize
+            IntegerWidth::Four.read(&self.bytes[self.ends_at + 4 * number..]) as usize
         } else {
-            IntegerWidth::Two.read(&self.ends[2 * number..]) as usize
+            IntegerWidth::Two.read(&self.bytes[self.ends_at + 2 * number..]) as usize
         }
     }
 }
