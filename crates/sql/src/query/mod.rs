@@ -25,6 +25,7 @@ mod key_numbers;
 mod materialized;
 mod measure;
 mod plan;
+mod projection;
 mod recursive;
 mod rollup;
 mod run;

@@ -10,7 +10,7 @@
 //!
 //! # Invariants
 //! 1. A row that is shown is valid until the call returns.
-//! 2. A kill is noticed between two rows.
+//! 2. A kill is noticed between two rows; where they come from a table, before the first, and then after a few more each time.
 
 use std::cell::RefCell;
 use std::ops::ControlFlow;
@@ -33,6 +33,7 @@ use super::inside::Running;
 use super::plan::{
     Access, Body, ConditionSet, Join, LimitPlan, LockingPlan, QueryPlan, SelectPlan, Source, SourceKind, TableSource,
 };
+use super::projection::{Projection, SpareMemory, values_in};
 use super::sort::Kept;
 use super::spare::{Memory, Spare, recycle};
 use super::table::KnownTable;
@@ -55,10 +56,6 @@ pub type Sink<'s> = dyn FnMut(&mut Running<'_>, &[Datum<'_>]) -> Result<Flow> + 
 
 /// Rows of the queries around one, the next one out last.
 pub type Outer<'o> = &'o [&'o [Datum<'o>]];
-
-/// Up to so many rows of a DISTINCT that are put in order anyway are compared with their neighbours then, and not with all
-/// that were shown: that takes less than half of the time where most are different, and more memory for so many rows at most.
-const FEW_ROWS: usize = 1024;
 
 /// Runs a query, and shows its rows.
 pub fn run_query(plan: &QueryPlan, outer: Outer<'_>, running: &mut Running<'_>, sink: &mut Sink<'_>) -> Result<()> {
@@ -105,7 +102,7 @@ fn run_ordered(plan: &QueryPlan, outer: Outer<'_>, running: &mut Running<'_>, si
     let mut of_row = Spare::take();
     run_body(plan, outer, running, &mut |running, row| {
         of_row.arena.reset();
-        let keys = evaluate_all(plan.order.iter().map(|key| &key.value), row, outer, running, &of_row.arena)?;
+        let keys = evaluate_all(values_in(&plan.order), row, outer, running, &of_row.arena)?;
         kept.add(&keys, row).ok_or_else(out_of_memory)?;
         Ok(MORE)
     })?;
@@ -187,7 +184,7 @@ where
 
 /// Appends the values of some expressions.
 #[inline]
-fn evaluate_into<'v, 'e>(
+pub fn evaluate_into<'v, 'e>(
     values: &mut Vec<Datum<'v>>,
     expressions: impl Iterator<Item = &'v Expr>,
     row: &'v [Datum<'v>],
@@ -274,75 +271,14 @@ fn run_select(plan: &SelectPlan, outer: Outer<'_>, running: &mut Running<'_>, si
         running.materialized = around;
         Ok(())
     };
-    // What is shown of a row, and what it is ordered by.
-    let mut drops_equals_late = plan.is_ordered_by_items;
-    let mut distinct = plan.distinct.then(|| group::Distinct::new(&plan.items, &arena));
-    let mut kept = (!plan.order.is_empty()).then(|| Kept::new(&arena, &plan.order, running.inside.memory_limit));
-    let mut show = |running: &mut Running<'_>, row: &[Datum<'_>]| -> Result<Flow> {
-        spare.reset();
-        if !holds(&plan.having, row, outer, running, spare)? {
-            return Ok(MORE);
-        }
-        if plan.late_items
-            && let Some(kept) = &mut kept
-        {
-            let keys = evaluate_all(plan.order.iter().map(|key| &key.value), row, outer, running, spare)?;
-            kept.add(&keys, row).ok_or_else(out_of_memory)?;
-            return Ok(MORE);
-        }
-        let mut items = recycle(std::mem::take(spare_items));
-        evaluate_into(&mut items, plan.items.iter(), row, outer, running, spare)?;
-        if drops_equals_late
-            && let (Some(kept), Some(distinct)) = (&mut kept, &mut distinct)
-            && kept.len() == FEW_ROWS
-        {
-            // Many: from here on those that are equal to others take no memory.
-            kept.retain(|items| distinct.is_new(items));
-            drops_equals_late = false;
-        }
-        if let Some(distinct) = distinct.as_mut().filter(|_| !drops_equals_late) {
-            if !distinct.is_new(&items) {
-                *spare_items = recycle(items);
-                return Ok(MORE);
-            }
-            if distinct.bytes() + arena.allocated_bytes() > running.inside.memory_limit {
-                return Err(out_of_memory());
-            }
-        }
-        let Some(kept) = &mut kept else {
-            let flow = sink(running, &items)?;
-            *spare_items = recycle(items);
-            return Ok(flow);
-        };
-        let mut keys = recycle(std::mem::take(spare_keys));
-        evaluate_into(&mut keys, plan.order.iter().map(|key| &key.value), row, outer, running, spare)?;
-        kept.add(&keys, &items).ok_or_else(out_of_memory)?;
-        *spare_keys = recycle(keys);
-        *spare_items = recycle(items);
-        Ok(MORE)
-    };
+    let spare = SpareMemory { items: spare_items, keys: spare_keys, arena: spare };
+    let mut projection = Projection::new(plan, outer, &arena, running.inside.memory_limit, spare);
+    let mut show = |running: &mut Running<'_>, row: &[Datum<'_>]| projection.take(running, row, sink);
     match &plan.group {
         None => rows(running, &mut show)?,
         Some(grouping) => group::run(grouping, plan, outer, running, &mut rows, &mut show)?,
     }
-    match kept {
-        None => Ok(()),
-        Some(mut kept) => {
-            kept.sort(&plan.order, running)?;
-            if drops_equals_late {
-                kept.drop_equals(&plan.order, running)?;
-            }
-            if !plan.late_items {
-                return kept.show(running, sink);
-            }
-            let mut spare = Bump::new();
-            kept.show(running, &mut |running, row| {
-                spare.reset();
-                let items = evaluate_all(plan.items.iter(), row, outer, running, &spare)?;
-                sink(running, &items)
-            })
-        }
-    }
+    projection.end(running, sink)
 }
 
 /// A SELECT that runs: what it keeps of its sources.

@@ -1,0 +1,199 @@
+//! What a SELECT shows of its rows: HAVING, the items, DISTINCT, ORDER BY.
+//!
+//! ```text
+//!   row --having--> items --distinct--> without ORDER BY: to the client at once
+//!                                       with it: kept, with what they are ordered by, until all rows have been met
+//! ```
+//!
+//! Items and keys that are columns side by side in the row are not copied: they are a stretch of it.
+
+use std::ops::Range;
+
+use bumpalo::Bump;
+use meseta_errors::ER_OUT_OF_SORTMEMORY;
+use meseta_types::Datum;
+
+use super::group::Distinct;
+use super::inside::Running;
+use super::plan::{SelectPlan, SortKey};
+use super::run::{Flow, MORE, Outer, Sink, evaluate_all, evaluate_into, holds};
+use super::sort::Kept;
+use super::spare::recycle;
+use crate::error::{Error, Result};
+use crate::expression::Expr;
+
+/// Up to so many rows of a DISTINCT that are put in order anyway are compared with their neighbours then, and not with all
+/// that were shown: that takes less than half of the time where most are different, and more memory for so many rows at most.
+const FEW_ROWS: usize = 1024;
+
+/// Makes of rows what is shown of them.
+pub struct Projection<'a, 'm> {
+    plan: &'a SelectPlan,
+    outer: Outer<'a>,
+    /// Where in a row the items are.
+    stretch: Option<Range<usize>>,
+    items: &'m mut Vec<Datum<'static>>,
+    /// What expressions make of one row.
+    spare: &'m mut Bump,
+    met: Met<'a, 'm>,
+}
+
+/// The rows that have been met so far, where some are not shown or all are shown later.
+struct Met<'a, 'm> {
+    plan: &'a SelectPlan,
+    outer: Outer<'a>,
+    /// For what is kept.
+    arena: &'a Bump,
+    distinct: Option<Distinct<'a>>,
+    kept: Option<Kept<'a>>,
+    /// Equal rows are looked for once all are in order.
+    drops_equals_late: bool,
+    /// Where in a row that is what it is ordered by.
+    stretch: Option<Range<usize>>,
+    keys: &'m mut Vec<Datum<'static>>,
+}
+
+/// Memory for one row after the other.
+pub struct SpareMemory<'m> {
+    /// Items that are made.
+    pub items: &'m mut Vec<Datum<'static>>,
+    /// What rows are ordered by.
+    pub keys: &'m mut Vec<Datum<'static>>,
+    /// What expressions make.
+    pub arena: &'m mut Bump,
+}
+
+fn out_of_memory() -> Error {
+    Error::new(ER_OUT_OF_SORTMEMORY, &[])
+}
+
+/// What rows are ordered by.
+pub fn values_in(order: &[SortKey]) -> impl Iterator<Item = &Expr> {
+    order.iter().map(|key| &key.value)
+}
+
+/// Where in a row the values of some expressions lie, one behind the other, if all are columns that do.
+fn stretch_of<'e>(mut expressions: impl Iterator<Item = &'e Expr>) -> Option<Range<usize>> {
+    let first = expressions.next()?.as_column()? as usize;
+    expressions.try_fold(first..first + 1, |stretch, expression| {
+        let column = expression.as_column()? as usize;
+        (column == stretch.end).then_some(stretch.start..column + 1)
+    })
+}
+
+impl<'a, 'm> Projection<'a, 'm> {
+    /// Nothing yet. What is kept goes to the arena, up to so many bytes.
+    pub fn new(
+        plan: &'a SelectPlan,
+        outer: Outer<'a>,
+        arena: &'a Bump,
+        memory_limit: usize,
+        spare: SpareMemory<'m>,
+    ) -> Self {
+        let met = Met {
+            plan,
+            outer,
+            arena,
+            distinct: plan.distinct.then(|| Distinct::new(&plan.items, arena)),
+            kept: (!plan.order.is_empty()).then(|| Kept::new(arena, &plan.order, memory_limit)),
+            drops_equals_late: plan.is_ordered_by_items,
+            stretch: stretch_of(values_in(&plan.order)),
+            keys: spare.keys,
+        };
+        Self { plan, outer, stretch: stretch_of(plan.items.iter()), items: spare.items, spare: spare.arena, met }
+    }
+
+    /// Takes a row, and shows what is to be shown of it now.
+    #[inline]
+    pub fn take(&mut self, running: &mut Running<'_>, row: &[Datum<'_>], sink: &mut Sink<'_>) -> Result<Flow> {
+        self.spare.reset();
+        if !holds(&self.plan.having, row, self.outer, running, self.spare)? {
+            return Ok(MORE);
+        }
+        if let Some(items) = self.stretch.clone().and_then(|stretch| row.get(stretch)) {
+            return self.met.take(running, row, items, self.spare, sink);
+        }
+        self.take_made(running, row, sink)
+    }
+
+    /// As [`Projection::take`], where items have to be made, now or once rows are in order.
+    fn take_made(&mut self, running: &mut Running<'_>, row: &[Datum<'_>], sink: &mut Sink<'_>) -> Result<Flow> {
+        let plan = self.plan;
+        if plan.late_items
+            && let Some(kept) = &mut self.met.kept
+        {
+            let keys = evaluate_all(values_in(&plan.order), row, self.outer, running, self.spare)?;
+            kept.add(&keys, row).ok_or_else(out_of_memory)?;
+            return Ok(MORE);
+        }
+        let mut items = recycle(std::mem::take(self.items));
+        evaluate_into(&mut items, plan.items.iter(), row, self.outer, running, self.spare)?;
+        let flow = self.met.take(running, row, &items, self.spare, sink)?;
+        *self.items = recycle(items);
+        Ok(flow)
+    }
+
+    /// Shows what was kept.
+    pub fn end(self, running: &mut Running<'_>, sink: &mut Sink<'_>) -> Result<()> {
+        let Some(mut kept) = self.met.kept else { return Ok(()) };
+        kept.sort(&self.plan.order, running)?;
+        if self.met.drops_equals_late {
+            kept.drop_equals(&self.plan.order, running)?;
+        }
+        if !self.plan.late_items {
+            return kept.show(running, sink);
+        }
+        let spare = self.spare;
+        kept.show(running, &mut |running, row| {
+            spare.reset();
+            let items = evaluate_all(self.plan.items.iter(), row, self.outer, running, spare)?;
+            sink(running, &items)
+        })
+    }
+}
+
+impl Met<'_, '_> {
+    #[inline]
+    fn take(
+        &mut self,
+        running: &mut Running<'_>,
+        row: &[Datum<'_>],
+        items: &[Datum<'_>],
+        spare: &Bump,
+        sink: &mut Sink<'_>,
+    ) -> Result<Flow> {
+        if self.distinct.is_some() && !self.is_new(running, items)? {
+            return Ok(MORE);
+        }
+        let Some(kept) = &mut self.kept else { return sink(running, items) };
+        if let Some(keys) = self.stretch.clone().and_then(|stretch| row.get(stretch)) {
+            kept.add(keys, items).ok_or_else(out_of_memory)?;
+            return Ok(MORE);
+        }
+        let mut keys = recycle(std::mem::take(self.keys));
+        evaluate_into(&mut keys, values_in(&self.plan.order), row, self.outer, running, spare)?;
+        kept.add(&keys, items).ok_or_else(out_of_memory)?;
+        *self.keys = recycle(keys);
+        Ok(MORE)
+    }
+
+    /// Whether a row of a DISTINCT has not been met yet, or is compared with others later.
+    fn is_new(&mut self, running: &mut Running<'_>, items: &[Datum<'_>]) -> Result<bool> {
+        let Some(distinct) = &mut self.distinct else { return Ok(true) };
+        if self.drops_equals_late
+            && let Some(kept) = &mut self.kept
+        {
+            if kept.len() < FEW_ROWS {
+                return Ok(true);
+            }
+            // Many: from here on those that are equal to others take no memory.
+            kept.retain(|items| distinct.is_new(items));
+            self.drops_equals_late = false;
+        }
+        if !distinct.is_new(items) {
+            return Ok(false);
+        }
+        let bytes = distinct.bytes() + self.arena.allocated_bytes();
+        if bytes > running.inside.memory_limit { Err(out_of_memory()) } else { Ok(true) }
+    }
+}
