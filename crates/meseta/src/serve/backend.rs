@@ -172,8 +172,8 @@ struct ConnectionInterrupts {
     looks: Cell<u32>,
 }
 
-/// Looks, as a rule one a row, after which a statement counts as one that takes long.
-const LONG_AFTER: u32 = 1024;
+/// Looks, as a rule one for sixteen rows, after which a statement counts as one that takes long.
+const LONG_AFTER: u32 = 64;
 
 impl Interrupts for ConnectionInterrupts {
     fn check(&self) -> Result<()> {

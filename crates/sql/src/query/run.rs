@@ -714,6 +714,9 @@ impl Drop for ReadRows {
     }
 }
 
+/// Rows that a cursor reads from one look for a kill to the next.
+const ROWS_BETWEEN_LOOKS: u64 = 16;
+
 /// What a cursor finds and the conditions hold for. `show` gets the row as the engine has it (of a locking read), and the
 /// slots that conditions name.
 #[allow(clippy::too_many_arguments)]
@@ -732,8 +735,10 @@ fn cursor_rows(
     let mut read = ReadRows::new(&table.access, running);
     let columns = table.columns_where(implied);
     while cursor.next(running.inside.engine).map_err(Error::from_engine)? {
+        if read.rows.is_multiple_of(ROWS_BETWEEN_LOOKS) {
+            running.inside.facts.check_killed()?;
+        }
         read.rows += 1;
-        running.inside.facts.check_killed()?;
         spare.arena.reset();
         let (is_match, flow) = {
             let mut full = recycle(std::mem::take(&mut spare.row));
