@@ -213,6 +213,14 @@ impl AggregateCall {
         row: &'v [Datum<'v>],
         env: &mut Env<'v, '_>,
     ) -> Result<()> {
+        // Whole numbers of a column are added up with nothing in between.
+        if let (State::Exact(sum, count), [argument], None) =
+            (&mut accumulator.state, &self.arguments[..], &accumulator.seen)
+            && let Some(Datum::Signed(number)) = argument.slot_value(row)
+        {
+            *count += 1;
+            return sum.add_whole(number);
+        }
         let mut values: SmallVec<[Datum<'v>; 4]> = SmallVec::new();
         for argument in self.arguments.iter().chain(self.order_by.iter().map(|(expr, _)| expr)) {
             match argument.slot_value(row) {
@@ -267,6 +275,7 @@ impl ExactSum {
         Ok(())
     }
 
+    #[inline]
     fn add_whole(&mut self, number: i64) -> Result<()> {
         match self.whole.checked_add(number) {
             Some(whole) => self.whole = whole,

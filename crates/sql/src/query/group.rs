@@ -109,7 +109,8 @@ pub fn run(
             number
         };
         let group = &mut groups[number];
-        if group.row.is_empty() {
+        let is_first = group.row.is_empty();
+        if is_first {
             group.row = row.iter().map(|&value| copy_into(value, None, &arena)).collect();
         }
         for (call, accumulator) in plan.aggregates.iter().zip(&mut group.accumulators) {
@@ -121,9 +122,12 @@ pub fn run(
                 return Ok(ENOUGH);
             }
         }
-        let bytes = numbers.bytes() + groups.len() * size_of::<Group<'_>>();
-        if bytes + arena.allocated_bytes() > running.inside.memory_limit {
-            return Err(Error::new(ER_OUT_OF_SORTMEMORY, &[]));
+        // Memory is taken by groups, not by rows.
+        if is_first {
+            let bytes = numbers.bytes() + groups.len() * size_of::<Group<'_>>();
+            if bytes + arena.allocated_bytes() > running.inside.memory_limit {
+                return Err(Error::new(ER_OUT_OF_SORTMEMORY, &[]));
+            }
         }
         Ok(MORE)
     })?;
