@@ -5,7 +5,7 @@
 //!
 //! Source: abbreviated keys, as in P. Geoghegan's for PostgreSQL 9.5.
 
-use std::cmp::Ordering;
+use std::cmp::{Ordering, Reverse};
 
 use bumpalo::Bump;
 use meseta_types::{Collation, DataType, Datum, compare};
@@ -85,8 +85,21 @@ impl<'a> Kept<'a> {
 
     /// Puts them in order; rows that are equal stay in the order in which they came.
     pub fn sort(&mut self, order: &[SortKey], running: &mut Running<'_>) -> Result<()> {
-        let (mut failed, is_abbreviated) = (None, self.abbreviates.is_some());
-        self.rows.sort_by(|one, other| ordered_rows(order, is_abbreviated, one, other, running, &mut failed));
+        let mut failed = None;
+        let mut by_values = |rows: &mut [Row<'_>]| {
+            rows.sort_by(|one, other| sorted_by(order, one.values, other.values, running, &mut failed));
+        };
+        if self.abbreviates.is_none() {
+            by_values(&mut self.rows);
+        } else {
+            match order[0].descending {
+                false => self.rows.sort_by_key(|row| row.abbreviation),
+                true => self.rows.sort_by_key(|row| Reverse(row.abbreviation)),
+            }
+            // Values decide where abbreviations do not.
+            let alike = self.rows.chunk_by_mut(|one, other| one.abbreviation == other.abbreviation);
+            alike.filter(|rows| rows.len() > 1).for_each(by_values);
+        }
         failed.map_or(Ok(()), Err)
     }
 
