@@ -1,15 +1,15 @@
 //! Who writes: from the id in a row's header to the owner to wait for.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use crossbeam_utils::CachePadded;
 use parking_lot::Mutex;
 
 use crate::ids::TransactionId;
+use crate::known_hash::KnownMap;
 use crate::lock::Owner;
 
-type Shard = Mutex<HashMap<TransactionId, Arc<Owner>>>;
+type Shard = Mutex<KnownMap<TransactionId, Arc<Owner>>>;
 
 /// Transactions that have changed something and not ended.
 ///

@@ -94,12 +94,12 @@ mod waiters;
 #[cfg(all(test, not(loom)))]
 mod tests;
 
-use std::hash::RandomState;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
 use crossbeam_utils::CachePadded;
+use foldhash::quality::RandomState;
 use meseta_storage::WaitHook;
 use parking_lot::Mutex;
 
@@ -193,7 +193,7 @@ impl LockTable {
         assert!(shards > 0, "a lock table has at least one shard");
         Self {
             shards: (0..shards).map(|_| CachePadded::default()).collect(),
-            hasher: RandomState::new(),
+            hasher: RandomState::default(),
             waiters: Waiters::new(),
             deadlocks: AtomicU64::new(0),
             last_deadlock: Mutex::new(None),

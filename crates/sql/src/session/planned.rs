@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use meseta_errors::ER_TABLE_DEF_CHANGED;
 use meseta_parser::{Arena, Lifted, Normaliser, Options, ast};
+use meseta_types::integer::append_unsigned;
 use meseta_types::{Collation, Datum};
 
 use super::logs::has_secret;
@@ -66,6 +67,16 @@ fn literal_values<'v>(
         Ok(literal_value(&lifted.literal(text, arena, options), collation)?.unwrap_or(Datum::Null))
     };
     lifted.iter().map(value).collect()
+}
+
+/// Numbers with what they are: what a change says beside how many rows it was. (`format!` would be a fortieth of an UPDATE.)
+fn info(facts: [(&str, u64); 3]) -> String {
+    let mut text = Vec::with_capacity(64);
+    for (name, number) in facts {
+        text.extend_from_slice(name.as_bytes());
+        append_unsigned(number, 1, &mut text);
+    }
+    String::from_utf8(text).expect("names and digits are ASCII")
 }
 
 impl Session {
@@ -332,10 +343,11 @@ impl Session {
         let info = match body {
             PlanBody::Insert(_) if changes.tells_records => {
                 let records = changes.found - changes.passed_over;
-                format!("Records: {records}  Duplicates: {}  Warnings: {warnings}", changes.duplicates)
+                info([("Records: ", records), ("  Duplicates: ", changes.duplicates), ("  Warnings: ", warnings)])
             }
             PlanBody::Update(_) | PlanBody::Several(_) if !body.deletes() => {
-                format!("Rows matched: {}  Changed: {}  Warnings: {warnings}", changes.found, changes.affected)
+                let Changes { found, affected, .. } = changes;
+                info([("Rows matched: ", found), ("  Changed: ", affected), ("  Warnings: ", warnings)])
             }
             _ => String::new(),
         };

@@ -397,7 +397,11 @@ impl<'p> Node<'p> {
         let mut stretches: SmallVec<[Range<usize>; 4]> = SmallVec::new();
         for (word, bytes) in new.chunks(WORD_LEN).enumerate() {
             let start = word * WORD_LEN;
-            if self.0.compare(value.offset + start, bytes.len(), bytes).is_eq() {
+            let is_same = match bytes.first_chunk() {
+                Some(bytes) => self.0.u64(value.offset + start) == u64::from_le_bytes(*bytes),
+                None => self.0.compare(value.offset + start, bytes.len(), bytes).is_eq(),
+            };
+            if is_same {
                 continue;
             }
             let end = start + bytes.len();
