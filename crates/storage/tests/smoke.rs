@@ -91,6 +91,39 @@ fn a_scan_shows_what_a_cursor_finds() {
 
 /// Commit level 2: survives a crash of the process, with nothing written and nothing synced. The store is given up
 /// without a turn of the log's writer, as a killed process would leave it: the log is in the shared buffer alone.
+/// Through leaves and long values, while others change the leaf that it stands in: what it stands on is then found by its key,
+/// which nobody was shown.
+#[test]
+fn a_cursor_without_keys_comes_by_the_same_values() {
+    let directory = tempfile::tempdir().unwrap();
+    let options = StoreOptions { log_bytes: 64 << 20, ..StoreOptions::default() };
+    let store = Store::open(directory.path(), options).unwrap();
+    let tree = store.create_tree().unwrap();
+    let value = |number: u32| vec![number as u8; if number.is_multiple_of(50) { 20_000 } else { 100 }];
+    for number in (0..2_000u32).map(|step| step * 7 % 2_000) {
+        tree.insert(&number.to_be_bytes(), &value(number)).unwrap();
+    }
+    let mut cursor = tree.cursor();
+    cursor.leave_out_keys();
+    let (mut on, mut number, mut key) = (cursor.seek_first().unwrap(), 0, Vec::new());
+    while on {
+        assert_eq!(cursor.value(), value(number), "{number}");
+        cursor.copy_key(&mut key);
+        assert_eq!(key, number.to_be_bytes());
+        if number % 10 == 5 {
+            // Shifts what is behind it in its leaf.
+            tree.remove(&(number - 1).to_be_bytes()).unwrap();
+        }
+        number += 1;
+        on = cursor.next().unwrap();
+    }
+    assert_eq!(number, 2_000);
+    assert!(cursor.seek_last().unwrap() && cursor.value() == value(1_999));
+    assert!(cursor.prev().unwrap() && cursor.value() == value(1_998));
+    assert!(cursor.next().unwrap() && cursor.value() == value(1_999));
+    store.close().unwrap();
+}
+
 #[test]
 fn a_written_commit_survives_the_process() {
     let directory = tempfile::tempdir().unwrap();

@@ -83,7 +83,6 @@ impl Session {
 struct Consistent {
     /// It knows where the range ends, on the way up.
     cursor: Cursor,
-    has_keys: bool,
     range: KeyRange,
     direction: Direction,
     is_started: bool,
@@ -119,8 +118,7 @@ impl<'t> RowCursor<'t> {
         let fetches = !index.layout.is_clustered && !index.layout.covers(columns);
         let end = if direction == Direction::Ascending { range.to.take() } else { None };
         let cursor = index.index.tree.cursor().before(end);
-        let source =
-            Source::Consistent(Consistent { cursor, has_keys: true, range, direction, is_started: false, older: None });
+        let source = Source::Consistent(Consistent { cursor, range, direction, is_started: false, older: None });
         Self { table, index, source, fetches, row: FoundRow::default() }
     }
 
@@ -131,8 +129,7 @@ impl<'t> RowCursor<'t> {
             && self.index.layout.is_clustered
             && columns.all(|column| self.index.layout.is_stored(column))
         {
-            read.has_keys = false;
-            read.cursor.drop_keys();
+            read.cursor.leave_out_keys();
         }
         self
     }
@@ -221,7 +218,7 @@ impl<'t> RowCursor<'t> {
         Ok(match &self.source {
             Source::Consistent(consistent) if !self.fetches => {
                 let newest = || &consistent.cursor.value()[VERSION_HEADER_LEN..];
-                let key = if consistent.has_keys { consistent.cursor.key() } else { &[] };
+                let key = if consistent.cursor.has_keys() { consistent.cursor.key() } else { &[] };
                 (self.index, key, consistent.older.as_deref().unwrap_or_else(newest))
             }
             Source::Consistent(_) => (rows, &self.row.key, &self.row.value),

@@ -135,8 +135,13 @@ impl Cursor {
     }
 
     /// For who looks at values alone: keys are not put together, and [`Cursor::key`] must not be called.
-    pub fn drop_keys(&mut self) {
+    pub fn leave_out_keys(&mut self) {
         self.has_keys = false;
+    }
+
+    /// Whether there are keys.
+    pub fn has_keys(&self) -> bool {
+        self.has_keys
     }
 
     /// On the way forward there are no entries from this key on.
