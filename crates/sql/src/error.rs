@@ -32,6 +32,11 @@ impl Error {
         Self { code, message: code.message(arguments) }
     }
 
+    /// A statement keeps more in between than it may.
+    pub fn out_of_sort_memory() -> Self {
+        Self::new(meseta_errors::ER_OUT_OF_SORTMEMORY, &[])
+    }
+
     /// Something that is not there yet, by its name: error 1235.
     pub fn not_yet(what: &str) -> Self {
         Self::new(ER_NOT_SUPPORTED_YET, &[&what])

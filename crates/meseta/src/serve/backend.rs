@@ -172,7 +172,7 @@ struct ConnectionInterrupts {
     looks: Cell<u32>,
 }
 
-/// Looks, as a rule one for sixteen rows, after which a statement counts as one that takes long.
+/// Looks after which a statement counts as one that takes long: of rows that a cursor reads one for sixteen, else one a row.
 const LONG_AFTER: u32 = 64;
 
 impl Interrupts for ConnectionInterrupts {

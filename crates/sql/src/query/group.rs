@@ -9,7 +9,6 @@
 use std::cmp::Ordering;
 
 use bumpalo::Bump;
-use meseta_errors::ER_OUT_OF_SORTMEMORY;
 use meseta_types::{Collation, Datum};
 
 use super::inside::Running;
@@ -126,7 +125,7 @@ pub fn run(
         if is_first {
             let bytes = numbers.bytes() + groups.len() * size_of::<Group<'_>>();
             if bytes + arena.allocated_bytes() > running.inside.memory_limit {
-                return Err(Error::new(ER_OUT_OF_SORTMEMORY, &[]));
+                return Err(Error::out_of_sort_memory());
             }
         }
         Ok(MORE)
@@ -196,7 +195,7 @@ fn run_rollup(
         }
         let bytes = numbers.bytes() + groups.len() * size_of::<Level<'_>>();
         if bytes + arena.allocated_bytes() > running.inside.memory_limit {
-            return Err(Error::new(ER_OUT_OF_SORTMEMORY, &[]));
+            return Err(Error::out_of_sort_memory());
         }
         Ok(MORE)
     })?;

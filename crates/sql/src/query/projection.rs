@@ -10,7 +10,6 @@
 use std::ops::Range;
 
 use bumpalo::Bump;
-use meseta_errors::ER_OUT_OF_SORTMEMORY;
 use meseta_types::Datum;
 
 use super::group::Distinct;
@@ -61,10 +60,6 @@ pub struct SpareMemory<'m> {
     pub keys: &'m mut Vec<Datum<'static>>,
     /// What expressions make.
     pub arena: &'m mut Bump,
-}
-
-fn out_of_memory() -> Error {
-    Error::new(ER_OUT_OF_SORTMEMORY, &[])
 }
 
 /// What rows are ordered by.
@@ -123,7 +118,7 @@ impl<'a, 'm> Projection<'a, 'm> {
             && let Some(kept) = &mut self.met.kept
         {
             let keys = evaluate_all(values_in(&plan.order), row, self.outer, running, self.spare)?;
-            kept.add(&keys, row).ok_or_else(out_of_memory)?;
+            kept.add(&keys, row).ok_or_else(Error::out_of_sort_memory)?;
             return Ok(MORE);
         }
         let mut items = recycle(std::mem::take(self.items));
@@ -167,12 +162,12 @@ impl Met<'_, '_> {
         }
         let Some(kept) = &mut self.kept else { return sink(running, items) };
         if let Some(keys) = self.stretch.clone().and_then(|stretch| row.get(stretch)) {
-            kept.add(keys, items).ok_or_else(out_of_memory)?;
+            kept.add(keys, items).ok_or_else(Error::out_of_sort_memory)?;
             return Ok(MORE);
         }
         let mut keys = recycle(std::mem::take(self.keys));
         evaluate_into(&mut keys, values_in(&self.plan.order), row, self.outer, running, spare)?;
-        kept.add(&keys, items).ok_or_else(out_of_memory)?;
+        kept.add(&keys, items).ok_or_else(Error::out_of_sort_memory)?;
         *self.keys = recycle(keys);
         Ok(MORE)
     }
@@ -194,6 +189,6 @@ impl Met<'_, '_> {
             return Ok(false);
         }
         let bytes = distinct.bytes() + self.arena.allocated_bytes();
-        if bytes > running.inside.memory_limit { Err(out_of_memory()) } else { Ok(true) }
+        if bytes > running.inside.memory_limit { Err(Error::out_of_sort_memory()) } else { Ok(true) }
     }
 }

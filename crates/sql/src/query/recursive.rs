@@ -19,7 +19,7 @@ use std::sync::Arc;
 use bumpalo::Bump;
 use meseta_errors::{
     ER_CTE_MAX_RECURSION_DEPTH, ER_CTE_RECURSIVE_NOT_UNION, ER_CTE_RECURSIVE_REQUIRES_NONRECURSIVE_FIRST,
-    ER_CTE_RECURSIVE_REQUIRES_UNION, ER_DATA_TOO_LONG, ER_OUT_OF_SORTMEMORY, ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT,
+    ER_CTE_RECURSIVE_REQUIRES_UNION, ER_DATA_TOO_LONG, ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT,
 };
 use meseta_parser::ast::{self, QueryBody, SetOperator};
 use meseta_types::{DataType, Datum};
@@ -174,7 +174,7 @@ impl Made {
         let kept: Box<[Value]> = row.iter().map(|&value| Value::new(value)).collect();
         self.bytes += 64 + size_of_val(&*kept) + row.iter().map(|value| bytes_of(value)).sum::<usize>();
         if self.bytes > running.inside.memory_limit {
-            return Err(Error::new(ER_OUT_OF_SORTMEMORY, &[]));
+            return Err(Error::out_of_sort_memory());
         }
         self.rows.push(kept);
         Ok(if self.rows.len() >= self.most { ENOUGH } else { MORE })

@@ -23,7 +23,6 @@ use meseta_engine::lock::{Mode, OnConflict, TableMode};
 use meseta_engine::row::{KeyRange, Value};
 use meseta_engine::rows::{FoundRow, RowCursor};
 use meseta_engine::{Direction, EngineError, Isolation, Locking};
-use meseta_errors::ER_OUT_OF_SORTMEMORY;
 use meseta_parser::ast::LockWait;
 use meseta_types::Datum;
 
@@ -103,7 +102,7 @@ fn run_ordered(plan: &QueryPlan, outer: Outer<'_>, running: &mut Running<'_>, si
     run_body(plan, outer, running, &mut |running, row| {
         of_row.arena.reset();
         let keys = evaluate_all(values_in(&plan.order), row, outer, running, &of_row.arena)?;
-        kept.add(&keys, row).ok_or_else(out_of_memory)?;
+        kept.add(&keys, row).ok_or_else(Error::out_of_sort_memory)?;
         Ok(MORE)
     })?;
     kept.sort(&plan.order, running)?;
@@ -244,10 +243,6 @@ fn unknown_hold(
         }
     }
     Ok(true)
-}
-
-fn out_of_memory() -> Error {
-    Error::new(ER_OUT_OF_SORTMEMORY, &[])
 }
 
 /// Runs a SELECT.

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use bumpalo::Bump;
 use meseta_engine::lock::TableMode;
 use meseta_engine::rows::{FoundRow, RowChange};
-use meseta_errors::{ER_NON_UPDATABLE_TABLE, ER_NONUNIQ_TABLE, ER_OUT_OF_SORTMEMORY, ER_UNKNOWN_TABLE, ER_WRONG_USAGE};
+use meseta_errors::{ER_NON_UPDATABLE_TABLE, ER_NONUNIQ_TABLE, ER_UNKNOWN_TABLE, ER_WRONG_USAGE};
 use meseta_parser::ast::{self, DeleteTarget, ExpressionKind};
 use meseta_types::Datum;
 
@@ -209,7 +209,7 @@ impl SeveralPlan {
                 todo[at].push((found, values));
             }
             if bytes > running.inside.memory_limit {
-                return Err(Error::new(ER_OUT_OF_SORTMEMORY, &[]));
+                return Err(Error::out_of_sort_memory());
             }
             Ok(MORE)
         });

@@ -17,7 +17,6 @@ use meseta_engine::catalog::TableHandle;
 use meseta_engine::lock::{Mode, OnConflict, TableMode};
 use meseta_engine::row::Value;
 use meseta_engine::rows::{Conflict, RowChange, RowCursor, RowRun};
-use meseta_errors::ER_OUT_OF_SORTMEMORY;
 use meseta_types::{Datum, SqlError};
 
 use super::super::row::{Given, complete, default_of, engine_row, next_numbers, put, refuse_generated};
@@ -104,7 +103,7 @@ impl InsertPlan {
                         row.iter().map(|&value| crate::expression::copy_into(value, None, &keep)).collect();
                     kept.push(keep.alloc_slice_copy(&copies));
                     if keep.allocated_bytes() > running.inside.memory_limit {
-                        return Err(Error::new(ER_OUT_OF_SORTMEMORY, &[]));
+                        return Err(Error::out_of_sort_memory());
                     }
                     Ok(MORE)
                 })?;
