@@ -21,7 +21,8 @@
 //!
 //! # When things fail
 //! A failed or corrupt read returns the permit, leaves the page out of memory, and is the caller's error: other
-//! pages are not affected. When nothing can leave because everything is latched, `MemoryExhausted`.
+//! pages are not affected. When nothing can leave because everything is latched, `MemoryExhausted`; a page on its way
+//! in or out is not latched, it is waited for.
 //!
 //! # Sources
 //! Leis et al., "Virtual-Memory Assisted Buffer Management" (SIGMOD 2023). We differ: a bitmap instead of a hash
@@ -74,6 +75,10 @@ pub struct Pool {
     log_end: Arc<dyn Fn() -> Lsn + Send + Sync>,
     limit: usize,
     permits: CachePadded<AtomicUsize>,
+    /// Pages on their way in or out: they will be of use to those who wait for memory without anybody's help.
+    moving: CachePadded<AtomicUsize>,
+    /// Threads that found no page to evict and want to hear when one has moved.
+    starved: CachePadded<AtomicUsize>,
     hand: CachePadded<AtomicUsize>,
     cold: Mutex<Vec<PageNo>>,
     progress: Progress,
@@ -154,6 +159,8 @@ impl Pool {
             log_end,
             limit,
             permits: CachePadded::default(),
+            moving: CachePadded::default(),
+            starved: CachePadded::default(),
             hand: CachePadded::default(),
             cold: Mutex::default(),
             progress: Progress::default(),
@@ -355,23 +362,24 @@ impl Pool {
         self.health.check()?;
         let permit = self.take_permit()?;
         let latch = &self.frame(page).latch;
+        self.begin_moving();
         if !latch.try_begin_load() {
+            self.end_moving(1);
             return Ok(()); // another thread was faster; the caller looks again
         }
-        match self.read_in(page) {
-            Ok(()) => {
-                std::mem::forget(permit);
-                self.set_resident(page, true);
-                latch.finish_load();
-                Ok(())
-            }
-            Err(error) => {
-                // SAFETY: the latch is loading, so nobody else touches the page's memory.
-                unsafe { self.memory.release(page.index() * PAGE_SIZE, PAGE_SIZE) };
-                latch.abort_load();
-                Err(error)
-            }
+        let outcome = self.read_in(page);
+        if outcome.is_ok() {
+            std::mem::forget(permit);
+            self.set_resident(page, true);
+            latch.finish_load();
+        } else {
+            // SAFETY: the latch is loading, so nobody else touches the page's memory.
+            unsafe { self.memory.release(page.index() * PAGE_SIZE, PAGE_SIZE) };
+            latch.abort_load();
+            drop(permit);
         }
+        self.end_moving(1);
+        outcome
     }
 
     fn read_in(&self, page: PageNo) -> Result<()> {
@@ -418,7 +426,9 @@ impl Pool {
 
     /// On entry: a permit has been taken for the page. Returns whether the page now holds it.
     fn begin_read_ahead(self: &Arc<Self>, page: PageNo, batch: &mut Vec<Request>) -> bool {
+        self.begin_moving();
         if !self.frame(page).latch.try_begin_load() {
+            self.end_moving(1);
             return false;
         }
         let pool = Arc::clone(self);
@@ -436,6 +446,7 @@ impl Pool {
                 latch.abort_load();
                 pool.return_permit();
             }
+            pool.end_moving(1);
         });
         // SAFETY: the latch is loading until `done` runs, so nobody else touches the memory, which stays mapped
         // because `done` keeps the pool alive.
@@ -447,11 +458,9 @@ impl Pool {
     // ---- permits and eviction -----------------------------------------------------------------------------------
 
     fn try_take_permit(&self) -> Option<Permit<'_>> {
-        if self.permits.fetch_add(1, Ordering::AcqRel) < self.limit {
-            return Some(Permit { pool: self });
-        }
-        self.permits.fetch_sub(1, Ordering::AcqRel);
-        None
+        // Never one too many, not even for a moment: another thread would take it for the last.
+        let one_more = |taken| (taken < self.limit).then_some(taken + 1);
+        self.permits.fetch_update(Ordering::AcqRel, Ordering::Relaxed, one_more).ok().map(|_| Permit { pool: self })
     }
 
     fn return_permit(&self) {
@@ -480,7 +489,7 @@ impl Pool {
             }
             // Others may have been faster to what left: only a standstill counts.
             let seen = (self.evictions.load(Ordering::Relaxed), self.progress());
-            fruitless = if seen == last_seen { fruitless + 1 } else { 0 };
+            fruitless = if seen == last_seen && !self.wait_moving() { fruitless + 1 } else { 0 };
             last_seen = seen;
             if fruitless > 0 {
                 if fruitless > PATIENCE {
@@ -494,6 +503,33 @@ impl Pool {
                 }
             }
         }
+    }
+
+    /// A page may be about to come in, or to leave.
+    fn begin_moving(&self) {
+        self.moving.fetch_add(1, Ordering::SeqCst);
+    }
+
+    /// Pages have arrived, with their permits, where they will stay.
+    fn end_moving(&self, pages: usize) {
+        self.moving.fetch_sub(pages, Ordering::SeqCst);
+        // Sequentially consistent, as in `wait_moving`: either this thread sees the waiter, or it saw that no page moves.
+        if self.starved.load(Ordering::SeqCst) > 0 {
+            self.note_progress();
+        }
+    }
+
+    /// Waits until a page that is on its way has arrived. Returns whether there was one.
+    fn wait_moving(&self) -> bool {
+        self.starved.fetch_add(1, Ordering::SeqCst);
+        let turn = self.progress();
+        let moving = self.moving.load(Ordering::SeqCst) > 0;
+        if moving {
+            let _waiting = self.waits.begin(WaitEvent::FrameFree);
+            self.wait_progress(turn);
+        }
+        self.starved.fetch_sub(1, Ordering::SeqCst);
+        moving
     }
 
     /// The error of those who need a page more than memory holds.
@@ -591,14 +627,26 @@ impl Pool {
                 frame.latch.mark();
             } else if !frame.is_clean() {
                 sweep.cold.push(page);
-            } else if frame.latch.try_evict() {
-                // Somebody may have changed it since.
-                if frame.is_clean() { sweep.leaving.push(page) } else { frame.latch.abort_evict() }
+            } else {
+                self.begin_moving();
+                if self.try_evict(frame) { sweep.leaving.push(page) } else { self.end_moving(1) }
             }
         }
     }
 
-    /// On entry: this thread holds these pages exclusively through `try_evict`, and they are clean.
+    fn try_evict(&self, frame: &Frame) -> bool {
+        if !frame.latch.try_evict() {
+            return false;
+        }
+        // Somebody may have changed it since it was looked at.
+        let clean = frame.is_clean();
+        if !clean {
+            frame.latch.abort_evict();
+        }
+        clean
+    }
+
+    /// On entry: this thread holds these pages exclusively through `try_evict`, they are clean, and they count as moving.
     fn evict(&self, pages: &[PageNo]) {
         let offsets: SmallVec<[usize; 2 * EVICT_BATCH]> = pages.iter().map(|page| page.index() * PAGE_SIZE).collect();
         pages.iter().for_each(|&page| self.set_resident(page, false));
@@ -610,6 +658,9 @@ impl Pool {
             self.return_permit();
         }
         self.evictions.fetch_add(pages.len() as u64, Ordering::Relaxed);
+        if !pages.is_empty() {
+            self.end_moving(pages.len());
+        }
     }
 
     /// The dirty pages that the clock has met since the last call.

@@ -117,3 +117,40 @@ fn more_latched_pages_than_memory_is_an_error() {
     assert_eq!(store.trees().len(), trees.len() + 1, "a tree that could not be created is there");
     assert_sound(&store);
 }
+
+/// As many threads as pages, and none holds two: for each there is a page to evict, or one on its way that it can wait
+/// for.
+#[test]
+fn as_many_threads_as_pages_never_run_out_of_memory() {
+    const PAGES: usize = 16;
+    let store = try_open(&SimDisk::new(1), &StoreOptions { memory_bytes: PAGES << 14, ..tiny() }).unwrap();
+    let trees: Vec<Tree> = (0..PAGES + 4).map(|_| store.create_tree().unwrap()).collect();
+    for tree in &trees {
+        tree.insert(b"key", b"value").unwrap();
+    }
+    store.checkpoint().unwrap();
+    let all_hold = Barrier::new(PAGES);
+    let in_round = |round: usize, thread: usize| {
+        let mut held = false;
+        let outcome = trees[(7 * round + thread) % trees.len()].modify(b"key", b"", |_| {
+            if !std::mem::replace(&mut held, true) {
+                all_hold.wait();
+            }
+            Ok(Change::Keep)
+        });
+        if !held {
+            // Only so that the others do not wait for ever.
+            all_hold.wait();
+        }
+        outcome.map(drop)
+    };
+    let outcomes: Vec<Result<()>> = std::thread::scope(|scope| {
+        let in_round = &in_round;
+        let in_all = |thread| move || (0..300).map(|round| in_round(round, thread)).collect::<Vec<_>>();
+        let threads: Vec<_> = (0..PAGES).map(|thread| scope.spawn(in_all(thread))).collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+    });
+    for outcome in outcomes {
+        outcome.expect("there is memory for as many pages as threads");
+    }
+}
