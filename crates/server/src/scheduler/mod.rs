@@ -17,6 +17,8 @@
 //! - [`worker`]: the loop: run what is ready, poll, take from others, sleep.
 //! - [`outbox`]: the answers that turns leave, which are sent for many turns at once.
 //! - [`placement`]: on which processors workers run, and at which worker a task is.
+//! - [`binding`]: whether they are bound to those for now.
+//! - [`processors`]: what the system tells of its processors.
 //! - [`threads`]: the spare threads, and how a worker passes from one to another.
 //! - [`monitor`]: takes the worker from a turn that runs long, and keeps the deadlines.
 //!
@@ -39,9 +41,11 @@
 //! Source: the shape is that of the Go scheduler (workers are its P, threads its M), with an epoll set in each worker
 //! in place of one for all.
 
+mod binding;
 pub mod monitor;
 pub mod outbox;
 pub mod placement;
+mod processors;
 pub mod slab;
 pub mod task;
 pub mod threads;

@@ -6,6 +6,8 @@
 //! **Long turns.** A turn that has run at two looks in a row computes for longer than a tick, or waits without having
 //! said so. Its worker is taken and handed to another thread; the turn goes on, and the kernel shares the core out.
 //!
+//! **Starved workers.** While there is work it has [`super::binding`] look whether workers should be bound to processors.
+//!
 //! **Deadlines.** A task has one deadline, which it moves with each command by storing a number. The heap has an entry at
 //! or before it, made when the task began; when that entry is due and the deadline has moved on, it is put back for the
 //! new time, but no more than [`AHEAD`] later. So a time-out of hours costs the heap an entry a minute, not one a
@@ -26,6 +28,7 @@ use std::time::Duration;
 use parking_lot::{Condvar, Mutex};
 
 use super::Core;
+use super::binding::Binding;
 use super::task::{Events, TaskState, notify};
 use super::threads::{hand_over, retry};
 use super::worker::TAKEN;
@@ -140,6 +143,7 @@ fn watch<S: 'static>(core: &Arc<Core<S>>) {
     let monitor = &core.monitor;
     let mut seen = vec![0; core.workers.len()];
     let mut quiet = false;
+    let mut binding = Binding::new();
     while !core.stopping.load(Ordering::SeqCst) {
         let mut awake = false;
         for (worker, seen) in core.workers.iter().zip(&mut seen) {
@@ -155,6 +159,9 @@ fn watch<S: 'static>(core: &Arc<Core<S>>) {
             awake |= !worker.is_asleep();
         }
         core.placement.tick();
+        if awake {
+            binding.look(core);
+        }
         retry(core);
         let next = monitor.expire(core, core.clock.now());
         let deep = quiet && !awake;

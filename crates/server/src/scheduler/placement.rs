@@ -23,8 +23,11 @@
 //! its statements. A device may interrupt one processor whoever asked, and a thread that is bound to another sleeps until it
 //! is interrupted from there. Where the system wakes it, next to the device or to the client, it is better off.
 //!
+//! And so are all for as long as processors would idle otherwise ([`super::binding`]).
+//!
 //! # Invariants
-//! 1. A thread that has a worker is on that one's processor, or its task is alone and has waited in each of its last turns.
+//! 1. A thread that has a worker is on that one's processor, or its task is alone and has waited in each of its last turns, or
+//!    all are let go; of the last it takes notice after its turn.
 //! 2. A thread that goes on without its worker is in `loose`, from before the next one has it until its turn ends; who
 //!    releases it holds the lock, so that none is released after it has a worker again.
 //! 3. Moving keeps the workers balanced: none gets a task from one that has fewer, nor more than `Placement::most`.
@@ -34,7 +37,7 @@
 //! Source: SO_INCOMING_CPU, socket(7); a thread and its connections on each processor is the way of Seastar.
 
 use std::cell::Cell;
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use parking_lot::Mutex;
 use rustix::process::Pid;
@@ -57,6 +60,8 @@ thread_local! {
 pub struct Placement {
     /// By worker; empty if the system decides.
     processors: Vec<usize>,
+    /// All workers may run anywhere for now.
+    let_go: AtomicBool,
     loose: Mutex<Vec<Loose>>,
 }
 
@@ -83,11 +88,29 @@ impl Placement {
         if workers < 2 || processors.len() != workers {
             return Placement::default();
         }
-        Placement { processors, loose: Mutex::default() }
+        Placement { processors, let_go: AtomicBool::new(false), loose: Mutex::default() }
     }
 
-    /// This thread has a worker now: puts it on that one's processor.
+    /// The processors of the workers; none if the system decides.
+    pub(crate) fn processors(&self) -> &[usize] {
+        &self.processors
+    }
+
+    /// Whether threads that have a worker are put on processors now.
+    pub(crate) fn is_binding(&self) -> bool {
+        !self.let_go.load(Ordering::Relaxed)
+    }
+
+    /// From now on they are, or are not; returns what was before.
+    pub(crate) fn bind(&self, on: bool) -> bool {
+        !self.let_go.swap(!on, Ordering::Relaxed)
+    }
+
+    /// This thread has a worker now: puts it on that one's processor, if workers are bound.
     pub(crate) fn settle(&self, worker: usize) {
+        if !self.is_binding() {
+            return self.unsettle();
+        }
         let Some(&processor) = self.processors.get(worker) else { return };
         if PUT_ON.get() == Some(processor) {
             return;
@@ -98,7 +121,7 @@ impl Placement {
         }
     }
 
-    /// This thread, which has a worker, waits more than it works: it may run anywhere, until it is settled again.
+    /// This thread, which has a worker, may run anywhere, until it is settled again.
     pub(crate) fn unsettle(&self) {
         if PUT_ON.take().is_some() {
             self.let_run_anywhere(gettid());
@@ -251,6 +274,23 @@ mod tests {
             placement.unsettle();
             assert_eq!((allowed(), Placement::is_settled()), (all, false));
         }
+    }
+
+    #[test]
+    fn while_workers_are_let_go_none_is_put_anywhere() {
+        let all = allowed();
+        let placement = Placement::new(all as usize);
+        if all < 2 {
+            return;
+        }
+        placement.settle(0);
+        assert!(placement.bind(false), "they were bound");
+        assert!(!placement.is_binding());
+        placement.settle(0);
+        assert_eq!((allowed(), Placement::is_settled()), (all, false));
+        assert!(!placement.bind(true));
+        placement.settle(0);
+        assert_eq!((allowed(), Placement::is_settled()), (1, true));
     }
 
     #[test]

@@ -221,7 +221,7 @@ impl<S: 'static> Worker<S> {
         // Whose turn was the last, and how many were his in a row. (An address that is used again makes one that is new
         // look alone: he is.)
         let (mut last, mut in_a_row) = (std::ptr::null(), 0_u32);
-        // In how many turns in a row a task that is alone has waited; whether the thread has been let go for it.
+        // In how many turns in a row a task that is alone has waited; whether the thread has been let go, for it or for all.
         let (mut waits_in_a_row, mut is_unsettled) = (0_u32, false);
         while !core.stopping.load(Ordering::Relaxed) {
             let round = self.queued();
@@ -240,14 +240,14 @@ impl<S: 'static> Worker<S> {
                 waits_in_a_row = if blocking::has_kept() { waits_in_a_row.saturating_add(1) } else { 0 };
                 let kept = self.claim.compare_exchange(number, 0, Ordering::AcqRel, Ordering::Relaxed).is_ok();
                 debug_assert!(has_worker || !kept, "a worker that was given away is not here");
-                let waits = waits_in_a_row >= WAITS;
-                if kept && waits != is_unsettled {
-                    if waits {
+                let unsettle = waits_in_a_row >= WAITS || !core.placement.is_binding();
+                if kept && unsettle != is_unsettled {
+                    if unsettle {
                         core.placement.unsettle()
                     } else {
                         core.placement.settle(self.index)
                     }
-                    is_unsettled = waits;
+                    is_unsettled = unsettle;
                 }
                 if turn != Turn::Finished {
                     core.move_near(&task);
