@@ -12,13 +12,14 @@
 //! the system places threads better.
 //!
 //! The monitor looks each [`WINDOW`]. If two in a row show a worker that waits for its processor while one of the processors
-//! idles, then the workers are let go. They stay so for [`STAY`] if the processors idle less than half as long as before, and
-//! are bound again if not: either there is less to do, or what there is waits for something else, as for the disk; then the
-//! same is not tried for [`STAY`]. So the question costs half a second in ten. (How many turns they have would be a simpler
-//! answer; on a machine that others share it is one of chance.)
+//! idles, then the workers are let go. They stay so for [`STAY`], and are bound again earlier in two cases: one is starved all
+//! the same, and then it is not tried again for [`STAY`]; or there is less to do, by how the processors idle. So the question
+//! costs half a second in ten. (How many turns they have would be a simpler answer; on a machine that others share it is one
+//! of chance.)
 //!
 //! # Invariants
-//! 1. Workers are let go only after two windows that showed one starved, and bound again at the latest [`STAY`] later.
+//! 1. Workers are let go only after two windows that showed one starved, and bound again at the latest with the first window
+//!    that ends [`STAY`] later.
 //!
 //! When it fails: a system that does not tell how long threads wait shows no starved worker, and they stay bound.
 
@@ -39,8 +40,8 @@ const WAITS: f64 = 0.15;
 const LONG: Duration = Duration::from_micros(100);
 /// ... and all processors together idle for at least this part of one.
 const IDLES: f64 = 0.18;
-/// The part of that for which they idle at most when letting the workers go was right.
-const CURED: f64 = 0.5;
+/// Where they idle for so many times as long as when the workers were let go, there is less to do.
+const LESS_TO_DO: f64 = 1.5;
 
 /// What was counted from one moment to another.
 #[derive(Clone, Copy, Debug)]
@@ -63,8 +64,8 @@ impl Window {
 enum Judgement {
     /// `starved`: what the last window counted, if it showed a starved worker.
     Bound { ask_after: Option<Instant>, starved: Option<Window> },
-    /// `idle`: what the processors idled while the workers were bound. `was_idle`: they did so in the last window as well.
-    LetGo { idle: f64, until: Instant, was_idle: bool },
+    /// `idle`: what the processors idled while the workers were bound. `in_vain`: the last window showed no reason to stay so.
+    LetGo { idle: f64, until: Instant, in_vain: bool },
 }
 
 impl Judgement {
@@ -83,15 +84,16 @@ impl Judgement {
             Judgement::Bound { starved: None, .. } => Judgement::Bound { ask_after: None, starved: Some(window) },
             Judgement::Bound { starved: Some(first), .. } => {
                 let idle = (first.idle + window.idle) / 2.0;
-                Judgement::LetGo { idle, until: window.end + STAY, was_idle: false }
+                Judgement::LetGo { idle, until: window.end + STAY, in_vain: false }
             }
             Judgement::LetGo { until, .. } if window.end >= until => bound(None),
-            Judgement::LetGo { idle, until, was_idle } => {
-                let is_idle = window.idle > idle * CURED;
-                if is_idle && was_idle {
-                    return bound(window.shows_starved_worker().then(|| window.end + STAY));
+            Judgement::LetGo { idle, until, in_vain: was_in_vain } => {
+                let is_starved = window.shows_starved_worker();
+                let in_vain = is_starved || window.idle > idle * LESS_TO_DO;
+                if in_vain && was_in_vain {
+                    return bound(is_starved.then(|| window.end + STAY));
                 }
-                Judgement::LetGo { idle, until, was_idle: is_idle }
+                Judgement::LetGo { idle, until, in_vain }
             }
         }
     }
@@ -217,14 +219,14 @@ mod tests {
     }
 
     #[test]
-    fn what_keeps_processors_busy_stays_until_it_is_asked_anew() {
+    fn where_none_is_starved_they_stay_let_go_until_it_is_asked_anew() {
         let mut told = Told::new();
         told.window(0.5, 0.3);
         told.window(0.5, 0.3);
         for window in 1..windows_of_a_stay() {
-            // One window is chance, and a worker may wait.
-            let idle = if window % 2 == 0 { 0.2 } else { 0.0 };
-            assert!(!told.window(0.5, idle), "window {window}");
+            // One window is chance; a worker may wait while all are busy, and where there are many processors some idle.
+            let (waited, idle) = [(0.5, 0.2), (0.5, 0.0), (0.0, 0.3)][window as usize % 3];
+            assert!(!told.window(waited, idle), "window {window}");
         }
         assert!(told.window(0.0, 0.0));
         assert!(told.window(0.5, 0.3), "asked anew at once");
@@ -232,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn what_leaves_processors_idle_is_bound_again_and_not_asked_for_a_while() {
+    fn where_one_is_starved_all_the_same_they_are_bound_and_it_is_not_tried_for_a_while() {
         let mut told = Told::new();
         told.window(0.5, 0.4);
         assert!(!told.window(0.5, 0.4));
