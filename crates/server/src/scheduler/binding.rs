@@ -31,9 +31,9 @@ use super::Core;
 use super::processors::{self, Waits};
 
 /// How long it counts before it judges.
-pub(crate) const WINDOW: Duration = Duration::from_millis(250);
+pub const WINDOW: Duration = Duration::from_millis(250);
 /// How long a judgement holds.
-const STAY: Duration = Duration::from_secs(10);
+pub const STAY: Duration = Duration::from_secs(10);
 /// A worker that waits for its processor for this part of a window is starved...
 const WAITS: f64 = 0.15;
 /// ... if that is long each time: whoever has the processor does not sleep by itself, as a client does that has asked...

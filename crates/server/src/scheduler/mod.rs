@@ -41,11 +41,11 @@
 //! Source: the shape is that of the Go scheduler (workers are its P, threads its M), with an epoll set in each worker
 //! in place of one for all.
 
-mod binding;
+pub mod binding;
 pub mod monitor;
 pub mod outbox;
 pub mod placement;
-mod processors;
+pub mod processors;
 pub mod slab;
 pub mod task;
 pub mod threads;
