@@ -89,8 +89,6 @@ fn a_scan_shows_what_a_cursor_finds() {
     assert_eq!(few, [0u32, 2, 4].map(|n| n.to_be_bytes().to_vec()));
 }
 
-/// Commit level 2: survives a crash of the process, with nothing written and nothing synced. The store is given up
-/// without a turn of the log's writer, as a killed process would leave it: the log is in the shared buffer alone.
 /// Through leaves and long values, while others change the leaf that it stands in: what it stands on is then found by its key,
 /// which nobody was shown.
 #[test]
@@ -124,6 +122,8 @@ fn a_cursor_without_keys_comes_by_the_same_values() {
     store.close().unwrap();
 }
 
+/// Commit level 2: survives a crash of the process, with nothing written and nothing synced. The store is given up
+/// without a turn of the log's writer, as a killed process would leave it: the log is in the shared buffer alone.
 #[test]
 fn a_written_commit_survives_the_process() {
     let directory = tempfile::tempdir().unwrap();

@@ -60,10 +60,10 @@ impl Window {
 }
 
 /// What has been judged, and by what.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 enum Judgement {
-    /// `starved`: what the last window counted, if it showed a starved worker.
-    Bound { ask_after: Option<Instant>, starved: Option<Window> },
+    /// `starved`: what the processors idled in the last window, if that showed a starved worker.
+    Bound { ask_after: Option<Instant>, starved: Option<f64> },
     /// `idle`: what the processors idled while the workers were bound. `in_vain`: the last window showed no reason to stay so.
     LetGo { idle: f64, until: Instant, in_vain: bool },
 }
@@ -81,9 +81,9 @@ impl Judgement {
         match self {
             Judgement::Bound { ask_after: Some(time), .. } if window.end < time => self,
             Judgement::Bound { .. } if !window.shows_starved_worker() => bound(None),
-            Judgement::Bound { starved: None, .. } => Judgement::Bound { ask_after: None, starved: Some(window) },
-            Judgement::Bound { starved: Some(first), .. } => {
-                let idle = (first.idle + window.idle) / 2.0;
+            Judgement::Bound { starved: None, .. } => Judgement::Bound { ask_after: None, starved: Some(window.idle) },
+            Judgement::Bound { starved: Some(idle), .. } => {
+                let idle = (idle + window.idle) / 2.0;
                 Judgement::LetGo { idle, until: window.end + STAY, in_vain: false }
             }
             Judgement::LetGo { until, .. } if window.end >= until => bound(None),
@@ -171,8 +171,7 @@ impl Binding {
     }
 
     fn judge<S: 'static>(&mut self, core: &Core<S>, window: Window) {
-        let judgement = std::mem::replace(&mut self.judgement, Judgement::FIRST);
-        self.judgement = judgement.after(window);
+        self.judgement = self.judgement.after(window);
         let is_bound = self.judgement.is_bound();
         if core.placement.bind(is_bound) != is_bound {
             tracing::debug!(is_bound, ?window, "workers are bound to their processors, or are not any more");
@@ -197,8 +196,7 @@ mod tests {
         /// Another window; whether workers are bound now.
         fn window(&mut self, waited: f64, idle: f64) -> bool {
             self.now += WINDOW;
-            let before = std::mem::replace(&mut self.judgement, Judgement::FIRST);
-            self.judgement = before.after(Window { end: self.now, waited, idle });
+            self.judgement = self.judgement.after(Window { end: self.now, waited, idle });
             self.judgement.is_bound()
         }
     }
