@@ -361,25 +361,41 @@ impl Pool {
         rank::holds_nothing_from(Rank::TreePage);
         self.health.check()?;
         let permit = self.take_permit()?;
-        let latch = &self.frame(page).latch;
-        self.begin_moving();
-        if !latch.try_begin_load() {
-            self.end_moving(1);
+        if !self.begin_load(page, permit) {
             return Ok(()); // another thread was faster; the caller looks again
         }
         let outcome = self.read_in(page);
-        if outcome.is_ok() {
+        self.end_load(page, outcome.is_ok());
+        outcome
+    }
+
+    /// Has the page hold the permit, its latch loading and this thread alone in charge of its memory, until `end_load`.
+    /// False, and the permit goes back, if it is not evicted any more.
+    fn begin_load(&self, page: PageNo, permit: Permit<'_>) -> bool {
+        self.begin_moving();
+        let begun = self.frame(page).latch.try_begin_load();
+        if begun {
             std::mem::forget(permit);
+        } else {
+            drop(permit);
+            self.end_moving(1);
+        }
+        begun
+    }
+
+    /// The page that `begin_load` was called for has been read, whole and checked; or not, and leaves memory.
+    fn end_load(&self, page: PageNo, is_whole: bool) {
+        let latch = &self.frame(page).latch;
+        if is_whole {
             self.set_resident(page, true);
             latch.finish_load();
         } else {
             // SAFETY: the latch is loading, so nobody else touches the page's memory.
             unsafe { self.memory.release(page.index() * PAGE_SIZE, PAGE_SIZE) };
             latch.abort_load();
-            drop(permit);
+            self.return_permit();
         }
         self.end_moving(1);
-        outcome
     }
 
     fn read_in(&self, page: PageNo) -> Result<()> {
@@ -415,8 +431,8 @@ impl Pool {
                 self.try_take_permit()
             });
             let Some(permit) = permit else { break };
-            if self.begin_read_ahead(page, &mut batch) {
-                std::mem::forget(permit);
+            if self.begin_load(page, permit) {
+                batch.push(self.read_request(page));
             }
         }
         if !batch.is_empty() {
@@ -424,35 +440,19 @@ impl Pool {
         }
     }
 
-    /// On entry: a permit has been taken for the page. Returns whether the page now holds it.
-    fn begin_read_ahead(self: &Arc<Self>, page: PageNo, batch: &mut Vec<Request>) -> bool {
-        self.begin_moving();
-        if !self.frame(page).latch.try_begin_load() {
-            self.end_moving(1);
-            return false;
-        }
+    /// The read of a page that `begin_load` was called for; ends its load when it is done.
+    fn read_request(self: &Arc<Self>, page: PageNo) -> Request {
         let pool = Arc::clone(self);
         let done = Box::new(move |outcome: std::io::Result<()>| {
             pool.reads.fetch_add(1, Ordering::Relaxed);
             let checked = outcome.map_err(|error| read_error(page, error)).and_then(|()| pool.check_read(page));
-            let latch = &pool.frame(page).latch;
-            if checked.is_ok() {
-                pool.set_resident(page, true);
-                latch.finish_load();
-            } else {
-                // Whoever really wants the page reads it again and gets the error.
-                // SAFETY: the latch is loading, so nobody else touches the page's memory.
-                unsafe { pool.memory.release(page.index() * PAGE_SIZE, PAGE_SIZE) };
-                latch.abort_load();
-                pool.return_permit();
-            }
-            pool.end_moving(1);
+            // Whoever really wants the page reads it again and gets the error.
+            pool.end_load(page, checked.is_ok());
         });
         // SAFETY: the latch is loading until `done` runs, so nobody else touches the memory, which stays mapped
         // because `done` keeps the pool alive.
         let memory = unsafe { IoMemory::new(self.address(page), PAGE_SIZE) };
-        batch.push(Request { operation: Operation::Read, offset: page.offset(), memory, done });
-        true
+        Request { operation: Operation::Read, offset: page.offset(), memory, done }
     }
 
     // ---- permits and eviction -----------------------------------------------------------------------------------
