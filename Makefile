@@ -1,6 +1,6 @@
 # The few commands that a person needs. Each is a script in tools/, which says in its head what it does.
 
-.PHONY: help run demo test clients torture sanitize conformance bench bench-storage bench-engine
+.PHONY: help run demo test clients torture sanitize conformance release bench bench-storage bench-engine
 .DEFAULT_GOAL := help
 
 # Where `make run` listens.
@@ -37,6 +37,9 @@ sanitize: ## unit tests under Miri and ThreadSanitizer, where a nightly compiler
 
 conformance: ## how much of CORPUS=folder (statements with a byte 0 between them) is read as MySQL reads it
 	cargo run --release -p meseta-parser --example conformance -- "$(CORPUS)"
+
+release: ## the program as it should be installed, target/optimized/meseta: compiled with a profile of itself at work (8 minutes)
+	tools/release
 
 bench: ## ten minutes: the server beside the floor, compared with the recorded baseline (BENCH_ARGS=--record writes it)
 	tools/setup
