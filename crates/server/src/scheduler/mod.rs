@@ -15,6 +15,7 @@
 //!
 //! - [`task`]: what is to happen to a task, in one word; who may run it.
 //! - [`worker`]: the loop: run what is ready, poll, take from others, sleep.
+//! - [`lull`]: whether a worker that has nothing to do looks for a moment before it sleeps.
 //! - [`outbox`]: the answers that turns leave, which are sent for many turns at once.
 //! - [`placement`]: on which processors workers run, and at which worker a task is.
 //! - [`binding`]: whether they are bound to those for now.
@@ -42,6 +43,7 @@
 //! in place of one for all.
 
 pub mod binding;
+mod lull;
 pub mod monitor;
 pub mod outbox;
 pub mod placement;
@@ -88,8 +90,8 @@ pub(crate) struct Core<S: 'static> {
     pub(crate) counters: Arc<Counters>,
     pub(crate) make_scratch: ScratchMaker<S>,
     pub(crate) after_round: AfterRound,
-    /// How many workers sleep in their epoll set.
-    pub(crate) asleep: AtomicUsize,
+    /// How many workers have nothing to do: they sleep in their epoll set, or are about to.
+    pub(crate) idle: AtomicUsize,
     pub(crate) stopping: AtomicBool,
 }
 
@@ -131,7 +133,7 @@ impl<S: 'static> Scheduler<S> {
             counters,
             make_scratch,
             after_round,
-            asleep: AtomicUsize::new(0),
+            idle: AtomicUsize::new(0),
             stopping: AtomicBool::new(false),
         });
         let scheduler = Scheduler { core: core.clone() };

@@ -4,7 +4,7 @@
 //! loop:   run as many turns as are queued now: a round; then send their answers
 //!         poll the epoll set (without waiting if something is queued); then what they put off
 //!         nothing? take half of what another worker has queued
-//!         nothing? sleep in the epoll set
+//!         nothing? look for a moment (lull), then sleep in the epoll set
 //! ```
 //!
 //! Descriptors are registered once, edge-triggered: what is ready is told once, and a turn that does not read all must
@@ -29,6 +29,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
+use std::time::Instant;
 
 use parking_lot::Mutex;
 use rustix::event::epoll;
@@ -39,6 +40,7 @@ use rustix::process::Pid;
 use rustix::thread::gettid;
 
 use super::Core;
+use super::lull::{LOOK, Lulls};
 use super::outbox::Outbox;
 use super::slab::Slab;
 use super::task::{Events, Soon, Task, Turn, mark};
@@ -223,6 +225,7 @@ impl<S: 'static> Worker<S> {
         let (mut last, mut in_a_row) = (std::ptr::null(), 0_u32);
         // In how many turns in a row a task that is alone has waited; whether the thread has been let go, for it or for all.
         let (mut waits_in_a_row, mut is_unsettled) = (0_u32, false);
+        let mut lulls = Lulls::default();
         while !core.stopping.load(Ordering::Relaxed) {
             let round = self.queued();
             for _ in 0..round {
@@ -268,7 +271,8 @@ impl<S: 'static> Worker<S> {
                 }
             }
             self.send_answers(core);
-            self.poll(core, &mut events, round);
+            // (Who is alone is on this processor as a rule: it and this thread take turns, and sleeping is how.)
+            self.poll(core, &mut events, round, in_a_row < ALONE_AFTER, &mut lulls);
         }
         (core.after_round)(false);
     }
@@ -306,14 +310,14 @@ impl<S: 'static> Worker<S> {
     }
 
     /// Polls, and queues what is ready; `round` turns were run since the last time. The round is over then. Sleeps if there is
-    /// nothing to do anywhere.
-    fn poll(&self, core: &Core<S>, events: &mut Vec<epoll::Event>, round: usize) {
+    /// nothing to do anywhere, but `looks` for a moment if that is worth it.
+    fn poll(&self, core: &Core<S>, events: &mut Vec<epoll::Event>, round: usize, looks: bool, lulls: &mut Lulls) {
         // After a round of one turn the next is probably not here yet: one system call, that waits for it. After a round
         // of many some of their clients have probably asked again: a look first, and nobody sees this worker asleep.
         if self.queued() > 0 || round > 1 {
             let found = self.take_events(core, events, false);
             if found || self.queued() > 0 {
-                (core.after_round)(core.asleep.load(Ordering::Relaxed) == 0);
+                (core.after_round)(core.idle.load(Ordering::Relaxed) == 0);
                 return;
             }
         }
@@ -321,16 +325,38 @@ impl<S: 'static> Worker<S> {
         if self.steal(core) {
             return;
         }
-        self.asleep.store(true, Ordering::SeqCst);
-        core.asleep.fetch_add(1, Ordering::SeqCst);
-        let sleep = self.queued() == 0 && !core.stopping.load(Ordering::SeqCst);
-        self.take_events(core, events, sleep);
-        self.asleep.store(false, Ordering::SeqCst);
-        core.asleep.fetch_sub(1, Ordering::SeqCst);
+        core.idle.fetch_add(1, Ordering::SeqCst);
+        let begin = Instant::now();
+        if !(looks && lulls.are_short() && self.look(core, events, begin)) {
+            self.sleep(core, events);
+        }
+        lulls.ended_after(begin.elapsed());
+        core.idle.fetch_sub(1, Ordering::SeqCst);
         core.monitor.work_began();
         if self.queued() == 0 {
             self.steal(core);
         }
+    }
+
+    /// Looks for something to do, for a moment that began then, and lets others run meanwhile; whether there is something.
+    fn look(&self, core: &Core<S>, events: &mut Vec<epoll::Event>, begin: Instant) -> bool {
+        loop {
+            rustix::thread::sched_yield();
+            if self.queued() > 0 || self.take_events(core, events, false) || self.steal(core) {
+                return true;
+            }
+            if begin.elapsed() >= LOOK {
+                return false;
+            }
+        }
+    }
+
+    /// Sleeps until there is something to do.
+    fn sleep(&self, core: &Core<S>, events: &mut Vec<epoll::Event>) {
+        self.asleep.store(true, Ordering::SeqCst);
+        let sleep = self.queued() == 0 && !core.stopping.load(Ordering::SeqCst);
+        self.take_events(core, events, sleep);
+        self.asleep.store(false, Ordering::SeqCst);
     }
 
     /// Takes what the epoll set tells; whether it told anything.
@@ -391,7 +417,7 @@ impl<S: 'static> Worker<S> {
 impl<S: 'static> Core<S> {
     /// Wakes one of the workers that sleep, if there is one: it will look for what it can take.
     pub(crate) fn wake_one(&self) {
-        if self.asleep.load(Ordering::SeqCst) == 0 {
+        if self.idle.load(Ordering::SeqCst) == 0 {
             return;
         }
         if let Some(worker) = self.workers.iter().find(|worker| worker.asleep.swap(false, Ordering::SeqCst)) {
