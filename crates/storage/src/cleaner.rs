@@ -240,8 +240,13 @@ impl Cleaner {
 
     /// The thread's body: rounds until `closing`.
     pub fn run(&self, closing: &AtomicBool) {
+        let mut looked = Instant::now();
         while !closing.load(Ordering::Acquire) && !self.health.is_stopped() {
             let Ok(busy) = self.round() else { return };
+            if looked.elapsed() >= NAP {
+                self.pool.use_huge_pages();
+                looked = Instant::now();
+            }
             if !busy {
                 let mut rung = self.bell.lock();
                 if !*rung && !closing.load(Ordering::Acquire) {

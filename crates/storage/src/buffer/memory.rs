@@ -15,10 +15,15 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
 use smallvec::SmallVec;
 
-/// A reserved stretch of zeroed memory.
+/// Bytes of a huge page.
+pub const HUGE_LEN: usize = 2 << 20;
+
+/// A reserved stretch of zeroed memory. One that has room for huge pages begins where one may.
 pub struct Region {
     base: *mut u8,
     len: usize,
+    /// All that is mapped: its beginning, and its length.
+    mapping: (*mut u8, usize),
     /// The system has refused to take several stretches back at once: it is older than Linux 6.14.
     one_by_one: AtomicBool,
 }
@@ -31,16 +36,21 @@ unsafe impl Sync for Region {}
 impl Region {
     /// Reserves `len` bytes. Errors: the system refuses that much address space.
     pub fn reserve(len: usize) -> std::io::Result<Self> {
+        let mapped_len = if len < HUGE_LEN { len } else { len + HUGE_LEN };
         // SAFETY: a fresh anonymous mapping at an address of the system's choice touches nothing that exists.
-        let base = unsafe {
+        let mapped = unsafe {
             mmap_anonymous(
                 std::ptr::null_mut(),
-                len,
+                mapped_len,
                 ProtFlags::READ | ProtFlags::WRITE,
                 MapFlags::PRIVATE | MapFlags::NORESERVE,
             )
-        }?;
-        Ok(Self { base: base.cast(), len, one_by_one: AtomicBool::new(false) })
+        }?
+        .cast::<u8>();
+        let skipped = if len < HUGE_LEN { 0 } else { mapped.align_offset(HUGE_LEN) };
+        // SAFETY: `skipped` is less than HUGE_LEN, by which the mapping is longer than `len`.
+        let base = unsafe { mapped.add(skipped) };
+        Ok(Self { base, len, mapping: (mapped, mapped_len), one_by_one: AtomicBool::new(false) })
     }
 
     /// The address of the byte at `offset`.
@@ -57,6 +67,30 @@ impl Region {
         assert!(offset + len <= self.len);
         // SAFETY: inside the mapping; populating changes no byte.
         let _ = unsafe { madvise(self.at(offset).cast(), len, Advice::LinuxPopulateWrite) };
+    }
+
+    /// Has the system keep the huge page's length at `offset` in one page of its own, all of it, whatever was touched. No byte
+    /// changes, and others may read and write meanwhile: they wait.
+    ///
+    /// Errors: `InvalidInput`: the system knows no such request; others: it has no huge page free now.
+    pub fn collapse(&self, offset: usize) -> std::io::Result<()> {
+        self.advise_huge(offset, HUGE_LEN, libc::MADV_COLLAPSE)
+    }
+
+    /// Has the system keep it in small pages again, each of which it can take back by itself.
+    pub fn split(&self, offset: usize) {
+        // What is cold is a part of it, and so the whole is taken apart. (Giving a part back takes it out of the process's
+        // memory, but the system keeps the whole until it is short of memory; so it does where this fails.)
+        let _ = self.advise_huge(offset, rustix::param::page_size(), libc::MADV_COLD);
+    }
+
+    fn advise_huge(&self, offset: usize, len: usize, advice: libc::c_int) -> std::io::Result<()> {
+        assert!(offset.is_multiple_of(HUGE_LEN) && offset + len <= self.len);
+        // SAFETY: inside the mapping; neither advice changes a byte.
+        match unsafe { libc::madvise(self.at(offset).cast(), len, advice) } {
+            0 => Ok(()),
+            _ => Err(std::io::Error::last_os_error()),
+        }
     }
 
     /// Gives the memory of a stretch back to the system; it reads as zero afterwards.
@@ -120,7 +154,7 @@ impl Region {
 impl Drop for Region {
     fn drop(&mut self) {
         // SAFETY: the mapping was made by `reserve`, and nobody can use it after its owner is gone.
-        let _ = unsafe { munmap(self.base.cast(), self.len) };
+        let _ = unsafe { munmap(self.mapping.0.cast(), self.mapping.1) };
     }
 }
 
@@ -190,8 +224,47 @@ impl ZeroedArray<AtomicU64> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
+
+    /// Two kinds of memory that the system shows by themselves, and does not join with what lies beside.
+    pub enum Apart {
+        One,
+        Other,
+    }
+
+    impl Region {
+        /// So many huge pages' length of memory that is shown by itself.
+        pub fn reserve_alone(huge_pages: usize, apart: Apart) -> Region {
+            let memory = Region::reserve(huge_pages * HUGE_LEN).unwrap();
+            // It is advice on what does not happen here.
+            let advice = match apart {
+                Apart::One => Advice::LinuxDontFork,
+                Apart::Other => Advice::LinuxDontDump,
+            };
+            // SAFETY: inside the mapping, of which no byte changes.
+            unsafe { madvise(memory.base.cast(), memory.len, advice) }.unwrap();
+            memory
+        }
+
+        /// Bytes of huge pages that the system has given for such memory.
+        pub fn huge_bytes(&self) -> usize {
+            let begin = format!("{:x}-", self.base as usize);
+            let maps = std::fs::read_to_string("/proc/self/smaps").unwrap();
+            let of_mapping = maps.lines().skip_while(|line| !line.starts_with(&begin));
+            let line = of_mapping.take(40).find(|line| line.starts_with("AnonHugePages:"));
+            line.unwrap().split_whitespace().nth(1).unwrap().parse::<usize>().unwrap() << 10
+        }
+
+        /// Whether the system has memory for any of these bytes: whole pages of its own.
+        pub fn has_memory(&self, offset: usize, len: usize) -> bool {
+            assert!(offset + len <= self.len);
+            let mut present = vec![0; len / rustix::param::page_size()];
+            // SAFETY: the bytes are mapped, and there is one of the vector's for each of the system's pages.
+            assert_eq!(unsafe { libc::mincore(self.at(offset).cast(), len, present.as_mut_ptr()) }, 0);
+            present.iter().any(|&byte| byte & 1 == 1)
+        }
+    }
 
     #[test]
     fn released_words_read_as_zero_and_their_neighbours_stay() {

@@ -6,7 +6,7 @@
 //! One reserved stretch of address space holds the whole database: a page's address is `base + number * PAGE_SIZE`,
 //! computed, never looked up. Beside it an array with one [`Frame`] a page. Reading in is a read to that address;
 //! evicting is giving the memory back (*vmcache*). There is no page table and no list of pages by age: a clock
-//! hand walks a bitmap of the pages in memory.
+//! hand walks a bitmap of the pages in memory. Where all neighbours are, they become a huge page (`huge`).
 //!
 //! # Words
 //! *Resident*: in memory. *Permit*: the right to make one more page resident; there are `limit` of them.
@@ -31,6 +31,7 @@
 
 mod frame;
 mod guard;
+mod huge;
 pub mod memory;
 
 use std::sync::Arc;
@@ -42,6 +43,7 @@ use smallvec::SmallVec;
 
 pub use frame::Frame;
 pub use guard::{Exclusive, Optimistic, Restart, Shared};
+use huge::{HugePages, STRETCH_PAGES};
 use memory::{Region, ZeroedArray};
 
 use crate::error::{ErrorKind, Result, StorageError};
@@ -60,6 +62,10 @@ pub const DATA_FILE: &str = "meseta.data";
 
 /// How many candidates one call of the clock looks for.
 const EVICT_BATCH: usize = 16;
+/// How many stretches one call looks at, and collapses at most: each takes a fraction of a millisecond, in which who touches its
+/// pages waits.
+const STRETCHES_LOOKED_AT: usize = 1024;
+const STRETCHES_COLLAPSED: usize = 8;
 /// How many cold dirty pages are remembered for the cleaner.
 const COLD_MAX: usize = 4096;
 
@@ -68,6 +74,9 @@ pub struct Pool {
     memory: Region,
     frames: ZeroedArray<Frame>,
     resident: ZeroedArray<AtomicU64>,
+    huge: HugePages,
+    /// The stretch that is looked at next, whether it may become a huge page.
+    next_stretch: AtomicUsize,
     file: Arc<dyn DiskFile>,
     /// Pages in the data file; a page number at or beyond it is never read.
     file_pages: AtomicUsize,
@@ -154,6 +163,8 @@ impl Pool {
             memory: Region::reserve(max_pages * PAGE_SIZE + READ_SLACK).map_err(&setup)?,
             frames: ZeroedArray::reserve(max_pages).map_err(&setup)?,
             resident: ZeroedArray::reserve(max_pages.div_ceil(64)).map_err(&setup)?,
+            huge: HugePages::new(max_pages).map_err(&setup)?,
+            next_stretch: AtomicUsize::new(0),
             file,
             file_pages: AtomicUsize::new(file_pages),
             log_end,
@@ -564,10 +575,34 @@ impl Pool {
 
     fn set_resident(&self, page: PageNo, resident: bool) {
         let (word, bit) = (self.resident.get(page.index() / 64), 1 << (page.index() % 64));
+        // Sequentially consistent, as in `huge`, invariant 3.
         if resident {
-            word.fetch_or(bit, Ordering::AcqRel);
+            word.fetch_or(bit, Ordering::SeqCst);
         } else {
-            word.fetch_and(!bit, Ordering::AcqRel);
+            word.fetch_and(!bit, Ordering::SeqCst);
+        }
+    }
+
+    /// Has the system keep pages that are side by side and all resident in huge pages of its own, some at each call, unless
+    /// memory is nearly full.
+    pub fn use_huge_pages(&self) {
+        let stretches = self.file_pages() / STRETCH_PAGES;
+        let is_nearly_full = self.permits.load(Ordering::Relaxed) > self.limit / 8 * 7;
+        if stretches == 0 || is_nearly_full || self.huge.is_refused() {
+            return;
+        }
+        let words = STRETCH_PAGES / 64;
+        let mut collapsed = 0;
+        for _ in 0..stretches.min(STRETCHES_LOOKED_AT) {
+            let stretch = self.next_stretch.fetch_add(1, Ordering::Relaxed) % stretches;
+            let is_whole = || {
+                let mut of_stretch = (0..words).map(|word| self.resident.get(stretch * words + word));
+                of_stretch.all(|word| word.load(Ordering::SeqCst) == u64::MAX)
+            };
+            collapsed += usize::from(self.huge.collapse(&self.memory, stretch, is_whole));
+            if collapsed == STRETCHES_COLLAPSED {
+                break;
+            }
         }
     }
 
@@ -650,6 +685,7 @@ impl Pool {
     fn evict(&self, pages: &[PageNo]) {
         let offsets: SmallVec<[usize; 2 * EVICT_BATCH]> = pages.iter().map(|page| page.index() * PAGE_SIZE).collect();
         pages.iter().for_each(|&page| self.set_resident(page, false));
+        self.huge.split(&self.memory, pages);
         // SAFETY: the latches are exclusive, and optimistic readers that still look at these bytes see zeroes and then
         // a new version.
         unsafe { self.memory.release_all(&offsets, PAGE_SIZE) };
