@@ -15,6 +15,7 @@
 //!
 //! - [`task`]: what is to happen to a task, in one word; who may run it.
 //! - [`worker`]: the loop: run what is ready, poll, take from others, sleep.
+//! - [`queue`]: the tasks that are to have a turn.
 //! - [`lull`]: whether a worker that has nothing to do looks for a moment before it sleeps.
 //! - [`outbox`]: the answers that turns leave, which are sent for many turns at once.
 //! - [`placement`]: on which processors workers run, and at which worker a task is.
@@ -48,6 +49,7 @@ pub mod monitor;
 pub mod outbox;
 pub mod placement;
 pub mod processors;
+mod queue;
 pub mod slab;
 pub mod task;
 pub mod threads;

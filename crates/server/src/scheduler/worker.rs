@@ -24,7 +24,6 @@
 //! 2. `claim` is 0 between turns, the turn's number during one, and `TAKEN` once the worker was taken from the thread.
 //!    Only by changing it from the turn's number does anybody take the worker, or the thread go on with it.
 
-use std::collections::VecDeque;
 use std::io;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, AtomicUsize, Ordering};
@@ -42,8 +41,9 @@ use rustix::thread::gettid;
 use super::Core;
 use super::lull::{LOOK, Lulls};
 use super::outbox::Outbox;
+use super::queue::RunQueue;
 use super::slab::Slab;
-use super::task::{Events, Soon, Task, Turn, mark};
+use super::task::{Events, Task, Turn, mark};
 use super::threads::hand_over;
 use crate::blocking;
 use crate::counters::ThreadCounters;
@@ -67,7 +67,7 @@ pub struct Worker<S: 'static> {
     epoll: OwnedFd,
     wake: OwnedFd,
     asleep: AtomicBool,
-    queue: Mutex<VecDeque<TaskRef<S>>>,
+    queue: RunQueue<S>,
     tasks: Mutex<Slab<TaskRef<S>>>,
     task_count: AtomicUsize,
     claim: AtomicU64,
@@ -124,7 +124,7 @@ impl<S: 'static> Worker<S> {
             epoll,
             wake,
             asleep: AtomicBool::new(false),
-            queue: Mutex::new(VecDeque::new()),
+            queue: RunQueue::new(),
             tasks: Mutex::new(Slab::default()),
             task_count: AtomicUsize::new(0),
             claim: AtomicU64::new(0),
@@ -189,7 +189,7 @@ impl<S: 'static> Worker<S> {
     }
 
     pub(crate) fn queued(&self) -> usize {
-        self.queue.lock().len()
+        self.queue.len()
     }
 
     /// Wakes the thread that holds it from its sleep, or keeps it from the next.
@@ -200,11 +200,7 @@ impl<S: 'static> Worker<S> {
 
     /// Puts a task at the end of the queue, and sees to it that somebody runs it.
     pub(crate) fn push(&self, core: &Core<S>, task: TaskRef<S>) {
-        let queued = {
-            let mut queue = self.queue.lock();
-            queue.push_back(task);
-            queue.len()
-        };
+        let queued = self.queue.push(task);
         if self.asleep.swap(false, Ordering::SeqCst) {
             self.wake();
         } else if queued > 1 {
@@ -229,7 +225,7 @@ impl<S: 'static> Worker<S> {
         while !core.stopping.load(Ordering::Relaxed) {
             let round = self.queued();
             for _ in 0..round {
-                let Some(task) = self.next_task() else { break };
+                let Some(task) = self.queue.pop() else { break };
                 let number = self.turns.load(Ordering::Relaxed) + 1;
                 self.turns.store(number, Ordering::Relaxed);
                 held.claim.store(number, Ordering::Relaxed);
@@ -277,21 +273,11 @@ impl<S: 'static> Worker<S> {
         (core.after_round)(false);
     }
 
-    /// Takes the task that is next, and has those behind it brought near.
-    fn next_task(&self) -> Option<TaskRef<S>> {
-        let mut queue = self.queue.lock();
-        let task = queue.pop_front();
-        for (behind, soon) in queue.iter().zip([Soon::Next, Soon::AfterNext]) {
-            behind.prefetch(soon);
-        }
-        task
-    }
-
     /// A turn is over. `is_held`: the worker is this thread's, which looks at the queue itself.
     fn end_turn(&self, core: &Core<S>, task: TaskRef<S>, turn: Turn, is_held: bool) {
         match turn {
             Turn::Wait if task.state().rest() => {}
-            Turn::Wait | Turn::Again if is_held => self.queue.lock().push_back(task),
+            Turn::Wait | Turn::Again if is_held => _ = self.queue.push(task),
             Turn::Wait | Turn::Again => core.workers[task.state().worker()].push(core, task),
             Turn::Finished => core.workers[task.state().worker()].remove(task.state().token()),
         }
@@ -374,18 +360,18 @@ impl<S: 'static> Worker<S> {
         let mut hung_up = Vec::new();
         let queued = {
             let tasks = self.tasks.lock();
-            let mut queue = self.queue.lock();
-            for event in events.iter() {
+            self.queue.extend(events.iter().filter_map(|event| {
                 let data = event.data;
-                let Some(task) = tasks.get(data.u64()) else { continue };
+                let task = tasks.get(data.u64())?;
                 let events = events_of(event.flags);
                 if mark(task, events) {
-                    queue.push_back(task.clone());
-                } else if events.has(Events::HANGUP) {
+                    return Some(task.clone());
+                }
+                if events.has(Events::HANGUP) {
                     hung_up.push(task.clone());
                 }
-            }
-            queue.len()
+                None
+            }))
         };
         // Not under the locks: whoever is told may do as it likes.
         hung_up.iter().for_each(|task| task.hung_up());
@@ -400,14 +386,12 @@ impl<S: 'static> Worker<S> {
         let count = core.workers.len();
         for step in 1..count {
             let other = &core.workers[(self.index + step) % count];
-            let Some(mut theirs) = other.queue.try_lock() else { continue };
-            if theirs.is_empty() || (theirs.len() == 1 && other.claim() == 0) {
+            // One alone is left to a worker that is between two turns: it is about to run it.
+            let stolen = other.queue.try_take_half(if other.claim() == 0 { 2 } else { 1 });
+            if stolen.is_empty() {
                 continue;
             }
-            let half = theirs.len().div_ceil(2);
-            let stolen: Vec<_> = theirs.drain(..half).collect();
-            drop(theirs);
-            self.queue.lock().extend(stolen);
+            self.queue.extend(stolen);
             return true;
         }
         false
