@@ -12,7 +12,7 @@
 //! all. Where lulls are longer than that, looking is in vain, and it sleeps at once.
 //!
 //! # Invariants
-//! 1. A worker looks for [`LOOK`] at most in a lull, and not at all where lulls have lately been longer on average.
+//! 1. A worker looks for `LOOK` at most in a lull, and not at all where lulls have lately been longer on average.
 //!
 //! Source: the idle polling of Seastar, and of Linux in a guest (Documentation/virt/guest-halt-polling.rst).
 

@@ -44,12 +44,12 @@
 //! in place of one for all.
 
 pub mod binding;
-mod lull;
+pub mod lull;
 pub mod monitor;
 pub mod outbox;
 pub mod placement;
 pub mod processors;
-mod queue;
+pub mod queue;
 pub mod slab;
 pub mod task;
 pub mod threads;
