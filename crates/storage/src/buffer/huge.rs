@@ -20,7 +20,7 @@
 //!
 //! # When things fail
 //! A system that knows no such request (Linux before 6.1) is asked once. A stretch that cannot be collapsed now, since there is
-//! no huge page free, is tried again on the next way round.
+//! no huge page free, ends the look, and is tried again on the next way round.
 //!
 //! # Sources
 //! madvise(2), MADV_COLLAPSE and MADV_COLD; Documentation/admin-guide/mm/transhuge.rst.
@@ -36,6 +36,17 @@ use crate::page::PAGE_SIZE;
 
 /// Pages in a stretch.
 pub(super) const STRETCH_PAGES: usize = HUGE_LEN / PAGE_SIZE;
+
+/// What came of a stretch that was to be collapsed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Collapse {
+    /// It is.
+    Done,
+    /// It was before, or not all of its pages are resident.
+    LeftAlone,
+    /// The system did not, after it may have looked long for a huge page: another would fare no better now.
+    Failed,
+}
 
 /// Which stretches are collapsed.
 pub(super) struct HugePages {
@@ -71,23 +82,24 @@ impl HugePages {
         self.is_refused.load(Ordering::Relaxed)
     }
 
-    /// Collapses a stretch unless it is, if `is_whole` says that all of its pages are resident; whether it has been.
-    pub fn collapse(&self, memory: &Region, stretch: usize, is_whole: impl Fn() -> bool) -> bool {
+    /// Collapses a stretch unless it is, if `is_whole` says that all of its pages are resident.
+    pub fn collapse(&self, memory: &Region, stretch: usize, is_whole: impl Fn() -> bool) -> Collapse {
         if self.is_collapsed(stretch) || !is_whole() {
-            return false;
+            return Collapse::LeftAlone;
         }
         let _changing = self.changing.lock();
         let (word, bit) = self.word_and_bit(stretch);
         word.fetch_or(bit, Ordering::SeqCst);
-        let collapsed =
-            if is_whole() { memory.collapse(stretch * HUGE_LEN) } else { Err(ErrorKind::Interrupted.into()) };
-        if let Err(error) = &collapsed {
-            word.fetch_and(!bit, Ordering::SeqCst);
-            if error.kind() == ErrorKind::InvalidInput {
-                self.is_refused.store(true, Ordering::Relaxed);
+        let outcome = match is_whole().then(|| memory.collapse(stretch * HUGE_LEN)) {
+            None => Collapse::LeftAlone,
+            Some(Ok(())) => return Collapse::Done,
+            Some(Err(error)) => {
+                self.is_refused.fetch_or(error.kind() == ErrorKind::InvalidInput, Ordering::Relaxed);
+                Collapse::Failed
             }
-        }
-        collapsed.is_ok()
+        };
+        word.fetch_and(!bit, Ordering::SeqCst);
+        outcome
     }
 
     /// The memory of these pages, which are not resident any more, is about to be given back: splits their stretches.
@@ -121,15 +133,16 @@ mod tests {
             // SAFETY: inside the mapping, which this thread alone uses.
             unsafe { memory.at(number * PAGE_SIZE + 7).write(number as u8) };
         }
-        assert!(!huge.collapse(&memory, 1, || false));
+        assert_eq!(huge.collapse(&memory, 1, || false), Collapse::LeftAlone);
         assert!(!huge.is_collapsed(1));
-        if !huge.collapse(&memory, 1, || true) {
+        if huge.collapse(&memory, 1, || true) == Collapse::Failed {
             // There are none: not known, or not free.
             assert!(!huge.is_collapsed(1));
             eprintln!("huge pages are not tested");
             return;
         }
-        assert!(huge.is_collapsed(1) && !huge.collapse(&memory, 1, || true), "once is enough");
+        assert!(huge.is_collapsed(1));
+        assert_eq!(huge.collapse(&memory, 1, || true), Collapse::LeftAlone, "once is enough");
         assert_eq!(memory.huge_bytes(), HUGE_LEN);
         // Another's page leaves, then one of its own.
         huge.split(&memory, &[page(STRETCH_PAGES - 1), page(2 * STRETCH_PAGES)]);
@@ -157,7 +170,7 @@ mod tests {
             looks.set(looks.get() + 1);
             looks.get() == 1
         };
-        assert!(!huge.collapse(&memory, 0, leaves_before_second_look));
+        assert_eq!(huge.collapse(&memory, 0, leaves_before_second_look), Collapse::LeftAlone);
         assert_eq!((looks.get(), huge.is_collapsed(0), memory.huge_bytes()), (2, false, 0));
         assert!(!huge.is_refused());
     }
@@ -176,7 +189,8 @@ mod tests {
             scope.spawn(|| {
                 while !is_over.load(Ordering::Relaxed) {
                     let is_whole = || resident.iter().all(|page| page.load(Ordering::SeqCst));
-                    collapsed.fetch_add(huge.collapse(&memory, 0, is_whole).into(), Ordering::Relaxed);
+                    let is_done = huge.collapse(&memory, 0, is_whole) == Collapse::Done;
+                    collapsed.fetch_add(is_done.into(), Ordering::Relaxed);
                     tries.fetch_add(1, Ordering::Relaxed);
                 }
             });

@@ -43,7 +43,7 @@ use smallvec::SmallVec;
 
 pub use frame::Frame;
 pub use guard::{Exclusive, Optimistic, Restart, Shared};
-use huge::{HugePages, STRETCH_PAGES};
+use huge::{Collapse, HugePages, STRETCH_PAGES};
 use memory::{Region, ZeroedArray};
 
 use crate::error::{ErrorKind, Result, StorageError};
@@ -599,7 +599,11 @@ impl Pool {
                 let mut of_stretch = (0..words).map(|word| self.resident.get(stretch * words + word));
                 of_stretch.all(|word| word.load(Ordering::SeqCst) == u64::MAX)
             };
-            collapsed += usize::from(self.huge.collapse(&self.memory, stretch, is_whole));
+            match self.huge.collapse(&self.memory, stretch, is_whole) {
+                Collapse::LeftAlone => {}
+                Collapse::Done => collapsed += 1,
+                Collapse::Failed => break,
+            }
             if collapsed == STRETCHES_COLLAPSED {
                 break;
             }
