@@ -732,6 +732,30 @@ fn an_index_is_built_while_writers_write() {
 }
 
 #[test]
+fn a_row_that_was_found_is_locked_if_it_is_still_the_same() {
+    let (engine, mut one) = engine(&SimDisk::new(19));
+    let t = one.create_table(t()).unwrap();
+    inserts(&mut one, t, &[number(1), number(1), Value::Bytes(b"a")]);
+    one.commit().unwrap();
+    let mut other = engine.session().unwrap();
+    other.set_lock_wait(std::time::Duration::ZERO);
+    let (table, key) = (used(&mut one, t), (1_i32 ^ i32::MIN).to_be_bytes());
+    let found = one.find_row(&table, &key, Mode::Exclusive).unwrap().unwrap();
+    let row = [number(1), number(2), Value::Bytes(b"a")];
+    let others = used(&mut other, t);
+    assert_eq!(other.update_row(&others, &found, &row, Mode::Shared).unwrap(), RowChange::Done);
+    drop(others);
+    other.commit().unwrap();
+    assert!(!one.lock_found(&table, &found, Mode::Exclusive).unwrap());
+    let found = one.find_row(&table, &key, Mode::Exclusive).unwrap().unwrap();
+    assert!(one.lock_found(&table, &found, Mode::Exclusive).unwrap());
+    let table = used(&mut other, t);
+    assert!(matches!(other.find_row(&table, &key, Mode::Exclusive), Err(EngineError::Lock(_))));
+    one.commit().unwrap();
+    assert_eq!(other.find_row(&table, &key, Mode::Exclusive).unwrap(), Some(found));
+}
+
+#[test]
 fn a_unique_index_over_duplicates_is_not_built_and_leaves_nothing() {
     let (engine, mut session) = engine(&SimDisk::new(1));
     let columns = vec![column("id", INT), column("a", INT)];

@@ -271,6 +271,60 @@ fn a_lock_that_is_not_had() {
     is(&mut a, "rollback", "ok 0");
 }
 
+/// Who changes a row by its primary key alone asks for no lock before: the change is the lock, or what stands for it.
+#[test]
+fn a_row_named_by_its_key_is_locked_whatever_becomes_of_it() {
+    const NOWAIT: &str = "3572 Statement aborted because lock(s) could not be acquired immediately and NOWAIT is set.";
+    let server = with_tables();
+    let (mut a, mut b) = (server.session(), server.session());
+    for (statement, told) in [
+        ("update t set v = 9 where id = 1", "ok 1"),
+        // As it was: the client is told of no row.
+        ("update t set v = 1 where id = 1", "ok 0"),
+        ("update t set v = 9 where id = 1 and v = 7", "ok 0"),
+        ("update t set v = (@v := 9) where id = 1", "ok 1"),
+        ("delete from t where id = 1", "ok 1"),
+        ("delete from t where id = 1 limit 1", "ok 1"),
+    ] {
+        is(&mut a, "begin", "ok 0");
+        is(&mut a, statement, told);
+        is(&mut b, "select * from t where id = 1 for update nowait", NOWAIT);
+        is(&mut b, "select * from t where id = 2 for update nowait", "[id|v]; 2|2");
+        is(&mut a, "rollback", "ok 0");
+        is(&mut b, "select * from t where id = 1 for update nowait", "[id|v]; 1|1");
+    }
+    // What is not there is locked as a gap; and a null is nowhere.
+    let gaps = "select lock_mode from performance_schema.data_locks where lock_type = 'RECORD'";
+    for statement in ["update t set v = 9 where id = -5", "delete from t where id = -5"] {
+        is(&mut a, "begin", "ok 0");
+        is(&mut a, statement, "ok 0");
+        is(&mut b, gaps, "[lock_mode]; X,GAP");
+        is(&mut a, "rollback", "ok 0");
+    }
+    is(&mut a, "update t set v = 9 where id = null; delete from t where id = null", "ok 0; ok 0");
+}
+
+#[test]
+fn changes_of_one_row_at_the_same_time_are_all_made() {
+    const EACH: usize = 200;
+    let server = with_tables();
+    // What is evaluated again, since the row has become another, warns once.
+    run(&mut server.session(), "create table w (id int primary key, n int, d int); insert into w values (1, 0, 0)");
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                let mut session = server.session();
+                run(&mut session, "set sql_mode = ''");
+                for _ in 0..EACH {
+                    is(&mut session, "update w set n = n + 1, d = '1x' where id = 1", "ok 1");
+                    assert_eq!(session.status().warnings, 1);
+                }
+            });
+        }
+    });
+    is(&mut server.session(), "select n, d from w", &format!("[n|d]; {}|1", 4 * EACH));
+}
+
 #[test]
 fn a_deadlock_rolls_back_all() {
     let server = with_tables();

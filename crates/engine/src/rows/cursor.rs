@@ -58,14 +58,19 @@ impl Session {
     /// next learns whether it is still the same, and finds it again if not. That spares the lock table one who only wants
     /// to change one row by its key. `None` if it is not there.
     pub fn find_row(&mut self, table: &Table, key: &[u8], mode: Mode) -> Result<Option<FoundRow>> {
-        let rows = &table.rows().index;
         let mut row = FoundRow { key: key.to_vec(), value: Vec::new() };
+        Ok(self.find_row_into(table, &mut row, mode)?.then_some(row))
+    }
+
+    /// As [`Session::find_row`], of the row with the key that `row` has: its value is put there. False if it is not there.
+    pub fn find_row_into(&mut self, table: &Table, row: &mut FoundRow, mode: Mode) -> Result<bool> {
+        let rows = &table.rows().index;
+        let FoundRow { key, value } = row;
         loop {
-            if !self.get_newest(rows, key, &mut row.value)? {
-                return Ok(None);
+            if !self.get_newest(rows, key, value)? {
+                return Ok(false);
             }
-            let corrupt = |problem| rows.damaged(problem);
-            let (header, _) = VersionHeader::split_off(&row.value).map_err(corrupt)?;
+            let (header, _) = VersionHeader::split_off(value).map_err(|problem| rows.damaged(problem))?;
             if self.wait_for_writer(rows, key, header.writer, mode, self.on_conflict())? == Writer::LookAgain {
                 continue;
             }
@@ -74,8 +79,16 @@ impl Session {
                 self.lock(rows, Key::Row(key), mode, Reach::Record)?;
                 continue;
             }
-            return Ok((!header.deleted).then_some(row));
+            return Ok(!header.deleted);
         }
+    }
+
+    /// Locks a row that [`Session::find_row`] has found and that is to stay as it is. False if it is not what was found any more:
+    /// then whoever wants it looks for it again.
+    pub fn lock_found(&mut self, table: &Table, row: &FoundRow, mode: Mode) -> Result<bool> {
+        let rows = &table.rows().index;
+        let outcome = self.lock(rows, Key::Row(&row.key), mode, Reach::Record)?;
+        Ok(outcome.is_granted() && self.is_as_seen(rows, &row.key, &row.value)?)
     }
 }
 

@@ -436,7 +436,7 @@ impl Session {
     }
 
     /// Whether the newest version of an entry is still this one.
-    fn is_as_seen(&mut self, index: &Index, key: &[u8], seen: &[u8]) -> Result<bool> {
+    pub(super) fn is_as_seen(&mut self, index: &Index, key: &[u8], seen: &[u8]) -> Result<bool> {
         let mut again = std::mem::take(&mut self.again);
         let is_there = self.get_newest(index, key, &mut again);
         let is_same = again == seen;

@@ -407,6 +407,18 @@ impl Expr {
         known
     }
 
+    /// Whether it may be evaluated once more, or once less, and nobody notices.
+    pub fn is_repeatable(&self) -> bool {
+        let own = match &self.kind {
+            ExprKind::Call(call) => call.function.is_stable(),
+            ExprKind::UserVariable(_) | ExprKind::SetUserVariable(..) => false,
+            _ => !self.is_query(),
+        };
+        let mut repeatable = own;
+        self.operands(&mut |operand| repeatable = repeatable && operand.is_repeatable());
+        repeatable
+    }
+
     /// Whether it reads a user variable, which the statement may set while rows are read.
     pub fn reads_user_variable(&self) -> bool {
         let mut found = matches!(self.kind, ExprKind::UserVariable(_));

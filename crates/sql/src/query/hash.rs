@@ -72,18 +72,6 @@ fn looks(expr: &Expr, source: &Source) -> Looks {
     }
 }
 
-/// Whether it may be evaluated once more, or once less, and nobody notices.
-fn is_repeatable(expr: &Expr) -> bool {
-    let own = match &expr.kind {
-        ExprKind::Call(call) => call.function.is_stable(),
-        ExprKind::UserVariable(_) | ExprKind::SetUserVariable(..) => false,
-        _ => true,
-    };
-    let mut repeatable = own && !expr.has_subquery();
-    expr.operands(&mut |operand| repeatable = repeatable && is_repeatable(operand));
-    repeatable
-}
-
 /// How to keep the rows of a source that is read for each row of those before it; `None` if they are found better. If they
 /// are kept, the plan has the source's conditions, and the source those that name nothing else.
 pub fn plan(source: &mut Source) -> Option<HashPlan> {
@@ -105,7 +93,7 @@ pub fn plan(source: &mut Source) -> Option<HashPlan> {
         SourceKind::Derived { .. } | SourceKind::Virtual(_) => {}
     }
     let (mut keys, mut local) = (Vec::new(), Vec::new());
-    for condition in source.conditions.iter().filter(|condition| is_repeatable(condition)) {
+    for condition in source.conditions.iter().filter(|condition| condition.is_repeatable()) {
         if looks(condition, source) == Looks::AtSource {
             local.push(condition.clone());
         }

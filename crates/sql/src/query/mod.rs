@@ -50,7 +50,7 @@ pub use plan::{
 };
 pub use run::{ENOUGH, Flow, MORE, enter_table, evaluate_all, holds, run_query};
 pub use scope::shown as shown_name;
-pub use selected::{SelectedTable, limit_count, named_source, rows_to_change, sort_rows};
+pub use selected::{SelectedTable, Shown, change_one_row, limit_count, named_source, rows_to_change, sort_rows};
 pub(crate) use spare::Spare;
 pub use statistics::TableStatistics;
 pub use table::KnownTable;

@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use bumpalo::Bump;
 use meseta_engine::catalog::TableHandle;
-use meseta_engine::lock::TableMode;
+use meseta_engine::lock::{Mode, TableMode};
 use meseta_engine::rows::FoundRow;
 use meseta_errors::ER_NON_UPDATABLE_TABLE;
 use meseta_parser::ast::{self, LockWait};
 use meseta_types::Datum;
 use smallvec::SmallVec;
 
+use super::access::{Bounds, bounds};
 use super::bind::{Binder, FoundTable, Place, text_of};
 use super::explain::{self, ExplainRow};
 use super::from::source_columns;
@@ -20,9 +21,11 @@ use super::plan::{Access, LockingPlan, SortKey, Source, SourceKind, TableSource}
 use super::run::{Flow, MORE, enter, evaluate_all, holds, rows_of_table};
 use super::scope::{Block, NamedSource};
 use super::sort::sorted_by;
+use super::spare::Spare;
 use super::table::KnownTable;
 use crate::error::{Error, Result};
 use crate::expression::{Expr, copy_into};
+use crate::session::Counter;
 
 /// A table, and which of its rows.
 #[derive(Debug)]
@@ -157,6 +160,80 @@ pub fn limit_count(limit: Option<&Expr>, running: &mut Running<'_>) -> Result<u6
 
 /// What is done with a row that is found: the engine's handle of the table, the row, and its columns that conditions name.
 pub type Change<'c> = dyn FnMut(&mut Running<'_>, &TableHandle, &FoundRow, &[Datum<'_>]) -> Result<Flow> + 'c;
+
+/// What became of a row that was shown.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Shown {
+    /// It is changed, and by that locked.
+    Changed,
+    /// It is not to be changed.
+    Kept,
+    /// It is not what was shown any more, and nothing was done.
+    Stale,
+}
+
+/// Changes the one row that WHERE names by its primary key, and by nothing else. It is not locked first: its change does that,
+/// and so the lock table, which all share, is spared. False if there is no such row, or none any more: then nothing was done,
+/// and [`rows_to_change`] is to find and lock it, or what is in its place.
+///
+/// On entry: what `change` evaluates is repeatable.
+pub fn change_one_row(
+    selected: &SelectedTable,
+    running: &mut Running<'_>,
+    change: impl FnOnce(&mut Running<'_>, &TableHandle, &FoundRow) -> Result<Shown>,
+) -> Result<bool> {
+    let SourceKind::Table(table) = &selected.source.kind else { return Ok(false) };
+    let Access { index, is_point, implied, .. } = &table.access;
+    let conditions = selected.source.conditions.len();
+    if *index != 0 || !is_point || !selected.constant.is_empty() || !implied.has_first(conditions) {
+        return Ok(false);
+    }
+    let handle = enter(table, TableMode::Write, running)?;
+    // Rows that refer to this one are changed before it, or locked.
+    if !handle.referrers.is_empty() {
+        return Ok(false);
+    }
+    let warnings = running.context.warnings.clone();
+    let is_done = change_found(selected, table, &handle, running, change)?;
+    if !is_done {
+        running.context.warnings = warnings;
+    }
+    Ok(is_done)
+}
+
+/// As [`change_one_row`], if all of WHERE is implied by what the key comes to.
+fn change_found(
+    selected: &SelectedTable,
+    table: &TableSource,
+    handle: &TableHandle,
+    running: &mut Running<'_>,
+    change: impl FnOnce(&mut Running<'_>, &TableHandle, &FoundRow) -> Result<Shown>,
+) -> Result<bool> {
+    let (mut stretches, implied) = bounds(table, &[], &[], running)?;
+    let (Some(Bounds::Point(key)), true) = (stretches.pop(), stretches.is_empty()) else { return Ok(false) };
+    if !implied.has_first(selected.source.conditions.len()) {
+        return Ok(false);
+    }
+    running.inside.facts.check_killed()?;
+    let mut spare = Spare::take();
+    let mut found = FoundRow { key, value: std::mem::take(&mut spare.payload) };
+    let is_there =
+        running.inside.engine.find_row_into(handle, &mut found, Mode::Exclusive).map_err(Error::from_engine)?;
+    let is_done = is_there
+        && match change(running, handle, &found)? {
+            Shown::Changed => true,
+            Shown::Kept => {
+                running.inside.engine.lock_found(handle, &found, Mode::Exclusive).map_err(Error::from_engine)?
+            }
+            Shown::Stale => false,
+        };
+    if is_done {
+        running.inside.facts.count(Counter::HandlerReadKey, 1);
+        running.inside.facts.count(Counter::InnodbRowsRead, 1);
+    }
+    spare.payload = found.value;
+    Ok(is_done)
+}
 
 /// Finds and locks the rows, and shows them one by one.
 pub fn rows_to_change(selected: &SelectedTable, running: &mut Running<'_>, show: &mut Change<'_>) -> Result<()> {

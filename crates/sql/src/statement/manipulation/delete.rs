@@ -10,7 +10,8 @@ use super::{Changes, Strictness, warn_or_fail};
 use crate::error::{Error, Result};
 use crate::expression::Expr;
 use crate::query::{
-    Binder, ENOUGH, KnownTable, MORE, Place, Running, SelectedTable, SortKey, limit_count, rows_to_change, sort_rows,
+    Binder, ENOUGH, KnownTable, MORE, Place, Running, SelectedTable, Shown, SortKey, change_one_row, limit_count,
+    rows_to_change, sort_rows,
 };
 
 /// DELETE, bound.
@@ -65,17 +66,26 @@ impl DeletePlan {
         if limit == 0 {
             return Ok(changes);
         }
-        let mut delete = |running: &mut Running<'_>, handle: &TableHandle, found: &FoundRow| -> Result<()> {
-            changes.found += 1;
+        let mut delete = |running: &mut Running<'_>, handle: &TableHandle, found: &FoundRow| -> Result<Shown> {
             match running.inside.engine.delete_row(handle, found).map_err(|error| running.inside.refusal(error)) {
-                Ok(RowChange::Done) => changes.affected += 1,
-                Ok(_) => {}
-                Err(error) => warn_or_fail(error, self.ignores, running)?,
+                Ok(RowChange::Done) => {
+                    changes.found += 1;
+                    changes.affected += 1;
+                    Ok(Shown::Changed)
+                }
+                Ok(_) => Ok(Shown::Stale),
+                Err(error) => {
+                    changes.found += 1;
+                    warn_or_fail(error, self.ignores, running).map(|()| Shown::Kept)
+                }
             }
-            Ok(())
         };
         let mut count = 0;
         if self.order.is_empty() {
+            let is_done = !self.ignores && change_one_row(&self.selected, running, &mut delete)?;
+            if is_done {
+                return Ok(changes);
+            }
             rows_to_change(&self.selected, running, &mut |running, handle, found, _| {
                 delete(running, handle, found)?;
                 count += 1;
@@ -83,7 +93,7 @@ impl DeletePlan {
             })?;
         } else {
             let (handle, rows) = sort_rows(&self.selected, &self.order, limit, running)?;
-            rows.iter().try_for_each(|found| delete(running, &handle, found))?;
+            rows.iter().try_for_each(|found| delete(running, &handle, found).map(drop))?;
         }
         Ok(changes)
     }

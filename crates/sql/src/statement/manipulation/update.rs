@@ -4,6 +4,7 @@
 //!   rows found and locked --assignments, left to right, each seeing those before it--> engine.update_row
 //! ```
 //!
+//! The one row that is named by its primary key is found without a lock: its change is one (`change_one_row`).
 //! Rows are changed as they are found, unless they are wanted in another order, or the change would move them in the index
 //! that they are found by: then they are kept first.
 
@@ -22,8 +23,8 @@ use super::{Changes, Strictness, columns_of, duplicate, take_back, warn_or_fail}
 use crate::error::{Error, Result};
 use crate::expression::Expr;
 use crate::query::{
-    Binder, ENOUGH, KnownTable, MORE, Place, Running, SelectedTable, SortKey, Spare, limit_count, rows_to_change,
-    sort_rows,
+    Binder, ENOUGH, KnownTable, MORE, Place, Running, SelectedTable, Shown, SortKey, Spare, change_one_row,
+    limit_count, rows_to_change, sort_rows,
 };
 
 /// UPDATE, bound.
@@ -37,6 +38,8 @@ pub struct UpdatePlan {
     limit: Option<Expr>,
     ignores: bool,
     keeps_rows: bool,
+    /// A row's new values may be made twice, and nobody notices.
+    is_repeatable: bool,
 }
 
 impl UpdatePlan {
@@ -77,7 +80,9 @@ impl UpdatePlan {
             .iter()
             .any(|part| assignments.iter().any(|(column, _)| *column == usize::from(part.column)));
         let keeps_rows = !order.is_empty() || moves;
-        Ok(Self { selected, rules, assignments, order, limit, ignores: update.ignore, keeps_rows })
+        let is_repeatable = assignments.iter().filter_map(|(_, value)| value.as_ref()).all(Expr::is_repeatable);
+        let ignores = update.ignore;
+        Ok(Self { selected, rules, assignments, order, limit, ignores, keeps_rows, is_repeatable })
     }
 
     /// Its rows: for EXPLAIN.
@@ -111,6 +116,15 @@ impl UpdatePlan {
         let mut spare = Spare::take();
         let arena = &mut spare.arena;
         if !self.keeps_rows {
+            let may_repeat = self.is_repeatable && !self.ignores;
+            let is_done = may_repeat
+                && change_one_row(&self.selected, running, |running, handle, found| {
+                    self.change(handle, found, running, &mut changes, arena)
+                })?;
+            if is_done {
+                return Ok(changes);
+            }
+            changes = Changes::default();
             return rows_to_change(&self.selected, running, &mut |running, handle, found, _| {
                 arena.reset();
                 self.change(handle, found, running, &mut changes, arena)?;
@@ -133,7 +147,7 @@ impl UpdatePlan {
         running: &mut Running<'_>,
         changes: &mut Changes,
         arena: &Bump,
-    ) -> Result<()> {
+    ) -> Result<Shown> {
         let table = self.selected.table();
         changes.found += 1;
         running.context.row = changes.found;
@@ -175,23 +189,26 @@ impl<'p> Updating<'p> {
         running: &mut Running<'r>,
         changes: &mut Changes,
         arena: &'v Bump,
-    ) -> Result<()>
+    ) -> Result<Shown>
     where
         'p: 'v,
     {
         if !touch(self.table, before, row, running)? {
-            return Ok(());
+            return Ok(Shown::Kept);
         }
         if let Err(error) = complete(self.table, self.rules, row, running, arena) {
-            return warn_or_fail(error, self.ignores, running);
+            return warn_or_fail(error, self.ignores, running).map(|()| Shown::Kept);
         }
         let values = engine_row(self.table, row, running, arena);
         let savepoint = self.ignores.then(|| running.inside.engine.savepoint());
         let updated = running.inside.engine.update_row(self.handle, found, values, Mode::Shared);
         take_back(savepoint, &updated, running)?;
         match updated.map_err(|error| running.inside.refusal(error)) {
-            Ok(RowChange::Done) => changes.affected += 1,
-            Ok(RowChange::Stale) => {}
+            Ok(RowChange::Done) => {
+                changes.affected += 1;
+                return Ok(Shown::Changed);
+            }
+            Ok(RowChange::Stale) => return Ok(Shown::Stale),
             Err(error) => warn_or_fail(error, self.ignores, running)?,
             Ok(RowChange::Conflict(conflict)) => {
                 let error = duplicate(self.table, row, &conflict);
@@ -201,7 +218,7 @@ impl<'p> Updating<'p> {
                 running.context.warnings.warn(SqlError::new(error.code.0, error.message));
             }
         }
-        Ok(())
+        Ok(Shown::Kept)
     }
 }
 
