@@ -43,6 +43,8 @@ struct Met<'a, 'm> {
     outer: Outer<'a>,
     /// For what is kept.
     arena: &'a Bump,
+    /// Bytes that it had before.
+    arena_bytes: usize,
     distinct: Option<Distinct<'a>>,
     kept: Option<Kept<'a>>,
     /// Equal rows are looked for once all are in order.
@@ -89,6 +91,7 @@ impl<'a, 'm> Projection<'a, 'm> {
             plan,
             outer,
             arena,
+            arena_bytes: arena.allocated_bytes(),
             distinct: plan.distinct.then(|| Distinct::new(&plan.items, arena)),
             kept: (!plan.order.is_empty()).then(|| Kept::new(arena, &plan.order, memory_limit)),
             drops_equals_late: plan.is_ordered_by_items,
@@ -188,7 +191,7 @@ impl Met<'_, '_> {
         if !distinct.is_new(items) {
             return Ok(false);
         }
-        let bytes = distinct.bytes() + self.arena.allocated_bytes();
+        let bytes = distinct.bytes() + self.arena.allocated_bytes() - self.arena_bytes;
         if bytes > running.inside.memory_limit { Err(Error::out_of_sort_memory()) } else { Ok(true) }
     }
 }

@@ -247,15 +247,15 @@ fn unknown_hold(
 
 /// Runs a SELECT.
 fn run_select(plan: &SelectPlan, outer: Outer<'_>, running: &mut Running<'_>, sink: &mut Sink<'_>) -> Result<()> {
-    let arena = Bump::new();
-    let built = RefCell::new(Vec::new());
-    let execution = Execution { plan, arena: &arena, built: &built };
     let mut memory = Spare::take();
-    let Memory { row, items: spare_items, keys: spare_keys, arena: spare, .. } = &mut *memory;
+    let Memory { row, items: spare_items, keys: spare_keys, arena: spare, kept: arena, .. } = &mut *memory;
+    let arena: &Bump = arena;
+    let built = RefCell::new(Vec::new());
+    let execution = Execution { plan, arena, built: &built };
     row.clear();
     row.resize(plan.width, Datum::Null);
     let row: &[Datum<'_>] = row;
-    let is_possible = holds(&plan.constant, row, outer, running, &arena)?;
+    let is_possible = holds(&plan.constant, row, outer, running, arena)?;
     let mut rows = |running: &mut Running<'_>, sink: &mut Sink<'_>| -> Result<()> {
         let around = std::mem::take(&mut running.materialized);
         match &plan.join {
@@ -267,7 +267,7 @@ fn run_select(plan: &SelectPlan, outer: Outer<'_>, running: &mut Running<'_>, si
         Ok(())
     };
     let spare = SpareMemory { items: spare_items, keys: spare_keys, arena: spare };
-    let mut projection = Projection::new(plan, outer, &arena, running.inside.memory_limit, spare);
+    let mut projection = Projection::new(plan, outer, arena, running.inside.memory_limit, spare);
     let mut show = |running: &mut Running<'_>, row: &[Datum<'_>]| projection.take(running, row, sink);
     match &plan.group {
         None => rows(running, &mut show)?,

@@ -41,8 +41,10 @@ pub struct Memory {
     pub buffers: [Vec<u8>; 2],
     /// An entry.
     pub payload: Vec<u8>,
-    /// What expressions make.
+    /// What expressions make of a row.
     pub arena: Bump,
+    /// What is kept of all rows.
+    pub kept: Bump,
 }
 
 impl Memory {
@@ -54,6 +56,7 @@ impl Memory {
             + buffers
             + self.payload.capacity()
             + self.arena.allocated_bytes()
+            + self.kept.allocated_bytes()
     }
 }
 
@@ -87,6 +90,7 @@ impl Drop for Spare {
     fn drop(&mut self) {
         let Some(mut memory) = self.0.take() else { return };
         memory.arena.reset();
+        memory.kept.reset();
         if memory.bytes() > KEPT_BYTES {
             return;
         }
