@@ -42,6 +42,7 @@ enum Direction {
 struct Batch {
     entries: EntryCopies,
     key: Vec<u8>,
+    last: Vec<u8>,
 }
 
 thread_local! {
@@ -81,6 +82,8 @@ pub struct Cursor {
     /// Its key, if keys are asked for.
     key: Vec<u8>,
     has_keys: bool,
+    /// Memory for the key of the entry that a step begins at.
+    last: Vec<u8>,
     behind: Behind,
     batch: usize,
     first_batch: usize,
@@ -107,7 +110,7 @@ enum From<'k> {
 
 impl Cursor {
     pub(super) fn new(tree: Tree) -> Self {
-        let Batch { mut entries, key } = SPARE.take();
+        let Batch { mut entries, key, last } = SPARE.take();
         entries.clear();
         Self {
             tree,
@@ -118,6 +121,7 @@ impl Cursor {
             is_long: false,
             key,
             has_keys: true,
+            last,
             behind: Behind::End,
             batch: FIRST_BATCH,
             first_batch: FIRST_BATCH,
@@ -232,32 +236,28 @@ impl Cursor {
 
     /// A step that does not end on a short entry of the batch.
     fn step_beyond(&mut self, direction: Direction) -> Result<bool> {
-        if !self.is_on_entry() {
+        let mut last = std::mem::take(&mut self.last);
+        if self.is_on_entry() {
+            self.copy_key(&mut last);
+        } else {
             let Some(key) = self.failed_behind.take() else { return Ok(false) };
-            return self.start_beside(key, direction);
+            last = key;
         }
-        if direction != self.direction {
-            return self.start_beside(self.key_at(self.at), direction);
-        }
-        let last = self.key_at(self.at);
-        self.at += 1;
-        let stepped = if self.is_on_entry() { self.land() } else { self.refill(&last) };
-        self.note_failure(stepped, last)
-    }
-
-    fn start_beside(&mut self, key: Vec<u8>, direction: Direction) -> Result<bool> {
-        let started = self.start(match direction {
-            Direction::Forward => From::Above(&key),
-            Direction::Backward => From::Below(&key),
-        });
-        self.note_failure(started, key)
-    }
-
-    fn note_failure(&mut self, stepped: Result<bool>, behind: Vec<u8>) -> Result<bool> {
+        let stepped = if !self.is_on_entry() || direction != self.direction {
+            self.start(match direction {
+                Direction::Forward => From::Above(&last),
+                Direction::Backward => From::Below(&last),
+            })
+        } else {
+            self.at += 1;
+            if self.is_on_entry() { self.land() } else { self.refill(&last) }
+        };
         if stepped.is_err() {
             self.entries.clear();
             self.at = 0;
-            self.failed_behind = Some(behind);
+            self.failed_behind = Some(last);
+        } else {
+            self.last = last;
         }
         stepped
     }
@@ -438,6 +438,7 @@ impl Cursor {
 
 impl Drop for Cursor {
     fn drop(&mut self) {
-        SPARE.set(Batch { entries: std::mem::take(&mut self.entries), key: std::mem::take(&mut self.key) });
+        let Self { entries, key, last, .. } = self;
+        SPARE.set(Batch { entries: std::mem::take(entries), key: std::mem::take(key), last: std::mem::take(last) });
     }
 }

@@ -33,6 +33,7 @@ mod scan;
 mod structure;
 mod write;
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
 pub use bulk_load::Loader;
@@ -44,6 +45,14 @@ use crate::core::Core;
 use crate::error::{ErrorKind, Result};
 use crate::ids::{Lsn, TreeId};
 use crate::page::{node, overflow};
+
+/// A thread keeps memory for a value that is looked at before it is changed: bytes, at most.
+const VALUE_BYTES: usize = 64 << 10;
+
+thread_local! {
+    /// The value that is looked at; a change allocates nothing for it.
+    static VALUE: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
 
 /// An open tree. Cheap to clone; all clones are the same tree.
 #[derive(Clone)]
@@ -170,11 +179,15 @@ impl Tree {
         mut decide: impl FnMut(Option<&[u8]>) -> Result<Change<'v>>,
     ) -> Result<Option<Lsn>> {
         self.core.check_note(note)?;
-        let mut value = Vec::new();
-        self.write(key, note, Sight::Entry, &mut |current| {
+        let mut value = VALUE.take();
+        let written = self.write(key, note, Sight::Entry, &mut |current| {
             let known = current.value(&mut value)?;
             Ok(decide(known.then_some(&value))?)
-        })
+        });
+        if value.capacity() <= VALUE_BYTES {
+            VALUE.set(value);
+        }
+        written
     }
 
     /// As [`Tree::modify`], and shows `decide` the key that follows this one as well; `None` if there is none. Nobody

@@ -48,6 +48,7 @@ use crossbeam_utils::CachePadded;
 use files::LogFiles;
 use gathering::Gathering;
 use parking_lot::{Condvar, Mutex};
+use smallvec::SmallVec;
 use waiters::{Callback, Waiters};
 
 use crate::error::{ErrorKind, Result};
@@ -136,13 +137,16 @@ struct Bell {
     rung: Condvar,
 }
 
+/// Numbers of files.
+type Unsynced = SmallVec<[usize; 2]>;
+
 /// What the one who writes needs.
 struct Writer {
     epoch: u32,
     /// Blocks about to be written, beginning with those since the last alignment boundary.
     out: AlignedBuffer,
     /// Files written to since they were last synced.
-    unsynced: Vec<usize>,
+    unsynced: Unsynced,
     rest: voucher::Rest,
 }
 
@@ -175,7 +179,7 @@ impl Log {
             files,
             writer: RankedMutex::new(
                 Rank::LogWriter,
-                Writer { epoch, out, unsynced: Vec::new(), rest: voucher::Rest::default() },
+                Writer { epoch, out, unsynced: Unsynced::new(), rest: voucher::Rest::default() },
             ),
             flusher: RankedMutex::new(Rank::LogFlusher, ()),
             written: Waiters::new(start),
@@ -519,7 +523,7 @@ impl Log {
         Ok(true)
     }
 
-    fn sync_files(&self, unsynced: Vec<usize>) -> Result<()> {
+    fn sync_files(&self, unsynced: Unsynced) -> Result<()> {
         for file in unsynced {
             let _waiting = self.waits.begin(WaitEvent::LogSync);
             self.files
@@ -579,14 +583,13 @@ impl Log {
     }
 
     /// Writes whole blocks to the files, and notes which of these have to be synced.
-    fn hand_over(&self, unsynced: &mut Vec<usize>, first_block: u64, blocks: &[u8]) -> Result<()> {
-        let (file, offset) = self.files.place(first_block);
-        let name = files::file_name(file);
+    fn hand_over(&self, unsynced: &mut Unsynced, first_block: u64, blocks: &[u8]) -> Result<()> {
         let touched = {
             let _waiting = self.waits.begin(WaitEvent::LogWrite);
-            self.files
-                .write(first_block, blocks)
-                .map_err(|error| self.health.stop(format!("writing {name}, byte {offset}: {error}")))?
+            self.files.write(first_block, blocks).map_err(|error| {
+                let (file, offset) = self.files.place(first_block);
+                self.health.stop(format!("writing {}, byte {offset}: {error}", files::file_name(file)))
+            })?
         };
         for file in touched {
             if !unsynced.contains(&file) {
