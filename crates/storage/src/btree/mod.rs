@@ -46,12 +46,19 @@ use crate::error::{ErrorKind, Result};
 use crate::ids::{Lsn, TreeId};
 use crate::page::{node, overflow};
 
-/// A thread keeps memory for a value that is looked at before it is changed: bytes, at most.
-const VALUE_BYTES: usize = 64 << 10;
+/// Bytes of the largest memory that a thread keeps for a value.
+const VALUE_BYTES: usize = 1 << 20;
 
 thread_local! {
-    /// The value that is looked at; a change allocates nothing for it.
+    /// Memory for a value that is looked at. Taken, not borrowed: who looks may read other trees.
     static VALUE: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Gives the thread its memory back.
+fn keep_value(value: Vec<u8>) {
+    if value.capacity() <= VALUE_BYTES {
+        VALUE.set(value);
+    }
 }
 
 /// An open tree. Cheap to clone; all clones are the same tree.
@@ -83,16 +90,10 @@ impl Tree {
 
     /// Finds a value and shows it to `look`. `None` if there is no such key.
     pub fn get<T>(&self, key: &[u8], look: impl FnOnce(&[u8]) -> T) -> Result<Option<T>> {
-        thread_local! {
-            static SCRATCH: std::cell::RefCell<Vec<u8>> = const { std::cell::RefCell::new(Vec::new()) };
-        }
-        // Taken, not borrowed: `look` may read other trees.
-        let mut value = SCRATCH.take();
+        let mut value = VALUE.take();
         let found = self.get_into(key, &mut value)?;
         let answer = found.then(|| look(&value));
-        if value.capacity() <= 1 << 20 {
-            SCRATCH.set(value);
-        }
+        keep_value(value);
         Ok(answer)
     }
 
@@ -184,9 +185,7 @@ impl Tree {
             let known = current.value(&mut value)?;
             Ok(decide(known.then_some(&value))?)
         });
-        if value.capacity() <= VALUE_BYTES {
-            VALUE.set(value);
-        }
+        keep_value(value);
         written
     }
 
