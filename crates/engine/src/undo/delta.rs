@@ -34,6 +34,8 @@ pub struct Delta<'a>(&'a [u8]);
 const WORD_LEN: usize = 8;
 /// Equal words in a row that are worth a piece: another one costs three bytes, and the look at it.
 const WORDS_SHARED: usize = 2;
+/// Bytes of the shortest shared end that is worth a piece: as long as most that tell of one.
+const END_SHARED: usize = 4;
 
 impl<'a> Delta<'a> {
     /// These bytes as a delta. They are looked at when it is applied.
@@ -53,7 +55,8 @@ impl<'a> Delta<'a> {
             append_stretches(source, target, memory);
         } else {
             let start = common_prefix_len(source, target);
-            let end = common_suffix_len(&source[start..], &target[start..]);
+            let end = Some(common_suffix_len(&source[start..], &target[start..]));
+            let end = end.filter(|&len| len >= END_SHARED).unwrap_or(0);
             append_piece(0, start, &target[start..target.len() - end], memory);
             if end > 0 {
                 append_piece(source.len() - start - end, end, &[], memory);
@@ -305,6 +308,15 @@ mod tests {
             let third = change(&second, more);
             (first, second, third)
         })
+    }
+
+    #[test]
+    fn a_short_end_that_is_shared_is_no_piece() {
+        let source = [[0; 145].as_slice(), b"\x01\x02"].concat();
+        let target = [b"\x01".as_slice(), &[0; 146], b"\x02"].concat();
+        assert_eq!(len_between(&source, &target), 4 + target.len());
+        let longer = |value: &[u8]| [value, b"345"].concat();
+        assert_eq!(len_between(&longer(&source), &longer(&target)), 4 + target.len() - 1 + 4);
     }
 
     proptest! {
