@@ -236,21 +236,22 @@ impl Cursor {
 
     /// A step that does not end on a short entry of the batch.
     fn step_beyond(&mut self, direction: Direction) -> Result<bool> {
-        let mut last = std::mem::take(&mut self.last);
+        let goes_on = self.is_on_entry() && direction == self.direction;
         if self.is_on_entry() {
-            self.copy_key(&mut last);
+            self.entries.key_into(self.at, &mut self.last);
         } else {
             let Some(key) = self.failed_behind.take() else { return Ok(false) };
-            last = key;
+            self.last = key;
         }
-        let stepped = if !self.is_on_entry() || direction != self.direction {
+        let last = std::mem::take(&mut self.last);
+        let stepped = if goes_on {
+            self.at += 1;
+            if self.is_on_entry() { self.land() } else { self.refill(&last) }
+        } else {
             self.start(match direction {
                 Direction::Forward => From::Above(&last),
                 Direction::Backward => From::Below(&last),
             })
-        } else {
-            self.at += 1;
-            if self.is_on_entry() { self.land() } else { self.refill(&last) }
         };
         if stepped.is_err() {
             self.entries.clear();
