@@ -55,8 +55,8 @@ impl<'a> Delta<'a> {
             append_stretches(source, target, memory);
         } else {
             let start = common_prefix_len(source, target);
-            let end = Some(common_suffix_len(&source[start..], &target[start..]));
-            let end = end.filter(|&len| len >= END_SHARED).unwrap_or(0);
+            let shared = common_suffix_len(&source[start..], &target[start..]);
+            let end = if shared < END_SHARED { 0 } else { shared };
             append_piece(0, start, &target[start..target.len() - end], memory);
             if end > 0 {
                 append_piece(source.len() - start - end, end, &[], memory);
