@@ -409,14 +409,19 @@ impl Expr {
 
     /// Whether it may be evaluated once more, or once less, and nobody notices.
     pub fn is_repeatable(&self) -> bool {
-        let own = match &self.kind {
+        !self.has_subquery() && self.is_volatile_free()
+    }
+
+    /// Whether all its functions have the same value for all rows of a statement, and no variable is set or read; queries inside
+    /// aside.
+    pub fn is_volatile_free(&self) -> bool {
+        let mut stable = match &self.kind {
             ExprKind::Call(call) => call.function.is_stable(),
             ExprKind::UserVariable(_) | ExprKind::SetUserVariable(..) => false,
-            _ => !self.is_query(),
+            _ => true,
         };
-        let mut repeatable = own;
-        self.operands(&mut |operand| repeatable = repeatable && operand.is_repeatable());
-        repeatable
+        self.operands(&mut |operand| stable = stable && operand.is_volatile_free());
+        stable
     }
 
     /// Whether it reads a user variable, which the statement may set while rows are read.

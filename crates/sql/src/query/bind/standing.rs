@@ -242,7 +242,7 @@ impl Binder<'_, '_> {
         let plan = bound?;
         // What may have other rows each time is run for each row, as if it looked at it.
         let mut is_repeatable = true;
-        plan.expressions(&mut |expr| is_repeatable = is_repeatable && is_volatile_free(expr));
+        plan.expressions(&mut |expr| is_repeatable = is_repeatable && expr.is_volatile_free());
         let is_correlated = named < depth || !is_repeatable;
         let columns = plan.columns.iter().map(|column| (column.data_type.clone(), column.nullable)).collect();
         self.subqueries.push(Subquery { plan, is_correlated });
@@ -258,15 +258,4 @@ fn named_levels(expr: &Expr, names_own: &mut bool, nearest: &mut Option<u32>) {
         _ => {}
     }
     expr.operands(&mut |operand| named_levels(operand, names_own, nearest));
-}
-
-/// Whether all its functions have the same value for all rows of a statement, and no variable is set.
-fn is_volatile_free(expr: &Expr) -> bool {
-    let mut stable = match &expr.kind {
-        ExprKind::Call(call) => call.function.is_stable(),
-        ExprKind::UserVariable(_) | ExprKind::SetUserVariable(..) => false,
-        _ => true,
-    };
-    expr.operands(&mut |operand| stable = stable && is_volatile_free(operand));
-    stable
 }
