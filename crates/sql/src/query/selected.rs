@@ -48,6 +48,16 @@ impl SelectedTable {
         explain::row_of_change(verb, &self.source, table, running)
     }
 
+    /// The table, if WHERE names one row of it by its primary key, and by nothing else, and no rows refer to it: those are changed
+    /// before it, or locked.
+    fn with_row_named_by_key(&self) -> Option<&TableSource> {
+        let SourceKind::Table(table) = &self.source.kind else { return None };
+        let Access { index, is_point, implied, .. } = &table.access;
+        let is_named = *index == 0 && *is_point && implied.has_first(self.source.conditions.len());
+        let is_alone = self.constant.is_empty() && table.table.engine().referrers.is_empty();
+        (is_named && is_alone).then_some(table)
+    }
+
     /// The number of the index by which rows are found.
     pub fn index(&self) -> usize {
         match &self.source.kind {
@@ -182,35 +192,26 @@ pub fn change_one_row(
     running: &mut Running<'_>,
     change: impl FnOnce(&mut Running<'_>, &TableHandle, &FoundRow) -> Result<Shown>,
 ) -> Result<bool> {
-    let SourceKind::Table(table) = &selected.source.kind else { return Ok(false) };
-    let Access { index, is_point, implied, .. } = &table.access;
-    let conditions = selected.source.conditions.len();
-    if *index != 0 || !is_point || !selected.constant.is_empty() || !implied.has_first(conditions) {
-        return Ok(false);
-    }
-    let handle = enter(table, TableMode::Write, running)?;
-    // Rows that refer to this one are changed before it, or locked.
-    if !handle.referrers.is_empty() {
-        return Ok(false);
-    }
+    let Some(table) = selected.with_row_named_by_key() else { return Ok(false) };
     let warnings = running.context.warnings.clone();
-    let is_done = change_found(selected, table, &handle, running, change)?;
+    let is_done = change_found(selected, table, running, change)?;
     if !is_done {
         running.context.warnings = warnings;
     }
     Ok(is_done)
 }
 
-/// As [`change_one_row`], if all of WHERE is implied by what the key comes to.
+/// As [`change_one_row`], of a table that it may be; what was warned of stays.
 fn change_found(
     selected: &SelectedTable,
     table: &TableSource,
-    handle: &TableHandle,
     running: &mut Running<'_>,
     change: impl FnOnce(&mut Running<'_>, &TableHandle, &FoundRow) -> Result<Shown>,
 ) -> Result<bool> {
+    let handle = enter(table, TableMode::Write, running)?;
     let (mut stretches, implied) = bounds(table, &[], &[], running)?;
     let (Some(Bounds::Point(key)), true) = (stretches.pop(), stretches.is_empty()) else { return Ok(false) };
+    // Not if the value had to be changed to become one of the column's.
     if !implied.has_first(selected.source.conditions.len()) {
         return Ok(false);
     }
@@ -218,12 +219,12 @@ fn change_found(
     let mut spare = Spare::take();
     let mut found = FoundRow { key, value: std::mem::take(&mut spare.payload) };
     let is_there =
-        running.inside.engine.find_row_into(handle, &mut found, Mode::Exclusive).map_err(Error::from_engine)?;
+        running.inside.engine.find_row_into(&handle, &mut found, Mode::Exclusive).map_err(Error::from_engine)?;
     let is_done = is_there
-        && match change(running, handle, &found)? {
+        && match change(running, &handle, &found)? {
             Shown::Changed => true,
             Shown::Kept => {
-                running.inside.engine.lock_found(handle, &found, Mode::Exclusive).map_err(Error::from_engine)?
+                running.inside.engine.lock_found(&handle, &found, Mode::Exclusive).map_err(Error::from_engine)?
             }
             Shown::Stale => false,
         };

@@ -67,18 +67,20 @@ impl DeletePlan {
             return Ok(changes);
         }
         let mut delete = |running: &mut Running<'_>, handle: &TableHandle, found: &FoundRow| -> Result<Shown> {
-            match running.inside.engine.delete_row(handle, found).map_err(|error| running.inside.refusal(error)) {
+            let deleted = running.inside.engine.delete_row(handle, found);
+            let shown = match deleted.map_err(|error| running.inside.refusal(error)) {
                 Ok(RowChange::Done) => {
-                    changes.found += 1;
                     changes.affected += 1;
-                    Ok(Shown::Changed)
+                    Shown::Changed
                 }
-                Ok(_) => Ok(Shown::Stale),
+                Ok(_) => return Ok(Shown::Stale),
                 Err(error) => {
-                    changes.found += 1;
-                    warn_or_fail(error, self.ignores, running).map(|()| Shown::Kept)
+                    warn_or_fail(error, self.ignores, running)?;
+                    Shown::Kept
                 }
-            }
+            };
+            changes.found += 1;
+            Ok(shown)
         };
         let mut count = 0;
         if self.order.is_empty() {
