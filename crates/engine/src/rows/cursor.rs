@@ -103,6 +103,7 @@ struct Consistent {
     older: Option<Vec<u8>>,
 }
 
+#[expect(clippy::large_enum_variant, reason = "there is one for each source of a statement, on the stack")]
 enum Source<'t> {
     Consistent(Consistent),
     Locking(LockingCursor<'t>),

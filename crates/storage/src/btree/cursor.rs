@@ -5,7 +5,8 @@
 //! leaf if that is unchanged, and otherwise finds its place again by the last key. So it survives splits and merges, visits
 //! keys in order, none twice, and every key that was there all the time.
 //!
-//! Batches begin small and grow: a look at one row copies a few entries, a scan most of a leaf. Crossing from leaf
+//! Batches begin small and grow: a look at one row copies a few entries, a scan some dozens at a time. While a batch is handed out,
+//! what comes behind it is brought near, a little with each step (`page::node::ahead`). Crossing from leaf
 //! to leaf repeatedly, the cursor has the following leaves read ahead. A cursor that is told where its range ends compares
 //! each leaf with that once, and not each key, and copies nothing beyond.
 
@@ -13,19 +14,19 @@ use std::cmp::Ordering;
 use std::ops::Range;
 
 use super::Tree;
-use super::descend::Side;
+use super::descend::{Path, Side};
 use crate::buffer::{Optimistic, Restart};
 use crate::core::Stop;
 use crate::error::Result;
 use crate::ids::PageNo;
 use crate::latch::Version;
-use crate::page::node::{EntryCopies, Node};
+use crate::page::node::{Ahead, EntryCopies, Node};
 use crate::page::overflow::Reference;
 use crate::rank::Rank;
 
 const FIRST_BATCH: usize = 8;
 const BATCH_GROWTH: usize = 4;
-const BATCH_MAX: usize = 128;
+const BATCH_MAX: usize = 32;
 /// Leaves crossed before reading ahead, how many are read, and how often.
 const READ_AHEAD_AFTER: u32 = 2;
 const READ_AHEAD_LEAVES: usize = 32;
@@ -85,6 +86,10 @@ pub struct Cursor {
     /// Memory for the key of the entry that a step begins at.
     last: Vec<u8>,
     behind: Behind,
+    /// What will be copied next.
+    ahead: Ahead,
+    /// The leaf behind this one on the way forward, if they have one parent.
+    next_leaf: Option<PageNo>,
     batch: usize,
     first_batch: usize,
     /// Forward: the first key beyond the range.
@@ -93,6 +98,11 @@ pub struct Cursor {
     long: Vec<u8>,
     /// The last entry before a step that failed: the next step tries again from there.
     failed_behind: Option<Vec<u8>>,
+}
+
+/// The size of the batch behind one of this size.
+fn grown(batch: usize) -> usize {
+    (batch * BATCH_GROWTH).min(BATCH_MAX)
 }
 
 /// Where a batch begins.
@@ -123,6 +133,8 @@ impl Cursor {
             has_keys: true,
             last,
             behind: Behind::End,
+            ahead: Ahead::default(),
+            next_leaf: None,
             batch: FIRST_BATCH,
             first_batch: FIRST_BATCH,
             end: None,
@@ -226,6 +238,7 @@ impl Cursor {
         if direction == self.direction && self.at + 1 < self.entries.count() {
             self.at += 1;
             self.look();
+            self.ahead.step();
             if !self.is_long {
                 return Ok(true);
             }
@@ -306,7 +319,7 @@ impl Cursor {
 
     /// The batch is used up: the next one.
     fn refill(&mut self, last: &[u8]) -> Result<bool> {
-        self.batch = (self.batch * BATCH_GROWTH).min(BATCH_MAX);
+        self.batch = grown(self.batch);
         match std::mem::replace(&mut self.behind, Behind::End) {
             Behind::End => {
                 self.entries.clear();
@@ -356,6 +369,7 @@ impl Cursor {
             if let Some((parent, index)) = path.parent.as_ref().filter(|_| read_ahead) {
                 siblings = self.following(parent, *index)?;
             }
+            self.next_leaf = self.leaf_behind(&path)?;
             let find = |node: Node<'_>| match from {
                 From::At(key) | From::Below(key) => node.search(key).index,
                 From::Above(key) => {
@@ -375,6 +389,17 @@ impl Cursor {
         match std::mem::replace(&mut self.behind, Behind::End) {
             Behind::Fence(fence) => self.cross(&fence),
             _ => Ok(false),
+        }
+    }
+
+    /// The leaf that comes next on the way forward, if it is under the same parent.
+    fn leaf_behind(&self, path: &Path<'_>) -> Result<Option<PageNo>, Restart> {
+        match &path.parent {
+            Some((parent, index)) if self.direction == Direction::Forward => parent.read(|page| {
+                let (node, next) = (Node(page), index + 1);
+                (next < node.count()).then(|| node.child(next))
+            }),
+            _ => Ok(None),
         }
     }
 
@@ -398,9 +423,9 @@ impl Cursor {
         find: impl FnOnce(Node<'_>) -> usize,
         known_end: Option<usize>,
     ) -> Result<(), Restart> {
-        let Self { entries, batch, direction, end: range_end, .. } = self;
-        let range_end = range_end.as_deref();
-        let (last, behind) = leaf.read(|page| {
+        let Self { tree, entries, next_leaf, batch, direction, end: range_end, .. } = self;
+        let (range_end, next_batch) = (range_end.as_deref(), grown(*batch));
+        let (last, behind, ahead) = leaf.read(|page| {
             let node = Node(page);
             let count = node.count();
             match direction {
@@ -416,23 +441,34 @@ impl Cursor {
                         _ if last < count => Err(None),
                         _ => Err(node.upper_fence().filter(|fence| !is_beyond(fence))),
                     };
-                    (last, behind)
+                    let next_leaf = || next_leaf.and_then(|next| tree.core.pool.whereabouts(next));
+                    let ahead = match &behind {
+                        Ok(_) => node.ahead(end..(end + next_batch).min(last), end - from),
+                        Err(Some(_)) => next_leaf().map(|page| node.ahead_in(page, next_batch, end - from)),
+                        Err(None) => None,
+                    };
+                    (last, behind, ahead)
                 }
                 Direction::Backward => {
                     let from = find(node).min(count);
                     let end = from.saturating_sub(*batch);
                     entries.copy(node, end..from, true);
                     let fence = || Some(node.lower_fence()).filter(|fence| !fence.is_empty());
-                    (0, if end > 0 { Ok(end) } else { Err(fence()) })
+                    let ahead = node.ahead(end.saturating_sub(next_batch)..end, from - end);
+                    (0, if end > 0 { Ok(end) } else { Err(fence()) }, ahead)
                 }
             }
         })?;
         self.at = 0;
+        self.ahead = ahead.unwrap_or_default();
         self.behind = match behind {
             Ok(index) => Behind::Leaf(Resume { page: leaf.page_no(), version: leaf.version(), index, end: last }),
             Err(Some(fence)) => Behind::Fence(fence),
             Err(None) => Behind::End,
         };
+        if let (Behind::Fence(_), Some(next)) = (&self.behind, self.next_leaf) {
+            self.tree.core.pool.prefetch_node(next);
+        }
         Ok(())
     }
 }

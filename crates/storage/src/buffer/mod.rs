@@ -251,6 +251,11 @@ impl Pool {
         }
     }
 
+    /// Where a page is if it is in memory: to be asked for, and not to be looked at.
+    pub fn whereabouts(&self, page: PageNo) -> Option<*const u8> {
+        (page.index() < self.file_pages()).then(|| self.view(page).address(0))
+    }
+
     /// Begins an optimistic read, loading the page if need be. Waits while another thread changes the page.
     #[inline]
     pub fn optimistic(&self, page: PageNo, rank: Rank) -> Result<Optimistic<'_>> {

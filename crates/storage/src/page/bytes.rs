@@ -259,6 +259,12 @@ impl<'p> PageRef<'p> {
         }
     }
 
+    /// The address of the byte at `offset`, to be asked for.
+    #[inline(always)]
+    pub fn address(self, offset: usize) -> *const u8 {
+        self.at(offset)
+    }
+
     /// Asks for the cache line at `offset`.
     #[inline(always)]
     pub fn prefetch(self, offset: usize) {

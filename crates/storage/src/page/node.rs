@@ -33,6 +33,7 @@
 //! # Sources
 //! Graefe, "Modern B-Tree Techniques" (2011), for fences and prefix truncation; Leis et al. for heads and hints.
 
+mod ahead;
 mod builder;
 mod copies;
 
@@ -46,6 +47,7 @@ use super::bytes::{PageBuffer, PageMut, PageRef};
 use super::{HEADER_LEN, PAGE_SIZE, PageKind};
 use crate::ids::{PageNo, TreeId};
 
+pub use ahead::Ahead;
 pub use builder::NodeBuilder;
 pub use copies::EntryCopies;
 
