@@ -243,8 +243,9 @@ pub fn write_binary_row(
     row: &[Datum<'_>],
 ) {
     let mut out = BinaryRow::new(writer, columns.len());
-    for (column, &value) in columns.iter().zip(row) {
+    for (column, value) in columns.iter().zip(row) {
         let column_type = wire_type(column);
+        // (By reference: a copy of the value would be put together of the parts that its kinds have, and then be waited for.)
         match (column_type, value) {
             (_, Datum::Null) => out.null(),
             (
@@ -254,7 +255,7 @@ pub fn write_binary_row(
                 | ColumnType::Long
                 | ColumnType::LongLong
                 | ColumnType::Year,
-                Datum::Signed(number),
+                &Datum::Signed(number),
             ) => out.int(column_type, number),
             (
                 ColumnType::Tiny
@@ -263,17 +264,17 @@ pub fn write_binary_row(
                 | ColumnType::Long
                 | ColumnType::LongLong
                 | ColumnType::Year,
-                Datum::Unsigned(number),
+                &Datum::Unsigned(number),
             ) => out.int(column_type, number as i64),
-            (ColumnType::Float, Datum::Float(number)) => out.float(number),
-            (ColumnType::Double, Datum::Double(number)) => out.double(number),
-            (ColumnType::Double, Datum::Float(number)) => out.double(number.into()),
-            (ColumnType::Date, Datum::Date(date)) => out.datetime(&wire_datetime(date.midnight())),
-            (ColumnType::DateTime | ColumnType::Timestamp, Datum::DateTime(value, _)) => {
+            (ColumnType::Float, &Datum::Float(number)) => out.float(number),
+            (ColumnType::Double, &Datum::Double(number)) => out.double(number),
+            (ColumnType::Double, &Datum::Float(number)) => out.double(number.into()),
+            (ColumnType::Date, &Datum::Date(date)) => out.datetime(&wire_datetime(date.midnight())),
+            (ColumnType::DateTime | ColumnType::Timestamp, &Datum::DateTime(value, _)) => {
                 out.datetime(&wire_datetime(value));
             }
-            (ColumnType::Time, Datum::Time(time, _)) => out.time(&wire_time(time)),
-            (_, Datum::Text(value, collation)) => match conversion(collation.charset(), results) {
+            (ColumnType::Time, &Datum::Time(time, _)) => out.time(&wire_time(time)),
+            (_, &Datum::Text(value, collation)) => match conversion(collation.charset(), results) {
                 None => out.bytes(value),
                 Some(to) => {
                     text.clear();
@@ -281,7 +282,7 @@ pub fn write_binary_row(
                     out.bytes(text);
                 }
             },
-            (_, value) => {
+            (_, &value) => {
                 append_converted(column, value, results, text);
                 out.bytes(text);
             }

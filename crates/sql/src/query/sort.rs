@@ -9,6 +9,7 @@ use std::cmp::{Ordering, Reverse};
 
 use bumpalo::Bump;
 use meseta_types::{Collation, DataType, Datum, compare};
+use smallvec::SmallVec;
 
 use super::inside::Running;
 use super::plan::SortKey;
@@ -28,6 +29,8 @@ struct Row<'a> {
 pub struct Kept<'a> {
     arena: &'a Bump,
     rows: Vec<Row<'a>>,
+    /// Of which a row is made: as many as it has values.
+    nulls: SmallVec<[Datum<'static>; 8]>,
     keys: usize,
     /// The collation of the first key.
     collation: Collation,
@@ -42,6 +45,7 @@ impl<'a> Kept<'a> {
         Self {
             arena,
             rows: Vec::new(),
+            nulls: SmallVec::new(),
             keys: order.len(),
             collation: order.first().map_or(Collation::Binary, collation_of),
             abbreviates: order.first().map(|key| &key.value.data_type),
@@ -52,14 +56,28 @@ impl<'a> Kept<'a> {
     /// Keeps a row; `None` if there is no memory for it.
     pub fn add(&mut self, keys: &[Datum<'_>], row: &[Datum<'_>]) -> Option<()> {
         let (before, arena) = (self.arena.allocated_bytes(), self.arena);
-        let values = arena.alloc_slice_fill_copy(keys.len() + row.len(), Datum::Null);
+        self.nulls.resize(keys.len() + row.len(), Datum::Null);
+        // (Copied: a loop that fills is made for hundreds, and there are two as a rule.)
+        let values: &mut [Datum<'a>] = arena.alloc_slice_copy(&self.nulls);
         let (kept_keys, kept_row) = values.split_at_mut(keys.len());
         for (kept, value) in kept_row.iter_mut().zip(row) {
-            *kept = copy_into(*value, None, arena);
+            let Datum::Text(text, collation) = *value else {
+                *kept = copy_into(*value, None, arena);
+                continue;
+            };
+            // Each goes straight to its places: to copy one would be to wait until all of it is there.
+            let text: &[u8] = arena.alloc_slice_copy(text);
+            *kept = Datum::Text(text, collation);
+            for (kept_key, key) in kept_keys.iter_mut().zip(keys) {
+                if is_same_text(value, key) {
+                    *kept_key = Datum::Text(text, collation);
+                }
+            }
         }
         for (kept, key) in kept_keys.iter_mut().zip(keys) {
-            let shown = row.iter().position(|value| is_same_text(*value, *key));
-            *kept = shown.map_or_else(|| copy_into(*key, None, arena), |at| kept_row[at]);
+            if kept.is_null() {
+                *kept = copy_into(*key, None, arena);
+            }
         }
         let abbreviation =
             self.abbreviates.zip(keys.first()).and_then(|(of, key)| abbreviation(*key, of, self.collation));
@@ -141,9 +159,9 @@ fn ordered_rows(
 }
 
 /// Whether two values are one text in memory, as where a row is ordered by what is shown of it.
-fn is_same_text(one: Datum<'_>, other: Datum<'_>) -> bool {
+fn is_same_text(one: &Datum<'_>, other: &Datum<'_>) -> bool {
     match (one, other) {
-        (Datum::Text(one, collation), Datum::Text(other, others)) => std::ptr::eq(one, other) && collation == others,
+        (Datum::Text(one, collation), Datum::Text(other, others)) => std::ptr::eq(*one, *other) && collation == others,
         _ => false,
     }
 }
