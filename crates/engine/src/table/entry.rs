@@ -331,7 +331,7 @@ impl EntryLayout {
         out.resize(self.is_told.len(), Value::Null);
         let split = self.split(key, payload)?;
         self.visit_key(&split, buffers, |_| true, |column, value| out[column] = value)?;
-        self.visit_stored(&split, &self.stored_columns, |column, value| out[column] = value)
+        self.visit_stored(&split, &self.stored_columns, |column, value| out[column] = value).map(drop)
     }
 
     /// As [`EntryLayout::read`], of these columns; others are NULL.
@@ -360,10 +360,10 @@ impl EntryLayout {
         mut visit: impl FnMut(usize, Value<'e>),
     ) -> Result<(), Corrupt> {
         let split = self.split(key, payload)?;
-        if columns.iter().any(|&column| self.stored_at[usize::from(column)] == NOT_STORED) {
-            self.visit_key(&split, buffers, |column| columns.contains(&column), &mut visit)?;
+        if self.visit_stored(&split, columns, &mut visit)? {
+            return Ok(());
         }
-        self.visit_stored(&split, columns, visit)
+        self.visit_key(&split, buffers, |column| columns.contains(&column), visit)
     }
 
     /// Shows those columns that the key gives back, of those that are wanted.
@@ -393,23 +393,25 @@ impl EntryLayout {
         visit_parts(&self.primary_parts, KeyReader::new(split.primary_key, primary_buffer))
     }
 
-    /// Shows those of these columns that are stored behind the key.
+    /// Shows those of these columns that are stored behind the key: whether all are.
     #[inline(always)]
     fn visit_stored<'e>(
         &'e self,
         split: &Split<'e>,
         columns: &[u16],
         mut visit: impl FnMut(usize, Value<'e>),
-    ) -> Result<(), Corrupt> {
-        let stored = RowRef::new(&self.stored, split.stored)?;
+    ) -> Result<bool, Corrupt> {
+        let (stored, mut are_all) = (RowRef::new(&self.stored, split.stored)?, true);
         for &column in columns {
             let column = usize::from(column);
             let at = self.stored_at[column];
-            if at != NOT_STORED {
+            if at == NOT_STORED {
+                are_all = false;
+            } else {
                 visit(column, stored.value(usize::from(at))?);
             }
         }
-        Ok(())
+        Ok(are_all)
     }
 }
 

@@ -729,18 +729,21 @@ fn cursor_rows(
     let unlocks = running.inside.engine.isolation() <= Isolation::ReadCommitted;
     let mut read = ReadRows::new(&table.access, running);
     let columns = table.columns_where(implied);
+    let asks = !implied.has_first(source.conditions.len());
     while cursor.next(running.inside.engine).map_err(Error::from_engine)? {
         if read.rows.is_multiple_of(ROWS_BETWEEN_LOOKS) {
             running.inside.facts.check_killed()?;
         }
         read.rows += 1;
-        spare.arena.reset();
         let (is_match, flow) = {
             let mut full = recycle(std::mem::take(&mut spare.row));
             full.extend_from_slice(row);
             let load = load_columns(source, table, running, &mut full);
             cursor.visit_columns(columns, &mut spare.buffers, load).map_err(Error::from_engine)?;
-            let is_match = holds_but(implied, &source.conditions, &full, outer, running, &spare.arena)?;
+            let is_match = !asks || {
+                spare.arena.reset();
+                unknown_hold(implied, &source.conditions, &full, outer, running, &spare.arena)?
+            };
             let flow = if is_match { show(running, cursor.row(), &full)? } else { MORE };
             spare.row = recycle(full);
             (is_match, flow)
