@@ -202,6 +202,9 @@ impl Deref for TableHandle {
     }
 }
 
+/// So many of a session's holds fit the lines that [`TableHandles::prefetch`] asks for.
+const PREFETCHED: usize = 2 * meseta_prefetch::LINE_LEN / size_of::<(TableId, TableHandle)>();
+
 /// A session's holds on the tables that it has used, by ascending number: of a few tables, one cache line.
 #[derive(Default)]
 pub struct TableHandles(Vec<(TableId, TableHandle)>);
@@ -210,6 +213,11 @@ impl TableHandles {
     /// Has the first of them brought near.
     pub fn prefetch(&self) {
         meseta_prefetch::beginning(&self.0);
+    }
+
+    /// Has the holds that were brought near bring near what they hold.
+    pub fn prefetch_held(&self) {
+        self.0.iter().take(PREFETCHED).for_each(|(_, handle)| meseta_prefetch::value(&*handle.0));
     }
 
     /// The hold on a table.

@@ -247,6 +247,11 @@ impl Session {
         self.line.prefetch();
     }
 
+    /// A statement is there: of what [`Session::prefetch`] asked for, what that refers to.
+    pub fn prefetch_tables(&self) {
+        self.handles.prefetch_held();
+    }
+
     // ---- tables -----------------------------------------------------------------------------------------------------
 
     /// All that there is now.

@@ -422,6 +422,7 @@ impl Session for ClientSession {
             return Self::failed(reply, &unknown_statement(id, "mysqld_stmt_execute"));
         };
         meseta_prefetch::value(&*statement);
+        self.session.prefetch_tables();
         statement.prepared.prefetch();
         let ClientStatement { prepared, types: kept, long_data, cursor } = &mut *statement;
         let count = prepared.parameters() as usize;

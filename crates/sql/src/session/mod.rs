@@ -201,6 +201,12 @@ impl Session {
         self.engine.prefetch();
     }
 
+    /// A statement is there, and [`Session::prefetch`] was called some time before: the tables that the session has used are
+    /// brought near.
+    pub fn prefetch_tables(&self) {
+        self.engine.prefetch_tables();
+    }
+
     /// The database of tables that are named without one. As long as it is the same it is the same allocation.
     pub fn database(&self) -> Option<&Arc<str>> {
         self.facts.database.as_ref()
