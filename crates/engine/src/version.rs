@@ -18,6 +18,8 @@
 //! An entry whose newest version is seen costs a comparison, or a look at the commit table. Each step back costs a descent
 //! in an undo tree.
 
+use std::cell::Cell;
+
 use meseta_storage::StorageError;
 
 use crate::ids::IndexId;
@@ -58,20 +60,48 @@ impl From<StorageError> for VersionError {
     }
 }
 
-/// Looks for versions; keeps the memory that it needs for that.
-pub struct VersionReader<'e> {
-    time: &'e Time,
-    undo: &'e Slots,
+/// What a look back needs memory for; the thread keeps it for the next.
+#[derive(Default)]
+struct Memory {
     /// The last record.
     record: Vec<u8>,
     /// What followed the header of the last version, and of the one above it.
     payloads: [Vec<u8>; 2],
 }
 
+impl Memory {
+    /// Memory larger than this goes back to the system: bytes.
+    const KEPT_BYTES: usize = 64 << 10;
+
+    fn bytes(&self) -> usize {
+        self.record.capacity() + self.payloads.iter().map(Vec::capacity).sum::<usize>()
+    }
+}
+
+thread_local! {
+    static SPARE: Cell<Option<Box<Memory>>> = const { Cell::new(None) };
+}
+
+/// Looks for versions. It has memory once it has had to look back.
+pub struct VersionReader<'e> {
+    time: &'e Time,
+    undo: &'e Slots,
+    memory: Option<Box<Memory>>,
+}
+
+impl Drop for VersionReader<'_> {
+    fn drop(&mut self) {
+        if let Some(memory) = self.memory.take_if(|memory| memory.bytes() <= Memory::KEPT_BYTES) {
+            // A thread that ends has nowhere to keep it: then it goes.
+            let _ = SPARE.try_with(|spare| spare.set(Some(memory)));
+        }
+    }
+}
+
 impl<'e> VersionReader<'e> {
     /// A reader with nothing in its memory.
     pub fn new(time: &'e Time, undo: &'e Slots) -> Self {
-        Self { time, undo, record: Vec::new(), payloads: Default::default() }
+        Self { time, undo, memory: None }
     }
 
     /// What a snapshot sees of the entry of `index` with this key and this value, as read from its tree.
@@ -87,14 +117,15 @@ impl<'e> VersionReader<'e> {
         if self.time.is_visible(header.writer, snapshot) {
             return Ok(shown(header, payload));
         }
-        let [older, newer] = &mut self.payloads;
+        let Memory { record, payloads: [older, newer] } =
+            &mut **self.memory.get_or_insert_with(|| SPARE.take().unwrap_or_default());
         newer.clear();
         newer.extend_from_slice(payload);
         loop {
-            if !self.undo.read(header.slot, header.writer, header.number, &mut self.record)? {
+            if !self.undo.read(header.slot, header.writer, header.number, record)? {
                 return Ok(Seen::Changed);
             }
-            let before = match before(&self.record, index, key).map_err(corrupt)? {
+            let before = match before(record, index, key).map_err(corrupt)? {
                 None => return Ok(Seen::Changed),
                 Some(None) => return Ok(Seen::Nothing),
                 Some(Some(before)) => before,

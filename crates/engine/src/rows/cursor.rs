@@ -99,8 +99,24 @@ struct Consistent {
     range: KeyRange,
     direction: Direction,
     is_started: bool,
-    /// The payload, if it is not the cursor's own.
-    older: Option<Vec<u8>>,
+    older: Older,
+}
+
+/// The version that is seen of an entry whose newest is not. Its memory is kept from one to the next.
+#[derive(Default)]
+struct Older {
+    /// Whether it is that of the entry the cursor is on.
+    is_seen: bool,
+    key: Vec<u8>,
+    payload: Vec<u8>,
+}
+
+impl Consistent {
+    /// What is behind the version header, of the version that is seen.
+    #[inline]
+    fn payload(&self) -> &[u8] {
+        if self.older.is_seen { &self.older.payload } else { &self.cursor.value()[VERSION_HEADER_LEN..] }
+    }
 }
 
 #[expect(clippy::large_enum_variant, reason = "there is one for each source of a statement, on the stack")]
@@ -132,7 +148,8 @@ impl<'t> RowCursor<'t> {
         let fetches = !index.layout.is_clustered && !index.layout.covers(columns);
         let end = if direction == Direction::Ascending { range.to.take() } else { None };
         let cursor = index.index.tree.cursor().before(end);
-        let source = Source::Consistent(Consistent { cursor, range, direction, is_started: false, older: None });
+        let source =
+            Source::Consistent(Consistent { cursor, range, direction, is_started: false, older: Older::default() });
         Self { table, index, source, fetches, row: FoundRow::default() }
     }
 
@@ -231,9 +248,8 @@ impl<'t> RowCursor<'t> {
         let rows = self.table.rows();
         Ok(match &self.source {
             Source::Consistent(consistent) if !self.fetches => {
-                let newest = || &consistent.cursor.value()[VERSION_HEADER_LEN..];
                 let key = if consistent.cursor.has_keys() { consistent.cursor.key() } else { &[] };
-                (self.index, key, consistent.older.as_deref().unwrap_or_else(newest))
+                (self.index, key, consistent.payload())
             }
             Source::Consistent(_) => (rows, &self.row.key, &self.row.value),
             Source::Locking(_) => {
@@ -259,7 +275,7 @@ fn next_consistent(
         return Err(EngineError::TableChanged);
     }
     while read.step()? {
-        read.older = None;
+        read.older.is_seen = false;
         let (header, _) =
             VersionHeader::split_off(read.cursor.value()).map_err(|problem| index.index.damaged(problem))?;
         let is_there = match session.core.time.is_visible(header.writer, &snapshot) {
@@ -272,8 +288,7 @@ fn next_consistent(
         if !fetches {
             return Ok(true);
         }
-        let payload = read.older.as_deref().unwrap_or_else(|| &read.cursor.value()[VERSION_HEADER_LEN..]);
-        let primary_key = index.layout.primary_key_of(read.cursor.key(), payload);
+        let primary_key = index.layout.primary_key_of(read.cursor.key(), read.payload());
         row.key.clear();
         row.key.extend_from_slice(primary_key.map_err(|problem| index.index.damaged(problem))?);
         let rows = &table.rows().index;
@@ -299,30 +314,29 @@ fn find_older(
     session: &Session,
 ) -> Result<bool> {
     let mut versions = VersionReader::new(&session.core.time, &session.core.undo);
-    let Consistent { cursor, older, .. } = read;
-    let (mut key, newest) = (Vec::new(), cursor.value());
-    cursor.copy_key(&mut key);
-    let key = key.as_slice();
-    match versions.seen(snapshot, index.index.id(), key, newest)? {
-        Seen::Nothing => {}
-        Seen::Payload(payload) => *older = Some(payload.to_vec()),
-        Seen::Changed => {
-            let mut again = Vec::new();
-            if seen_at(&mut versions, snapshot, &index.index, key, &mut again)? {
-                *older = Some(again);
-            }
+    let Consistent { cursor, older: Older { is_seen, key, payload }, .. } = read;
+    let newest = cursor.value();
+    cursor.copy_key(key);
+    payload.clear();
+    *is_seen = match versions.seen(snapshot, index.index.id(), key, newest)? {
+        Seen::Nothing => false,
+        Seen::Payload(seen) => {
+            payload.extend_from_slice(seen);
+            true
         }
-    }
+        Seen::Changed => seen_at(&mut versions, snapshot, &index.index, key, payload)?,
+    };
     if snapshot.own != TransactionId::NOBODY && !index.layout.is_clustered {
         // The row may have a version of this transaction's own, made from a newer one than the entry's: it decides.
         let newest = &newest[VERSION_HEADER_LEN..];
-        let mut payload = payload_of_row(table, index, snapshot, &mut versions, key, newest, session)?;
-        if let (None, Some(older)) = (&payload, &*older) {
-            payload = payload_of_row(table, index, snapshot, &mut versions, key, older, session)?;
+        let mut of_row = payload_of_row(table, index, snapshot, &mut versions, key, newest, session)?;
+        if of_row.is_none() && *is_seen {
+            of_row = payload_of_row(table, index, snapshot, &mut versions, key, payload, session)?;
         }
-        *older = payload;
+        *is_seen = of_row.is_some();
+        *payload = of_row.unwrap_or_default();
     }
-    Ok(older.is_some())
+    Ok(*is_seen)
 }
 
 /// Asks the row, as the snapshot sees it, whether this is its entry: its payload, if so. `payload` is that of some version of
