@@ -212,10 +212,10 @@ impl Answer for ReplyAnswer<'_, '_> {
 impl ReplyAnswer<'_, '_> {
     fn text_row(&mut self, columns: &[OutputColumn], row: &[Datum<'_>]) {
         let mut out = TextRow::new(self.reply.writer());
-        for (column, &value) in columns.iter().zip(row) {
+        for (column, value) in columns.iter().zip(row) {
             match value {
                 Datum::Null => out.null(),
-                Datum::Text(text, collation) => match conversion(collation.charset(), self.results) {
+                &Datum::Text(text, collation) => match conversion(collation.charset(), self.results) {
                     None => out.bytes(text),
                     Some(to) => {
                         self.text.clear();
@@ -223,8 +223,8 @@ impl ReplyAnswer<'_, '_> {
                         out.bytes(&self.text);
                     }
                 },
-                Datum::Signed(number) => out.int(number),
-                value => {
+                &Datum::Signed(number) => out.int(number),
+                &value => {
                     append_converted(column, value, self.results, &mut self.text);
                     out.bytes(&self.text);
                 }
