@@ -203,7 +203,7 @@ impl Deref for TableHandle {
 }
 
 /// So many of a session's holds fit the lines that [`TableHandles::prefetch`] asks for.
-const PREFETCHED: usize = 2 * meseta_prefetch::LINE_LEN / size_of::<(TableId, TableHandle)>();
+const PREFETCHED: usize = meseta_prefetch::BEGINNING_LEN / size_of::<(TableId, TableHandle)>();
 
 /// A session's holds on the tables that it has used, by ascending number: of a few tables, one cache line.
 #[derive(Default)]

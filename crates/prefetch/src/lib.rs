@@ -19,6 +19,8 @@ use std::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 /// Bytes that come at once.
 pub const LINE_LEN: usize = 64;
+/// Bytes that [`beginning`] asks for, at most.
+pub const BEGINNING_LEN: usize = 2 * LINE_LEN;
 
 /// Asks for the line of an address, which need not be one.
 #[inline(always)]
@@ -55,7 +57,7 @@ pub fn value<T: ?Sized>(value: &T) {
 /// Asks for the first lines of a list: few values are all there.
 #[inline(always)]
 pub fn beginning<T>(values: &[T]) {
-    bytes(values.as_ptr().cast(), size_of_val(values).min(2 * LINE_LEN));
+    bytes(values.as_ptr().cast(), size_of_val(values).min(BEGINNING_LEN));
 }
 
 /// Where a value is, or was: to be asked for without whatever lock keeps the value, and never to be looked at.

@@ -441,10 +441,11 @@ impl Cursor {
                         _ if last < count => Err(None),
                         _ => Err(node.upper_fence().filter(|fence| !is_beyond(fence))),
                     };
-                    let next_leaf = || next_leaf.and_then(|next| tree.core.pool.whereabouts(next));
                     let ahead = match &behind {
                         Ok(_) => node.ahead(end..(end + next_batch).min(last), end - from),
-                        Err(Some(_)) => next_leaf().map(|page| node.ahead_in(page, next_batch, end - from)),
+                        Err(Some(_)) => next_leaf
+                            .and_then(|next| tree.core.pool.prefetch_node(next))
+                            .map(|page| node.ahead_in(page, next_batch, end - from)),
                         Err(None) => None,
                     };
                     (last, behind, ahead)
@@ -466,9 +467,6 @@ impl Cursor {
             Err(Some(fence)) => Behind::Fence(fence),
             Err(None) => Behind::End,
         };
-        if let (Behind::Fence(_), Some(next)) = (&self.behind, self.next_leaf) {
-            self.tree.core.pool.prefetch_node(next);
-        }
         Ok(())
     }
 }

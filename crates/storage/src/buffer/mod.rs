@@ -243,17 +243,12 @@ impl Pool {
     // ---- holding pages ------------------------------------------------------------------------------------------
 
     /// Has what a search in a node begins with brought near, all of it at once: the version, the header and some slots. (A
-    /// page that is not in memory stays where it is.)
+    /// page that is not in memory stays where it is.) Returns where the page is or would be, for who asks for more of it.
     #[inline(always)]
-    pub fn prefetch_node(&self, page: PageNo) {
-        if page.index() < self.file_pages() {
-            Node(self.view(page)).prefetch_search();
-        }
-    }
-
-    /// Where a page is if it is in memory: to be asked for, and not to be looked at.
-    pub fn whereabouts(&self, page: PageNo) -> Option<*const u8> {
-        (page.index() < self.file_pages()).then(|| self.view(page).address(0))
+    pub fn prefetch_node(&self, page: PageNo) -> Option<*const u8> {
+        let page = (page.index() < self.file_pages()).then(|| self.view(page))?;
+        Node(page).prefetch_search();
+        Some(page.address(0))
     }
 
     /// Begins an optimistic read, loading the page if need be. Waits while another thread changes the page.

@@ -202,8 +202,9 @@ impl<'p> PageRef<'p> {
         Self { base: buffer.0.as_ptr().cast(), page: PhantomData }
     }
 
+    /// The address of the byte at `offset`.
     #[inline(always)]
-    fn at(self, offset: usize) -> *const u8 {
+    pub fn address(self, offset: usize) -> *const u8 {
         // SAFETY: the masked offset is below PAGE_SIZE, inside the page by safety invariant 1.
         unsafe { self.base.add(offset & (PAGE_SIZE - 1)) }
     }
@@ -212,28 +213,28 @@ impl<'p> PageRef<'p> {
     #[inline(always)]
     pub fn u8(self, offset: usize) -> u8 {
         // SAFETY: one byte inside the page.
-        unsafe { racy::load_u8(self.at(offset)) }
+        unsafe { racy::load_u8(self.address(offset)) }
     }
 
     /// The little-endian 16-bit word at `offset`.
     #[inline(always)]
     pub fn u16(self, offset: usize) -> u16 {
         // SAFETY: inside the page and its slack.
-        u16::from_le(unsafe { racy::load_u16(self.at(offset)) })
+        u16::from_le(unsafe { racy::load_u16(self.address(offset)) })
     }
 
     /// The little-endian 32-bit word at `offset`.
     #[inline(always)]
     pub fn u32(self, offset: usize) -> u32 {
         // SAFETY: inside the page and its slack.
-        u32::from_le(unsafe { racy::load_u32(self.at(offset)) })
+        u32::from_le(unsafe { racy::load_u32(self.address(offset)) })
     }
 
     /// The little-endian 64-bit word at `offset`.
     #[inline(always)]
     pub fn u64(self, offset: usize) -> u64 {
         // SAFETY: inside the page and its slack.
-        u64::from_le(unsafe { racy::load_u64(self.at(offset)) })
+        u64::from_le(unsafe { racy::load_u64(self.address(offset)) })
     }
 
     /// Copies bytes from `offset` into `out`. Bytes beyond the page's end are left as they were.
@@ -242,7 +243,7 @@ impl<'p> PageRef<'p> {
         let offset = offset & (PAGE_SIZE - 1);
         let len = out.len().min(PAGE_SIZE - offset);
         // SAFETY: `offset + len <= PAGE_SIZE`, and `out` is private memory at least `len` long.
-        unsafe { racy::copy(self.at(offset), out.as_mut_ptr(), len) };
+        unsafe { racy::copy(self.address(offset), out.as_mut_ptr(), len) };
     }
 
     /// Appends `len` bytes from `offset` to `out`; fewer if the page ends first.
@@ -254,21 +255,15 @@ impl<'p> PageRef<'p> {
         // SAFETY: `offset + len <= PAGE_SIZE`; `reserve` made room for `len` bytes past the vector's length, and
         // the copy has initialised them before the length covers them.
         unsafe {
-            racy::copy(self.at(offset), out.as_mut_ptr().add(out.len()), len);
+            racy::copy(self.address(offset), out.as_mut_ptr().add(out.len()), len);
             out.set_len(out.len() + len);
         }
-    }
-
-    /// The address of the byte at `offset`, to be asked for.
-    #[inline(always)]
-    pub fn address(self, offset: usize) -> *const u8 {
-        self.at(offset)
     }
 
     /// Asks for the cache line at `offset`.
     #[inline(always)]
     pub fn prefetch(self, offset: usize) {
-        meseta_prefetch::line(self.at(offset));
+        meseta_prefetch::line(self.address(offset));
     }
 
     /// Compares the `len` bytes at `offset` with `key`, byte by byte, shorter first.
