@@ -21,6 +21,7 @@
 //! for storage has stopped, the next start undoes.
 
 use std::sync::Arc;
+use std::task::Waker;
 use std::time::Duration;
 
 use meseta_storage::{Durability, Lsn};
@@ -208,6 +209,23 @@ impl Session {
         OnConflict::Wait(self.lock_wait)
     }
 
+    // ---- waits without a thread -------------------------------------------------------------------------------------
+
+    /// Who calls back from waits without a thread ([`Session::find_row_into`]). Said once; without it there are none.
+    pub fn set_waker(&mut self, waker: Waker) {
+        self.owner.set_waker(waker);
+    }
+
+    /// For how long the session will wait at most, if its statement is suspended and nothing has called it back.
+    pub fn suspended_for(&self) -> Option<Duration> {
+        self.core.locks.suspended_for(&self.owner)
+    }
+
+    /// A statement that was suspended is not executed again, or came to its end without a look at what it waited for.
+    pub fn give_up_wait(&mut self) {
+        self.core.locks.give_up(&self.owner);
+    }
+
     /// The transaction's id, once it has changed something.
     pub fn transaction(&self) -> Option<TransactionId> {
         self.writing.as_ref().map(|writing| writing.id)
@@ -327,6 +345,7 @@ impl Session {
 
     /// Undoes all changes made since. Locks are kept, as in InnoDB.
     pub fn roll_back_to(&mut self, savepoint: Savepoint) -> Result<()> {
+        self.give_up_wait();
         let Some(writing) = &self.writing else { return Ok(()) };
         let (id, numbers) = (writing.id, savepoint.number..writing.next);
         self.owner.pardon();
@@ -401,6 +420,7 @@ impl Session {
 
     /// Undoes everything.
     pub fn roll_back(&mut self) -> Result<()> {
+        self.give_up_wait();
         if let Some(writing) = &self.writing {
             let (id, numbers) = (writing.id, 0..writing.next);
             self.undo_records(id, numbers, true)?;
@@ -432,6 +452,9 @@ impl Session {
     pub(crate) fn give_away(&mut self) -> Arc<Owner> {
         let number = self.core.next_owner();
         let owner = std::mem::replace(&mut self.owner, Owner::new(OwnerId(number), number as usize));
+        if let Some(waker) = owner.waker() {
+            self.owner.set_waker(waker.clone());
+        }
         self.owner.set_keeps_gaps(owner.keeps_gaps());
         self.writing = None;
         self.end();

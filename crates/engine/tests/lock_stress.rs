@@ -2,21 +2,22 @@
 //! are ever held at once.
 //!
 //! An owner enters a lock in the book after it has it and strikes it out before it gives it back. So if two locks that
-//! conflict ever stand there together, both were granted. Some kill another now and then, and one thread checks the
-//! lock table's own invariants.
+//! conflict ever stand there together, both were granted. Some kill another now and then, some wait without their thread (it is
+//! unparked when it is called back) and some give that up; and one thread checks the lock table's own invariants.
 //!
 //! `MESETA_LOCK_SEED` sets the seed, which a failure names, and `MESETA_LOCK_ROUNDS` the transactions a thread.
 #![cfg(not(loom))]
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::thread;
+use std::task::Wake;
+use std::thread::{self, Thread};
 use std::time::Duration;
 
 use meseta_engine::ids::{IndexId, TableId};
 use meseta_engine::lock::{
     DeadlockDetector, IndexLocks, Key, LockError, LockTable, Mode, OnConflict, Outcome, Owner, OwnerId, Reach, Request,
-    TableLock, TableMode, WaitKind,
+    Suspension, TableLock, TableMode, WaitKind,
 };
 use meseta_sim::SeededRandom;
 use parking_lot::Mutex;
@@ -84,10 +85,19 @@ struct World {
     row_pages: Vec<Page>,
     table_pages: Vec<Page>,
     granted: AtomicU64,
-    counts: [AtomicU64; 5],
+    counts: [AtomicU64; 6],
+    suspended: AtomicU64,
 }
 
-const ENDINGS: [&str; 5] = ["skipped", "refused", "timed out", "a victim", "killed"];
+const ENDINGS: [&str; 6] = ["skipped", "refused", "timed out", "a victim", "killed", "given up"];
+
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
 
 impl World {
     fn new(seed: u64) -> Self {
@@ -100,6 +110,7 @@ impl World {
             table_pages: (0..TABLES).map(|_| Page::default()).collect(),
             granted: AtomicU64::new(0),
             counts: Default::default(),
+            suspended: AtomicU64::new(0),
         }
     }
 
@@ -108,7 +119,33 @@ impl World {
             0 => OnConflict::Fail,
             1 => OnConflict::Skip,
             2 => OnConflict::Wait(Duration::from_micros(random.below(500))),
+            3 => OnConflict::Suspend(Duration::from_micros(random.below(500))),
+            4 => OnConflict::Suspend(Duration::from_secs(600)),
             _ => OnConflict::Wait(Duration::from_secs(600)),
+        }
+    }
+
+    /// What becomes of a request that may have been suspended: its thread comes back as it is called, or gives up.
+    fn after_suspension(
+        &self,
+        owner: &Arc<Owner>,
+        random: &mut SeededRandom,
+        asked: Result<Outcome, LockError>,
+    ) -> Result<Outcome, LockError> {
+        if asked != Err(LockError::Suspended) {
+            return asked;
+        }
+        self.suspended.fetch_add(1, Ordering::Relaxed);
+        if random.chance(10) {
+            self.locks.give_up(owner);
+            return asked;
+        }
+        loop {
+            match self.locks.resume(owner) {
+                Suspension::None => unreachable!("seed {}: nobody else resumes it", self.seed),
+                Suspension::Waits(left) => thread::park_timeout(left),
+                Suspension::Over(outcome) => return outcome,
+            }
         }
     }
 
@@ -119,7 +156,8 @@ impl World {
         let reach = [Reach::Record, Reach::Record, Reach::NextKey, Reach::Gap, Reach::InsertIntention];
         let reach = reach[random.below(5) as usize];
         let request = Request { index: &self.index, key: Key::Row(&name), mode, reach };
-        let outcome = self.locks.lock(owner, &request, Self::on_conflict(random))?;
+        let asked = self.locks.lock(owner, &request, Self::on_conflict(random));
+        let outcome = self.after_suspension(owner, random, asked)?;
         if let Outcome::Granted { fresh, .. } = outcome
             && matches!(reach, Reach::Record | Reach::NextKey)
         {
@@ -168,12 +206,14 @@ impl World {
             Err(LockError::Timeout) => &self.counts[2],
             Err(LockError::Deadlock) => &self.counts[3],
             Err(LockError::Killed) => &self.counts[4],
+            Err(LockError::Suspended) => &self.counts[5],
         };
         count.fetch_add(1, Ordering::Relaxed);
     }
 
     fn session(&self, owner: &Arc<Owner>, owners: &[Arc<Owner>], rounds: u64) {
         let _leave = Leave(self, owner);
+        owner.set_waker(Arc::new(Unpark(thread::current())).into());
         let mut random = SeededRandom::new(self.seed * 1000 + owner.id().0);
         for _ in 0..rounds {
             if random.chance(3) {
@@ -231,7 +271,9 @@ fn no_two_conflicting_locks_are_ever_held() {
     assert_eq!(world.locks.row_locks(), []);
     assert!(world.index.is_quiet());
     assert!(world.tables.iter().all(|table| table.locks().is_empty()));
+    assert_eq!(world.locks.waiting(), 0);
     // And it was not all in vain.
+    assert!(world.suspended.into_inner() > THREADS, "seed {seed}: hardly anybody was suspended");
     assert!(world.granted.into_inner() > THREADS * rounds, "seed {seed}: next to nothing was granted");
     for (what, count) in ENDINGS.iter().zip(world.counts) {
         assert!(count.into_inner() > 0, "seed {seed}: no request was {what}");

@@ -47,6 +47,43 @@ impl Asking for Connection {
     }
 }
 
+/// A value of a status variable.
+fn status(admin: &mut Connection, name: &str) -> u64 {
+    let value = admin.value(&format!("show global status like '{name}'"));
+    value.rsplit('|').next().unwrap().parse().unwrap()
+}
+
+#[test]
+fn a_hundred_changes_wait_for_one_row_without_a_hundred_threads() {
+    let directory = tempfile::tempdir().unwrap();
+    let serving = Serving::start(directory.path());
+    let mut admin = serving.connect();
+    admin.query("create database d; use d; create table t (id int primary key, v int); insert into t values (1, 0)");
+    admin.query("set global slow_query_log = 0; begin; update t set v = v + 1 where id = 1");
+    let mut waiting: Vec<Connection> = (0..100).map(|_| serving.connect()).collect();
+    for connection in &mut waiting {
+        connection.client.query(b"update d.t set v = v + 1 where id = 1");
+        assert!(connection.send());
+    }
+    let waits = "select count(*) from performance_schema.data_locks where lock_status = 'WAITING'";
+    admin.until(waits, "100");
+    let shown = "select count(*) from information_schema.processlist where state = 'updating' \
+        and info = 'update d.t set v = v + 1 where id = 1'";
+    admin.until(shown, "100");
+    assert_eq!(status(&mut admin, "Threads_running"), 101);
+    assert!(status(&mut admin, "Threads_created") < 50);
+    // Some go without an answer.
+    waiting.truncate(60);
+    admin.until(waits, "60");
+    assert_eq!(admin.query("commit"), ["ok 0"]);
+    for connection in &mut waiting {
+        assert_eq!(connection.answers(), ["ok 1"]);
+    }
+    assert_eq!(admin.value("select v from t"), "61");
+    assert_eq!(status(&mut admin, "Com_update"), 101);
+    assert_eq!(status(&mut admin, "Innodb_row_lock_waits"), 100);
+}
+
 #[test]
 fn kill_ends_statements_and_connections_wherever_they_wait() {
     let directory = tempfile::tempdir().unwrap();
@@ -58,6 +95,8 @@ fn kill_ends_statements_and_connections_wherever_they_wait() {
     // Whoever waits for a row or a user lock, or sleeps between rows, ends with 1317; a lone SLEEP() says 1.
     let waits = [
         ("update d.t set v = 3", "error 1317"),
+        // (No thread waits for this one.)
+        ("update d.t set v = 3 where id = 1", "error 1317"),
         ("select get_lock('l', 1000)", "error 1317"),
         ("select sleep(1000)", "1"),
         ("select sleep(1000) from (select 1 union select 2) x", "1, error 1317"),

@@ -10,11 +10,13 @@
 //!       reply.flush_if_full()  after each row: a large result leaves as it is made
 //!       reply.request_file(..) LOCAL INFILE, in the middle of a statement
 //!       reply.park()         the reply is ready, and leaves when somebody says so (the log is durable)
+//!       Outcome::Suspended   the statement has done nothing yet, waits (for a row lock), and is to be executed again
 //!       reply.interrupt()    KILL, the client has gone, the server stops: looked at now and then
 //! ```
 //!
 //! Calls are synchronous: a statement runs to its end on the thread that read it. Whatever is about to wait (for a row
-//! lock, a page, a file) calls [`crate::blocking`] first, and other connections go on meanwhile.
+//! lock, a page, a file) calls [`crate::blocking`] first, and other connections go on meanwhile. A statement that can be executed
+//! again may be suspended instead: then no thread waits.
 //!
 //! Invariants:
 //! 1. Calls on one [`Session`] never overlap, and come from any thread. Its last call is [`Session::close`].
@@ -24,6 +26,7 @@
 //!    disconnected, and the session is dropped without another call.
 
 use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
 
 use meseta_errors::ErrorCode;
 use meseta_protocol::auth::Plugin;
@@ -141,6 +144,10 @@ pub enum Outcome {
     /// The answer is written, and leaves when the [`Parked`] that [`Reply::park`] gave is completed. Until then the
     /// connection takes no other command, and no thread waits.
     Parked,
+    /// Nothing is written, and nothing was done: the same call is to be made again once the connection's
+    /// [waker](ConnectionHandle::waker) was called, or this time is over. Until then the connection takes no other command, and no
+    /// thread waits. For [`Session::query`] and [`Session::execute`] only.
+    Suspended(Duration),
     /// The answer, if any, is written; the connection is to be closed once it has left.
     Close,
 }

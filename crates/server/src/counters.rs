@@ -59,6 +59,11 @@ impl ThreadCounters {
 
     pub(crate) fn command_begins(&self, byte: u8) {
         ThreadCounters::add(&self.commands[usize::from(byte) % COMMANDS], 1);
+        self.command_goes_on();
+    }
+
+    /// A command that was counted runs.
+    pub(crate) fn command_goes_on(&self) {
         self.running.store(1, Ordering::Relaxed);
     }
 
@@ -79,6 +84,8 @@ pub struct Counters {
     pub(crate) refused_for_number: AtomicU64,
     pub(crate) defects: AtomicU64,
     pub(crate) moved: AtomicU64,
+    /// Commands that wait without a thread.
+    pub(crate) suspended: AtomicU64,
     clock: Clock,
     started: u64,
 }
@@ -96,7 +103,7 @@ pub struct Totals {
     pub connections: u64,
     /// `Threads_connected`.
     pub threads_connected: u64,
-    /// `Threads_running`: commands that run now.
+    /// `Threads_running`: commands that run now, or wait.
     pub threads_running: u64,
     /// `Max_used_connections`.
     pub max_used_connections: u64,
@@ -137,6 +144,7 @@ impl Counters {
             refused_for_number: AtomicU64::new(0),
             defects: AtomicU64::new(0),
             moved: AtomicU64::new(0),
+            suspended: AtomicU64::new(0),
             started: clock.now(),
             clock,
         })
@@ -169,6 +177,7 @@ impl Counters {
     pub fn totals(&self) -> Totals {
         let mut totals = Totals {
             connections: self.connections.load(Ordering::Relaxed),
+            threads_running: self.suspended.load(Ordering::Relaxed),
             threads_connected: self.connected.load(Ordering::Relaxed),
             max_used_connections: self.most_connected.load(Ordering::Relaxed),
             aborted_connects: self.aborted_connects.load(Ordering::Relaxed),

@@ -480,7 +480,8 @@ impl ServerHandle {
                 let facts = &connection.facts;
                 let command = facts.command.load(Ordering::Relaxed);
                 let names = facts.names.lock();
-                let running = if command == SLEEP { None } else { statements.remove(&connection.id) };
+                let suspended = facts.suspended.lock().as_ref().map(|shown| (shown.text.clone(), shown.state));
+                let running = suspended.or_else(|| statements.remove(&connection.id).filter(|_| command != SLEEP));
                 let host = connection.peer.host();
                 Process {
                     id: connection.id,

@@ -347,6 +347,98 @@ fn a_parked_reply_leaves_when_it_is_completed() {
 }
 
 #[test]
+fn a_suspended_statement_is_executed_again_when_it_is_called_back() {
+    let running = start(|options| options.max_connections = 300);
+    let mut all: Vec<Connection> = (0..200).map(|_| running.connect()).collect();
+    for connection in &mut all {
+        connection.client.query(b"suspend");
+        connection.send();
+    }
+    // No thread waits for them: others are served, by as many threads as ever.
+    let wakers = running.backend.take_suspended(200);
+    let mut other = running.connect();
+    assert_eq!(other.query("literal 7").value, "7");
+    assert!(running.server.handle().thread_count() <= 4);
+    eventually("all are suspended", || running.server.handle().totals().threads_running == 200);
+    let processes = running.server.handle().processes();
+    let row = processes.iter().find(|process| process.id == all[9].id()).unwrap();
+    assert_eq!((row.command, row.state, row.info.as_deref()), ("Query", "being patient", Some(&b"suspend"[..])));
+    let backend = running.backend.clone();
+    let waking = std::thread::spawn(move || backend.call_back(wakers));
+    for connection in &mut all {
+        assert_eq!(connection.run().value, "called back");
+        assert_eq!(connection.query("literal 7").value, "7");
+    }
+    waking.join().unwrap();
+    assert_eq!(running.server.handle().totals().threads_running, 0);
+    // It counts as one command; a waker that comes late wakes nobody.
+    assert_eq!(running.server.handle().totals().commands[3], 401);
+    all[0].client.query(b"suspend");
+    all[0].send();
+    let late = running.backend.take_suspended(1);
+    running.backend.call_back(late.clone());
+    assert_eq!(all[0].run().value, "called back");
+    running.backend.call_back(late);
+    assert_eq!(all[0].query("literal 7").value, "7");
+}
+
+#[test]
+fn a_suspended_statement_is_executed_again_after_its_time() {
+    let running = start(|_| {});
+    let mut connection = running.connect();
+    assert_eq!(connection.query("suspend-for 1").value, "4");
+    assert_eq!(connection.query("suspend-for 0").value, "4");
+}
+
+#[test]
+fn what_a_client_sends_behind_a_suspended_statement_waits() {
+    let running = start(|_| {});
+    let mut connection = running.connect();
+    connection.client.query(b"suspend");
+    connection.send();
+    let wakers = running.backend.take_suspended(1);
+    let before = running.server.handle().totals().commands[3];
+    let Some(Stream::Tcp(stream)) = &mut connection.stream else { unreachable!("it came by TCP") };
+    let next = b"literal 7";
+    stream.write_all(&[&[next.len() as u8 + 1, 0, 0, 0, 3], &next[..]].concat()).unwrap();
+    assert_eq!(running.connect().query("literal 8").value, "8");
+    assert_eq!(running.server.handle().totals().commands[3], before + 1);
+    running.backend.call_back(wakers);
+    assert_eq!(connection.run().value, "called back");
+    // It is there already: nothing more is sent for it.
+    connection.client.query(next);
+    let length = connection.client.output().len();
+    connection.client.sent(length);
+    assert_eq!(connection.run().value, "7");
+}
+
+#[test]
+fn suspended_statements_are_killed_and_end_with_their_clients_and_the_server() {
+    let running = start(|_| {});
+    let mut killer = running.connect();
+    let mut all: Vec<Connection> = (0..4).map(|_| running.connect()).collect();
+    for connection in &mut all {
+        connection.client.query(b"suspend");
+        connection.send();
+        running.backend.take_suspended(1);
+    }
+    let [mut query, mut connection, gone, mut last] = <[Connection; 4]>::try_from(all).ok().unwrap();
+    assert_eq!(killer.query(&format!("kill query {}", query.id())).error, None);
+    assert_eq!(query.run().error.unwrap().0, 1317);
+    assert_eq!(query.query("literal 7").value, "7");
+    assert_eq!(killer.query(&format!("kill connection {}", connection.id())).error, None);
+    assert_eq!(connection.run().error.unwrap().0, 1317);
+    connection.wait_for_end();
+    drop(gone);
+    eventually("it has gone", || running.server.handle().totals().aborted_clients == 2);
+    assert_eq!(running.server.handle().totals().threads_running, 1);
+    running.server.handle().shutdown();
+    assert!(running.server.wait());
+    assert_eq!(last.run().error.unwrap().0, 1053);
+    last.wait_for_end();
+}
+
+#[test]
 fn what_a_round_puts_off_is_done_after_it_though_others_of_it_wait_or_compute() {
     for other in ["literal 7", "block", "spin"] {
         let running = start(|options| options.worker_threads = 1);

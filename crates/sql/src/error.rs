@@ -26,6 +26,9 @@ pub struct Error {
     pub message: String,
 }
 
+/// What no error has.
+const NO_ERROR: ErrorCode = ErrorCode(0);
+
 impl Error {
     /// An error with MySQL's text for this number, filled in.
     pub fn new(code: ErrorCode, arguments: &[&dyn Display]) -> Self {
@@ -35,6 +38,17 @@ impl Error {
     /// A statement keeps more in between than it may.
     pub fn out_of_sort_memory() -> Self {
         Self::new(meseta_errors::ER_OUT_OF_SORTMEMORY, &[])
+    }
+
+    /// No error: the statement waits for a lock without its thread, has done nothing, and is to be executed again. No client
+    /// sees this.
+    pub fn suspended() -> Self {
+        Self { code: NO_ERROR, message: String::new() }
+    }
+
+    /// Whether it is [`Error::suspended`].
+    pub fn is_suspended(&self) -> bool {
+        self.code == NO_ERROR
     }
 
     /// Something that is not there yet, by its name: error 1235.
@@ -70,6 +84,7 @@ impl Error {
             EngineError::Lock(LockError::WouldWait) => Self::new(ER_LOCK_NOWAIT, &[]),
             EngineError::Lock(LockError::Timeout) => Self::new(ER_LOCK_WAIT_TIMEOUT, &[]),
             EngineError::Lock(LockError::Deadlock) | EngineError::RolledBack => Self::new(ER_LOCK_DEADLOCK, &[]),
+            EngineError::Lock(LockError::Suspended) => Self::suspended(),
             EngineError::Lock(LockError::Killed) => Self::new(ER_QUERY_INTERRUPTED, &[]),
             EngineError::TableChanged => Self::new(ER_TABLE_DEF_CHANGED, &[]),
             EngineError::CascadesTooDeep => Self::new(ER_FK_DEPTH_EXCEEDED, &[&15]),

@@ -84,6 +84,7 @@ pub mod ledger;
 mod owner;
 mod queue;
 mod report;
+mod row_wait;
 mod rows;
 mod seat;
 mod sync;
@@ -108,6 +109,7 @@ pub use self::detector::DeadlockDetector;
 pub use self::index::{IndexLocks, Key};
 pub use self::owner::{Owner, OwnerId};
 pub use self::report::{Deadlock, LockDescription, Locked, Party};
+pub use self::row_wait::Suspension;
 pub use self::rows::Request;
 pub use self::table::{TableLock, TableMode};
 pub use self::wait::{WaitFigures, WaitKind};
@@ -121,6 +123,9 @@ use self::waiters::Waiters;
 pub enum OnConflict {
     /// Wait, but not longer than this.
     Wait(Duration),
+    /// Wait for a row, but not longer than this, and without the thread: [`LockError::Suspended`]. As [`OnConflict::Wait`] for
+    /// who has no [waker](Owner::set_waker).
+    Suspend(Duration),
     /// Fail: NOWAIT.
     Fail,
     /// Do without: SKIP LOCKED.
@@ -165,6 +170,9 @@ pub enum LockError {
     /// The owner was killed.
     #[error("the wait for a lock was interrupted")]
     Killed,
+    /// The owner stands in line, and its thread is not to wait: [`LockTable::resume`].
+    #[error("the statement waits for a lock without a thread")]
+    Suspended,
 }
 
 impl LockError {

@@ -3,13 +3,15 @@
 //! Above: the engine makes one for each session (and for each transaction found by recovery) and uses it for one
 //! transaction after another. A transaction that only locks has no `TransactionId`, so owners have ids of their own.
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::task::Waker;
 
 use parking_lot::Mutex;
 
 use super::index::Place;
 use super::ledger::Ledger;
+use super::row_wait::RowWait;
 use super::seat::Seat;
 use super::table::Hold;
 use crate::ids::TransactionId;
@@ -27,6 +29,10 @@ pub struct Owner {
     weight: AtomicU64,
     keeps_gaps: AtomicBool,
     pub(super) seat: Seat,
+    /// Who calls it back from a wait without a thread.
+    waker: OnceLock<Waker>,
+    /// That wait. Used by its own thread; a mutex for the compiler, and locked with nothing else.
+    pub(super) suspended: Mutex<Option<Box<RowWait>>>,
     /// Where its entries at keys are. Some may be there no more.
     pub(super) rows: Ledger<Arc<Place>>,
     /// Its tables. Used by its own thread; a mutex for the compiler, and outermost of all.
@@ -43,6 +49,8 @@ impl Owner {
             weight: AtomicU64::new(0),
             keeps_gaps: AtomicBool::new(true),
             seat: Seat::default(),
+            waker: OnceLock::new(),
+            suspended: Mutex::default(),
             rows: Ledger::default(),
             tables: Mutex::default(),
         })
@@ -85,6 +93,16 @@ impl Owner {
     /// Says so: false for READ COMMITTED and below, whose only gap locks are those asked for.
     pub fn set_keeps_gaps(&self, keeps: bool) {
         self.keeps_gaps.store(keeps, Ordering::Relaxed);
+    }
+
+    /// Who calls it back from waits without a thread; without one it has none.
+    pub fn waker(&self) -> Option<&Waker> {
+        self.waker.get()
+    }
+
+    /// Says so, once.
+    pub fn set_waker(&self, waker: Waker) {
+        let _ = self.waker.set(waker);
     }
 
     /// Ends its wait, and keeps it from waiting again until [`Owner::pardon`]: KILL.

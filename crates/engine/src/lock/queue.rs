@@ -236,7 +236,7 @@ mod tests {
             return true;
         }
         let ticket = Ticket(owner.id().0);
-        assert!(owner.seat.begin(ticket, Site::Nowhere), "nobody was killed");
+        assert!(owner.seat.begin(ticket, Site::Nowhere, None), "nobody was killed");
         queue.wait(owner, missing, ticket);
         false
     }

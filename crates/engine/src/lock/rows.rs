@@ -9,7 +9,7 @@
 //!    for anything else under it, so all that does not wait may be called while a leaf is latched.
 
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use smallvec::SmallVec;
 
@@ -17,8 +17,8 @@ use super::claim::{Mode, Reach, RowClaim};
 use super::index::{IndexLocks, Key, Place, Spot};
 use super::owner::Owner;
 use super::queue::{Claim, Queue};
-use super::seat::{Ended, Site, Ticket};
-use super::wait::WaitKind;
+use super::row_wait::RowWait;
+use super::seat::{Site, Ticket};
 use super::{LockError, LockTable, OnConflict, Outcome};
 use crate::known_hash::KnownMap;
 
@@ -256,42 +256,24 @@ impl LockTable {
             request.index.locked();
             return Ok(Outcome::Granted { waited: false, fresh });
         }
-        let limit = match on_conflict {
+        let (limit, waker) = match on_conflict {
             OnConflict::Fail => return Err(LockError::WouldWait),
             OnConflict::Skip => return Ok(Outcome::Skipped),
-            OnConflict::Wait(limit) => limit,
+            OnConflict::Wait(limit) => (limit, None),
+            OnConflict::Suspend(limit) => (limit, owner.waker()),
         };
         let ticket = self.waiters.ticket();
-        let place = Arc::clone(&row.place);
-        if !owner.seat.begin(ticket, Site::Row(Arc::clone(&place))) {
+        let wait = RowWait { ticket, place: Arc::clone(&row.place), missing, fresh, since: Instant::now(), limit };
+        if !owner.seat.begin(ticket, Site::Row(Arc::clone(&wait.place)), waker.cloned()) {
             return Err(LockError::Killed);
         }
         row.wait(owner, missing, ticket);
         drop(shard);
-        let kind = match missing {
-            RowClaim { insertion: true, .. } => WaitKind::InsertIntention,
-            RowClaim { gap: Some(_), .. } => WaitKind::NextKey,
-            _ => WaitKind::Record,
-        };
-        let ended = self.waiters.sleep(owner, limit, kind, request.index.waits(kind));
-        match ended {
-            Ended::Granted => {
-                if !missing.lasting().is_nothing() {
-                    // By the owner, not by whoever served it: that one may come too late. Twice does no harm.
-                    owner.rows.add(place);
-                }
-                request.index.locked();
-            }
-            Ended::KeyGone => return Ok(Outcome::KeyGone),
-            Ended::TimedOut | Ended::Deadlock | Ended::Killed => {
-                let mut shard = self.shard(spot.hash).lock();
-                if let Some(row) = shard.find(&spot) {
-                    row.queue.withdraw(ticket);
-                    shard.tidy(&spot);
-                }
-            }
+        if waker.is_some() {
+            return self.suspend(owner, wait);
         }
-        LockError::of(ended).map_or(Ok(Outcome::Granted { waited: true, fresh }), Err)
+        let ended = self.waiters.sleep(owner, limit, wait.kind(), wait.counter());
+        self.row_wait_is_over(owner, wait, ended)
     }
 
     pub(super) fn spot<'k>(&self, index: &'k Arc<IndexLocks>, key: Key<'k>) -> Spot<'k> {
@@ -300,6 +282,14 @@ impl LockTable {
 }
 
 impl OnConflict {
+    /// The same, without the thread where it waits.
+    pub fn suspending(self) -> Self {
+        match self {
+            Self::Wait(limit) => Self::Suspend(limit),
+            other => other,
+        }
+    }
+
     /// Waits for so many seconds, as `innodb_lock_wait_timeout` says it.
     pub fn wait_seconds(seconds: u64) -> Self {
         Self::Wait(Duration::from_secs(seconds))

@@ -1,18 +1,22 @@
 //! Where an owner waits: it sits here once at a time, and whoever is first ends its wait.
 //!
 //! Above: `owner` has one; `queue` ends waits by granting, `detector` by choosing a victim, a kill by killing, and the
-//! waiting thread itself when its time is over. Below: a mutex and a condition variable.
+//! owner itself when its time is over. Below: a mutex and a condition variable.
 //!
 //! ```text
-//!   free --begin(ticket)--> waiting --end(ticket, how), time over, kill--> ended --sleep returns--> free
+//!   free --begin(ticket)--> waiting --end(ticket, how), time over, kill--> ended --sleep returns, leave--> free
 //! ```
+//! Who sleeps has a thread in here. Who waits without one has left a waker, which is called when the wait ends; it comes
+//! back then, or when its time is over, and [leaves](Seat::leave).
 //!
 //! # Invariants
 //! 1. A wait ends once. Who comes second is told so (`false`), and then has ended nothing.
 //! 2. A ticket is never used again, so that nobody ends a later wait than the one that was meant.
 //! 3. Nothing is locked under a seat's mutex but other seats, in the order of ids, and the last deadlock: by the detector.
+//!    A waker is called under it: it queues whom it wakes, and comes back to no lock of the engine.
 
 use std::sync::Arc;
+use std::task::Waker;
 use std::time::Instant;
 
 use parking_lot::{Condvar, Mutex, MutexGuard};
@@ -60,6 +64,8 @@ pub struct Wait {
     /// Since when.
     pub since: Instant,
     ended: Option<Ended>,
+    /// Of one who waits without a thread.
+    waker: Option<Waker>,
 }
 
 /// What a seat knows.
@@ -77,15 +83,16 @@ pub struct Seat {
 }
 
 impl Seat {
-    /// Sits down; false, and nothing happens, if the owner has been killed.
+    /// Sits down, to [sleep](Seat::sleep), or to be called by the waker; false, and nothing happens, if the owner has been
+    /// killed.
     #[must_use]
-    pub fn begin(&self, ticket: Ticket, site: Site) -> bool {
+    pub fn begin(&self, ticket: Ticket, site: Site, waker: Option<Waker>) -> bool {
         let mut seated = self.seated.lock();
         debug_assert!(seated.wait.is_none(), "an owner waits for one thing at a time");
         if seated.killed {
             return false;
         }
-        seated.wait = Some(Wait { ticket, site, since: Instant::now(), ended: None });
+        seated.wait = Some(Wait { ticket, site, since: Instant::now(), ended: None, waker });
         true
     }
 
@@ -108,6 +115,14 @@ impl Seat {
                 }
             }
         }
+    }
+
+    /// Gets up from a wait without a thread, if it has ended; or in any case, where the owner itself ends it `otherwise`.
+    pub fn leave(&self, otherwise: Option<Ended>) -> Option<Ended> {
+        let mut seated = self.seated.lock();
+        let ended = seated.wait.as_ref()?.ended.or(otherwise)?;
+        seated.wait = None;
+        Some(ended)
     }
 
     /// Ends the wait, if it is this one and has not ended.
@@ -152,7 +167,10 @@ impl Look<'_> {
         match &mut self.seated.wait {
             Some(wait) if wait.ticket == ticket && wait.ended.is_none() => {
                 wait.ended = Some(how);
-                self.woken.notify_one();
+                match wait.waker.take() {
+                    Some(waker) => waker.wake(),
+                    None => _ = self.woken.notify_one(),
+                }
                 true
             }
             _ => false,
@@ -162,12 +180,15 @@ impl Look<'_> {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
+    use std::sync::atomic::{AtomicU32, Ordering};
+    use std::task::Wake;
+
     use super::*;
 
     #[test]
     fn a_wait_ends_once_and_for_the_first_reason() {
         let seat = Seat::default();
-        assert!(seat.begin(Ticket(1), Site::Nowhere));
+        assert!(seat.begin(Ticket(1), Site::Nowhere, None));
         assert!(!seat.end(Ticket(0), Ended::Granted), "another wait's ticket");
         assert!(seat.end(Ticket(1), Ended::Deadlock));
         assert!(!seat.end(Ticket(1), Ended::Granted));
@@ -179,18 +200,40 @@ mod tests {
     #[test]
     fn time_ends_a_wait() {
         let seat = Seat::default();
-        assert!(seat.begin(Ticket(1), Site::Nowhere));
+        assert!(seat.begin(Ticket(1), Site::Nowhere, None));
         assert_eq!(seat.sleep(Some(Instant::now())), Ended::TimedOut);
+    }
+
+    #[test]
+    fn who_waits_without_a_thread_is_called_once_and_leaves() {
+        struct Called(AtomicU32);
+        impl Wake for Called {
+            fn wake(self: Arc<Self>) {
+                self.0.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+        let called = Arc::new(Called(AtomicU32::new(0)));
+        let seat = Seat::default();
+        assert!(seat.begin(Ticket(1), Site::Nowhere, Some(Arc::clone(&called).into())));
+        assert_eq!((seat.leave(None), called.0.load(Ordering::Relaxed)), (None, 0));
+        assert!(seat.end(Ticket(1), Ended::Granted));
+        assert!(!seat.end(Ticket(1), Ended::Deadlock));
+        assert_eq!((seat.leave(Some(Ended::TimedOut)), called.0.load(Ordering::Relaxed)), (Some(Ended::Granted), 1));
+        assert_eq!(seat.leave(Some(Ended::TimedOut)), None, "nobody is there");
+        assert!(seat.begin(Ticket(2), Site::Nowhere, Some(Arc::clone(&called).into())));
+        assert_eq!(seat.leave(Some(Ended::TimedOut)), Some(Ended::TimedOut));
+        assert!(!seat.end(Ticket(2), Ended::Granted));
+        assert_eq!((called.0.load(Ordering::Relaxed), Arc::strong_count(&called)), (1, 1));
     }
 
     #[test]
     fn who_was_killed_does_not_wait_until_pardoned() {
         let seat = Seat::default();
-        assert!(seat.begin(Ticket(1), Site::Nowhere));
+        assert!(seat.begin(Ticket(1), Site::Nowhere, None));
         seat.kill();
         assert_eq!(seat.sleep(None), Ended::Killed);
-        assert!(!seat.begin(Ticket(2), Site::Nowhere));
+        assert!(!seat.begin(Ticket(2), Site::Nowhere, None));
         seat.pardon();
-        assert!(seat.begin(Ticket(2), Site::Nowhere));
+        assert!(seat.begin(Ticket(2), Site::Nowhere, None));
     }
 }

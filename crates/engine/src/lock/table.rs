@@ -358,14 +358,15 @@ impl LockTable {
             return Ok(Outcome::Granted { waited: false, fresh });
         }
         let limit = match on_conflict {
-            OnConflict::Wait(limit) => limit,
+            // Tables are waited for by threads.
+            OnConflict::Wait(limit) | OnConflict::Suspend(limit) => limit,
             OnConflict::Fail | OnConflict::Skip => {
                 table.open_if_weak(&mut inside);
                 return if on_conflict == OnConflict::Skip { Ok(Outcome::Skipped) } else { Err(LockError::WouldWait) };
             }
         };
         let ticket = self.waiters.ticket();
-        if !owner.seat.begin(ticket, Site::Table(Arc::clone(table))) {
+        if !owner.seat.begin(ticket, Site::Table(Arc::clone(table)), None) {
             table.open_if_weak(&mut inside);
             return Err(LockError::Killed);
         }

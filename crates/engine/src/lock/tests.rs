@@ -1,6 +1,7 @@
 //! The lock table as transactions use it. Threads meet by looking who waits, never by sleeping.
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
+use std::task::Wake;
 use std::thread::{self, ScopedJoinHandle};
 
 use super::*;
@@ -380,4 +381,139 @@ fn nothing_is_inherited_behind_the_back_of_one_who_ends() {
         world.assert_empty();
     }
     assert!(met > 0, "the two never met");
+}
+
+// ---- waits without a thread -----------------------------------------------------------------------------------------
+
+const SUSPEND: OnConflict = OnConflict::Suspend(Duration::from_secs(600));
+
+/// Counts how often it was called.
+#[derive(Default)]
+struct Called(AtomicUsize);
+
+impl Wake for Called {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+impl World {
+    /// An owner that can be called back, and how often it was.
+    fn callable(&self, id: u64) -> (Arc<Owner>, Arc<Called>) {
+        let (owner, called) = (self.owner(id), Arc::new(Called::default()));
+        owner.set_waker(Arc::clone(&called).into());
+        (owner, called)
+    }
+
+    fn suspend(&self, owner: &Arc<Owner>, key: &str) -> Answer {
+        self.locks.lock(owner, &self.request(key, Exclusive, Record), SUSPEND)
+    }
+}
+
+#[test]
+fn who_is_suspended_is_called_when_it_has_the_lock() {
+    let world = World::new();
+    let (one, (two, called)) = (world.owner(1), world.callable(2));
+    assert_eq!(world.locks.resume(&two), Suspension::None);
+    world.lock(&one, "k", Exclusive, Record).unwrap();
+    assert_eq!(world.suspend(&two, "k"), Err(LockError::Suspended));
+    assert_eq!((world.locks.waiting(), called.0.load(Ordering::SeqCst)), (1, 0));
+    assert!(matches!(world.locks.resume(&two), Suspension::Waits(left) if left > Duration::from_secs(500)));
+    assert!(world.locks.suspended_for(&two).is_some());
+    world.end(&one);
+    assert_eq!(called.0.load(Ordering::SeqCst), 1);
+    assert_eq!(world.locks.suspended_for(&two), None);
+    assert_eq!(world.locks.resume(&two), Suspension::Over(Ok(WAITED)));
+    assert_eq!((world.locks.resume(&two), world.locks.waiting()), (Suspension::None, 0));
+    // As the statement that is executed again will find.
+    assert_eq!(world.suspend(&two, "k"), Ok(HELD));
+    assert_eq!(world.locks.wait_figures()[WaitKind::Record as usize].count, 1);
+    world.end(&two);
+    world.assert_empty();
+}
+
+#[test]
+fn who_is_suspended_may_be_killed_or_run_out_of_time() {
+    let world = World::new();
+    let (one, (two, called)) = (world.owner(1), world.callable(2));
+    world.lock(&one, "k", Exclusive, Record).unwrap();
+    assert_eq!(world.suspend(&two, "k"), Err(LockError::Suspended));
+    two.kill();
+    assert_eq!(called.0.load(Ordering::SeqCst), 1);
+    assert_eq!(world.locks.resume(&two), Suspension::Over(Err(LockError::Killed)));
+    two.pardon();
+    let request = world.request("k", Exclusive, Record);
+    let no_time = OnConflict::Suspend(Duration::ZERO);
+    assert_eq!(world.locks.lock(&two, &request, no_time), Err(LockError::Suspended));
+    assert_eq!(world.locks.suspended_for(&two), None, "nobody calls it, but it may come");
+    assert_eq!(world.locks.resume(&two), Suspension::Over(Err(LockError::Timeout)));
+    assert_eq!((world.locks.timeouts(), called.0.load(Ordering::SeqCst)), (1, 1));
+    world.end(&one);
+    world.assert_empty();
+}
+
+#[test]
+fn a_deadlock_of_the_suspended_is_found() {
+    let world = World::new();
+    let ((one, called_one), (two, called_two)) = (world.callable(1), world.callable(2));
+    one.set_weight(5);
+    world.lock(&one, "a", Exclusive, Record).unwrap();
+    world.lock(&two, "b", Exclusive, Record).unwrap();
+    assert_eq!(world.suspend(&one, "b"), Err(LockError::Suspended));
+    assert_eq!(world.suspend(&two, "a"), Err(LockError::Suspended));
+    assert_eq!(world.locks.detect_once(), 1);
+    assert_eq!((called_one.0.load(Ordering::SeqCst), called_two.0.load(Ordering::SeqCst)), (0, 1));
+    assert_eq!(world.locks.resume(&two), Suspension::Over(Err(LockError::Deadlock)));
+    world.end(&two);
+    assert_eq!(world.locks.resume(&one), Suspension::Over(Ok(WAITED)));
+    world.end(&one);
+    world.assert_empty();
+}
+
+#[test]
+fn a_wait_that_is_given_up_leaves_nothing() {
+    let world = World::new();
+    let (one, (two, _), three) = (world.owner(1), world.callable(2), world.owner(3));
+    for was_granted in [false, true] {
+        world.lock(&one, "k", Exclusive, Record).unwrap();
+        assert_eq!(world.suspend(&two, "k"), Err(LockError::Suspended));
+        if was_granted {
+            world.end(&one);
+        }
+        world.locks.give_up(&two);
+        world.locks.give_up(&two);
+        assert_eq!((world.locks.resume(&two), world.locks.waiting()), (Suspension::None, 0));
+        world.end(&one);
+        assert_eq!(world.try_lock(&three, "k", Exclusive, Record), Ok(GRANTED));
+        world.end(&three);
+        world.end(&two);
+        world.assert_empty();
+    }
+}
+
+#[test]
+fn a_key_that_goes_calls_who_is_suspended() {
+    let world = World::new();
+    let (one, (two, called)) = (world.owner(1), world.callable(2));
+    world.lock(&one, "k", Exclusive, Record).unwrap();
+    assert_eq!(world.suspend(&two, "k"), Err(LockError::Suspended));
+    world.locks.removed(&world.index, world.key("k"), world.key("~"));
+    assert_eq!(called.0.load(Ordering::SeqCst), 1);
+    assert_eq!(world.locks.resume(&two), Suspension::Over(Ok(Outcome::KeyGone)));
+    world.end(&one);
+    world.end(&two);
+    world.assert_empty();
+}
+
+#[test]
+fn who_cannot_be_called_waits_on_its_thread() {
+    let world = World::new();
+    let [one, two] = [world.owner(1), world.owner(2)];
+    world.lock(&one, "k", Exclusive, Record).unwrap();
+    thread::scope(|scope| {
+        let waits = begin(scope, &world, 1, || world.suspend(&two, "k"));
+        world.end(&one);
+        assert_eq!(waits.join().unwrap(), Ok(WAITED));
+    });
+    world.end(&two);
 }

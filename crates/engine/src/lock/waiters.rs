@@ -3,7 +3,7 @@
 //! Above: `rows` and `table` wait through it. Below: `owner`, `seat`.
 //!
 //! # Invariants
-//! 1. Who sleeps is in the register, from before it falls asleep until after it is awake.
+//! 1. Who waits is in the register, from before it falls asleep, or gives its thread to others, until after it is back.
 //! 2. The bell is rung for the first to wait, and then no more until the detector has gone back to sleep: who waits for a
 //!    moment wakes nobody. The detector says that it is idle, then looks at the number; a waiter counts itself, then looks
 //!    whether the detector is idle (all of it sequentially consistent, so one of them sees the other); and it rings
@@ -79,24 +79,37 @@ impl Waiters {
     pub fn sleep(&self, owner: &Arc<Owner>, limit: Duration, kind: WaitKind, also: &WaitCounter) -> Ended {
         let since = Instant::now();
         let _hooked = self.hook.enter();
-        let stripe = &self.stripes[owner.id().0 as usize % STRIPES];
-        stripe.lock().insert(owner.id(), Arc::clone(owner));
+        self.enter(owner);
+        // A limit beyond the end of time is none.
+        let ended = owner.seat.sleep(since.checked_add(limit));
+        self.leave(owner, ended, since, kind, also);
+        ended
+    }
+
+    /// `owner` waits from now on.
+    pub fn enter(&self, owner: &Arc<Owner>) {
+        self.stripe(owner).lock().insert(owner.id(), Arc::clone(owner));
         self.number.fetch_add(1, Ordering::SeqCst);
         if self.is_idle.load(Ordering::SeqCst) {
             let _bell = self.bell.lock();
             self.rung.notify_one();
         }
-        // A limit beyond the end of time is none.
-        let ended = owner.seat.sleep(since.checked_add(limit));
+    }
+
+    /// It waits no more, and has `since` then. The time counts as `kind`, here and at `also`.
+    pub fn leave(&self, owner: &Owner, ended: Ended, since: Instant, kind: WaitKind, also: &WaitCounter) {
         self.number.fetch_sub(1, Ordering::SeqCst);
-        stripe.lock().remove(&owner.id());
+        self.stripe(owner).lock().remove(&owner.id());
         let time = since.elapsed();
         self.counters[kind as usize].add(time);
         also.add(time);
         if ended == Ended::TimedOut {
             self.timeouts.fetch_add(1, Ordering::Relaxed);
         }
-        ended
+    }
+
+    fn stripe(&self, owner: &Owner) -> &Stripe {
+        &self.stripes[owner.id().0 as usize % STRIPES]
     }
 
     /// All who wait, more or less.
@@ -150,7 +163,7 @@ mod tests {
                 }
             });
             let granted = (0..waited).filter(|_| {
-                owner.seat.begin(waiters.ticket(), Site::Nowhere)
+                owner.seat.begin(waiters.ticket(), Site::Nowhere, None)
                     && waiters.sleep(&owner, LONG, WaitKind::Record, &also) == Ended::Granted
             });
             let granted = granted.count() as u64;

@@ -19,7 +19,7 @@ use meseta_storage::Cursor;
 use crate::change::Writer;
 use crate::error::{EngineError, Result};
 use crate::ids::TransactionId;
-use crate::lock::{Key, Mode, Reach};
+use crate::lock::{Key, LockError, Mode, Reach, Request, Suspension};
 use crate::locking::{Direction, Locking, LockingCursor};
 use crate::read::seen_at;
 use crate::row::{Corrupt, KeyRange, VERSION_HEADER_LEN, Value, VersionHeader};
@@ -59,24 +59,40 @@ impl Session {
     /// to change one row by its key. `None` if it is not there.
     pub fn find_row(&mut self, table: &Table, key: &[u8], mode: Mode) -> Result<Option<FoundRow>> {
         let mut row = FoundRow { key: key.to_vec(), value: Vec::new() };
-        Ok(self.find_row_into(table, &mut row, mode)?.then_some(row))
+        Ok(self.find_row_into(table, &mut row, mode, false)?.then_some(row))
     }
 
-    /// As [`Session::find_row`], of the row with the key that `row` has: its value is put there. False if it is not there.
-    pub fn find_row_into(&mut self, table: &Table, row: &mut FoundRow, mode: Mode) -> Result<bool> {
+    /// As [`Session::find_row`], of the row with the key that `row` has: its value is put there. False if it is not there. Where
+    /// the statement `is_repeatable`, it may wait without its thread: then this fails with [`LockError::Suspended`], and is asked
+    /// again when the session has been called back ([`Session::set_waker`]).
+    pub fn find_row_into(
+        &mut self,
+        table: &Table,
+        row: &mut FoundRow,
+        mode: Mode,
+        is_repeatable: bool,
+    ) -> Result<bool> {
         let rows = &table.rows().index;
+        let on_conflict = self.on_conflict();
+        let on_conflict = if is_repeatable { on_conflict.suspending() } else { on_conflict };
         let FoundRow { key, value } = row;
+        match self.core.locks.resume(&self.owner) {
+            Suspension::None | Suspension::Over(Ok(_)) => {}
+            Suspension::Waits(_) => return Err(LockError::Suspended.into()),
+            Suspension::Over(Err(error)) => return Err(error.into()),
+        }
         loop {
             if !self.get_newest(rows, key, value)? {
                 return Ok(false);
             }
             let (header, _) = VersionHeader::split_off(value).map_err(|problem| rows.damaged(problem))?;
-            if self.wait_for_writer(rows, key, header.writer, mode, self.on_conflict())? == Writer::LookAgain {
+            if self.wait_for_writer(rows, key, header.writer, mode, on_conflict)? == Writer::LookAgain {
                 continue;
             }
             if mode == Mode::Exclusive && self.would_wait(rows, key) {
                 // Others stand in line for it: behind them, rather than to find out when it is to be changed.
-                self.lock(rows, Key::Row(key), mode, Reach::Record)?;
+                let request = Request { index: &rows.locks, key: Key::Row(key), mode, reach: Reach::Record };
+                self.core.locks.lock(&self.owner, &request, on_conflict)?;
                 continue;
             }
             return Ok(!header.deleted);

@@ -106,6 +106,7 @@ fn begin_session(
         session.use_database(&String::from_utf8_lossy(&client.database))?;
     }
     session.defer_commits();
+    session.suspend_with(opening.connection.waker());
     Ok(session)
 }
 
@@ -238,6 +239,9 @@ impl ClientSession {
 
     /// A command has been answered: the connection hears of what has changed, and the reply waits for the log if it must.
     fn ended(&mut self, done: Result<()>, reply: &mut Reply<'_>) -> Outcome {
+        if self.session.is_suspended() {
+            return self.wait_for_row(reply);
+        }
         self.tell_database();
         self.apply_limits();
         let pending = self.session.take_pending();
@@ -246,6 +250,13 @@ impl ClientSession {
             None => Outcome::Done,
             Some(end) => self.wait_for_log(end, reply),
         }
+    }
+
+    /// The statement is suspended. (It may have been called back meanwhile: then it is executed again at once.)
+    fn wait_for_row(&self, reply: &mut Reply<'_>) -> Outcome {
+        // As MySQL has it, whose changes of rows wait in this state.
+        reply.set_state("updating");
+        Outcome::Suspended(self.session.suspended_for().unwrap_or_default())
     }
 
     /// The reply may leave once the log is durable up to there.
@@ -380,6 +391,9 @@ impl Session for ClientSession {
     }
 
     fn query(&mut self, query: &Query<'_>, reply: &mut Reply<'_>) -> Outcome {
+        if self.session.suspended_for().is_some() {
+            return self.wait_for_row(reply);
+        }
         let (text, multi) = (query.text, self.multi_statements);
         self.answered(reply, false, |session, answer| session.execute(text, multi, answer))
     }
@@ -418,6 +432,9 @@ impl Session for ClientSession {
 
     fn execute(&mut self, execute: Execute<'_>, reply: &mut Reply<'_>) -> Outcome {
         let id = execute.statement_id;
+        if self.session.suspended_for().is_some() {
+            return self.wait_for_row(reply);
+        }
         let Some(mut statement) = self.statements.take(id) else {
             return Self::failed(reply, &unknown_statement(id, "mysqld_stmt_execute"));
         };
@@ -428,7 +445,9 @@ impl Session for ClientSession {
         let count = prepared.parameters() as usize;
         let collation = self.session.variables().settings().collation_connection;
         *cursor = None;
-        self.session.count(Counter::ComStmtExecute);
+        if !self.session.is_suspended() {
+            self.session.count(Counter::ComStmtExecute);
+        }
         let with_cursor = execute.cursor.has(CursorFlags::READ_ONLY);
         let mut values: SmallVec<[Datum<'_>; 8]> = SmallVec::new();
         let mut types: SmallVec<[DataType; 8]> = SmallVec::new();
@@ -460,7 +479,9 @@ impl Session for ClientSession {
             }
         };
         drop((values, types));
-        long_data.clear();
+        if !self.session.is_suspended() {
+            long_data.clear();
+        }
         self.statements.put_back(id, statement);
         outcome
     }

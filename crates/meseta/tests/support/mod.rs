@@ -183,17 +183,25 @@ fn told(session: &[u8]) -> impl Iterator<Item = String> {
 }
 
 impl Connection {
+    /// Sends what the client has to say; whether the server is there.
+    pub fn send(&mut self) -> bool {
+        while !self.client.output().is_empty() {
+            match self.stream.write(self.client.output()) {
+                Ok(count) => self.client.sent(count),
+                Err(_) => return false,
+            }
+        }
+        true
+    }
+
     /// What is answered until nothing more is to come: `a|b` a row, `ok 1` rows changed, `error 1062`, `file name` asked for
     /// and sent, `gone`.
     pub fn answers(&mut self) -> Vec<String> {
         let mut answers = Vec::new();
         self.changes.clear();
         loop {
-            while !self.client.output().is_empty() {
-                match self.stream.write(self.client.output()) {
-                    Ok(count) => self.client.sent(count),
-                    Err(_) => return vec!["gone".to_owned()],
-                }
+            if !self.send() {
+                return vec!["gone".to_owned()];
             }
             let (mut moved, mut is_asked_for_file) = (false, false);
             while let Some(event) = self.client.next_event().unwrap() {

@@ -1,5 +1,7 @@
 //! One command: read, given to the session, its outcome carried out.
 //!
+//! A command whose statement was suspended is kept, and given to the session again when it is called back, or its time is over.
+//!
 //! A panic in the session ends the connection with error 1105; whatever the session held is dropped with it.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -14,8 +16,9 @@ use meseta_protocol::reply::{EofPacket, write_error};
 
 use super::reply::Reply;
 use super::transport::Transport;
-use super::{Connection, Open, ParkedReply, Scratch, Served, show};
+use super::{Connection, Open, ParkedReply, Scratch, Served, SuspendedCommand, Waiting, show};
 use crate::backend::{End, Outcome};
+use crate::counters::Shown;
 
 impl Connection {
     /// Serves one command.
@@ -25,7 +28,7 @@ impl Connection {
         packet: Packet<'_>,
         transport: &mut Transport,
         scratch: &mut Scratch,
-        parked: &mut Option<Box<ParkedReply>>,
+        waiting: &mut Option<Waiting>,
         file_rest: &mut Vec<u8>,
     ) -> Served {
         let byte = packet.payload.first().copied().unwrap_or(0);
@@ -34,6 +37,48 @@ impl Connection {
         self.facts.command.store(byte, Ordering::Relaxed);
         self.state.set_deadline(crate::clock::NEVER);
         scratch.counters.command_begins(byte);
+        self.serve_counted(open, packet, transport, scratch, waiting, file_rest)
+    }
+
+    /// Serves a command that was suspended once more.
+    pub(super) fn serve_again(
+        &self,
+        open: &mut Open,
+        command: Box<SuspendedCommand>,
+        transport: &mut Transport,
+        scratch: &mut Scratch,
+        waiting: &mut Option<Waiting>,
+    ) -> Served {
+        self.state.set_deadline(crate::clock::NEVER);
+        self.note_resumed();
+        scratch.counters.command_goes_on();
+        scratch.writer.set_sequence(command.sequence);
+        let packet = Packet { payload: &command.payload, answer_sequence: command.sequence };
+        self.serve_counted(open, packet, transport, scratch, waiting, &mut Vec::new())
+    }
+
+    /// Its command waits without a thread.
+    fn note_suspended(&self, shown: Shown) {
+        *self.facts.suspended.lock() = Some(Box::new(shown));
+        self.server.counters.suspended.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A command that was suspended goes on, or never will.
+    pub(super) fn note_resumed(&self) {
+        *self.facts.suspended.lock() = None;
+        self.server.counters.suspended.fetch_sub(1, Ordering::Relaxed);
+    }
+
+    fn serve_counted(
+        &self,
+        open: &mut Open,
+        packet: Packet<'_>,
+        transport: &mut Transport,
+        scratch: &mut Scratch,
+        waiting: &mut Option<Waiting>,
+        file_rest: &mut Vec<u8>,
+    ) -> Served {
+        let byte = packet.payload.first().copied().unwrap_or(0);
         let ran = catch_unwind(AssertUnwindSafe(|| self.run(open, packet, transport, scratch, file_rest)));
         scratch.counters.command_ends();
         let served = match ran {
@@ -42,7 +87,14 @@ impl Connection {
             Ok((Outcome::Parked, _)) => {
                 let bytes = scratch.writer.bytes().to_vec();
                 scratch.writer.sent(usize::MAX);
-                *parked = Some(Box::new(ParkedReply { bytes, sequence: packet.answer_sequence }));
+                *waiting = Some(Waiting::Reply(Box::new(ParkedReply { bytes, sequence: packet.answer_sequence })));
+                Served::Done
+            }
+            Ok((Outcome::Suspended(limit), _)) => {
+                self.deadline_in(limit);
+                self.note_suspended(std::mem::take(&mut *scratch.counters.shown.lock()));
+                let command = SuspendedCommand { payload: packet.payload.into(), sequence: packet.answer_sequence };
+                *waiting = Some(Waiting::Command(Box::new(command)));
                 Served::Done
             }
             Err(_) => {

@@ -1,10 +1,13 @@
 //! What a session may do with its connection, from any thread.
 
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, Weak};
+use std::task::{Wake, Waker};
 
 use super::Connection;
 use super::interrupt::Interrupt;
+use crate::scheduler::Events;
+use crate::scheduler::task::notify;
 use crate::server::ServerHandle;
 
 /// A connection, as its session sees it. Cheap to clone.
@@ -31,6 +34,11 @@ impl ConnectionHandle {
     /// The server: process list, KILL, counters, shutdown.
     pub fn server(&self) -> ServerHandle {
         ServerHandle(self.0.server.clone())
+    }
+
+    /// Whoever calls it has a suspended statement executed again (`Outcome::Suspended`). From any thread, briefly.
+    pub fn waker(&self) -> Waker {
+        Arc::new(CallBack(Arc::downgrade(&self.0))).into()
     }
 
     /// `wait_timeout`, in seconds. (That of an interactive client begins as `interactive_timeout`.)
@@ -61,5 +69,16 @@ impl ConnectionHandle {
     /// The default database, for SHOW PROCESSLIST.
     pub fn set_database(&self, name: Option<&str>) {
         self.0.facts.names.lock().database = name.map(Box::from);
+    }
+}
+
+/// Calls a connection back. Whoever keeps it does not keep the connection: locks may outlive it (XA).
+struct CallBack(Weak<Connection>);
+
+impl Wake for CallBack {
+    fn wake(self: Arc<CallBack>) {
+        if let Some(connection) = self.0.upgrade() {
+            notify(&connection.as_task(), Events::WOKEN);
+        }
     }
 }

@@ -5,12 +5,13 @@
 //!      |                     |
 //!      +---------> over <----+
 //!
-//! a turn:   events -> send what is pending -> over? parked? -> a packet -> one command -> send -> rest
+//! a turn:   events -> send what is pending -> over? waiting? -> a packet -> one command -> send -> rest
 //! ```
 //!
 //! - [`transport`]: bytes between the socket and packets.
 //! - [`opening`]: the handshake, and who it is.
-//! - [`command`]: one command.
+//! - [`command`]: one command. It may leave something behind that waits, without a thread: its reply (for the log), or itself
+//!   (for a row lock), to be run again.
 //! - [`reply`]: what its answer is written to. [`interrupt`]: that it is to stop. [`handle`]: what a session may do.
 //!
 //! **Memory.** An idle connection has this struct, its socket and its session. Buffers belong to threads (`Scratch`)
@@ -53,7 +54,7 @@ use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use crate::backend::{End, Peer, Refusal, Session};
 use crate::blocking;
 use crate::clock::NEVER;
-use crate::counters::ThreadCounters;
+use crate::counters::{Shown, ThreadCounters};
 use crate::scheduler::task::notify;
 use crate::scheduler::{Events, Soon, Task, TaskState, Turn};
 use crate::server::Shared;
@@ -111,6 +112,8 @@ pub(crate) struct Facts {
     pub(crate) since: AtomicU64,
     /// What the statement waits for; empty for nothing.
     pub(crate) state: Mutex<&'static str>,
+    /// The statement, while it is suspended.
+    pub(crate) suspended: Mutex<Option<Box<Shown>>>,
     pub(crate) names: Mutex<Names>,
 }
 
@@ -157,7 +160,23 @@ struct Inner {
     hung_up: bool,
     /// It is to end, once what is pending has left.
     ending: Option<End>,
-    parked: Option<Box<ParkedReply>>,
+    /// What is left of the last command.
+    waiting: Option<Waiting>,
+}
+
+/// What waits of a command without a thread.
+enum Waiting {
+    /// Its reply, for the log.
+    Reply(Box<ParkedReply>),
+    /// All of it, for a row lock.
+    Command(Box<SuspendedCommand>),
+}
+
+/// A command that is to be run again.
+struct SuspendedCommand {
+    payload: Box<[u8]>,
+    /// The sequence number of its answer's first packet.
+    sequence: u8,
 }
 
 struct ParkedReply {
@@ -219,6 +238,7 @@ impl Connection {
                 command: AtomicU8::new(CONNECT),
                 since: AtomicU64::new(now),
                 state: Mutex::new(""),
+                suspended: Mutex::default(),
                 names: Mutex::new(Names { user: "unauthenticated user".into(), database: None }),
             },
             limits: Limits {
@@ -237,7 +257,7 @@ impl Connection {
                 readable: false,
                 hung_up: false,
                 ending: None,
-                parked: None,
+                waiting: None,
             }),
             server,
         })
@@ -295,6 +315,10 @@ impl Connection {
     fn absorb(&self, events: Events, inner: &mut Inner, scratch: &mut Scratch) {
         inner.readable |= events.has(Events::READABLE);
         inner.hung_up |= events.has(Events::HANGUP);
+        if events.has(Events::HANGUP) && matches!(inner.waiting, Some(Waiting::Command(_))) {
+            // (Of a statement that has a thread, that is told beside the turn.)
+            self.interrupt.raise(Reason::ClientGone);
+        }
         if events.has(Events::STARTED)
             && let Phase::Opening(handshake) = &mut inner.phase
         {
@@ -306,7 +330,8 @@ impl Connection {
             self.send(inner, scratch);
         }
         if events.has(Events::DURABLE)
-            && let Some(mut parked) = inner.parked.take()
+            && let Some(Waiting::Reply(mut parked)) =
+                inner.waiting.take_if(|waiting| matches!(waiting, Waiting::Reply(_)))
         {
             if let Some(refusal) = self.parked_refusal.lock().take() {
                 scratch.writer.set_sequence(parked.sequence);
@@ -322,10 +347,12 @@ impl Connection {
         }
         // The turn before this one may have set another deadline after this one had come.
         let is_due = events.has(Events::DEADLINE) && self.state.deadline() <= self.server.clock.now();
-        if is_due && inner.ending.is_none() && inner.parked.is_none() {
+        if is_due && inner.ending.is_none() && inner.waiting.is_none() {
             self.time_out(inner, scratch);
         }
         match self.interrupt.reason() {
+            // Its statement fails first, and its client hears of that.
+            _ if matches!(inner.waiting, Some(Waiting::Command(_))) => {}
             Some(Reason::Shutdown) if inner.ending.is_none() => inner.ending = Some(End::Shutdown),
             Some(Reason::Connection) if inner.ending.is_none() => inner.ending = Some(End::Killed),
             _ => {}
@@ -409,9 +436,19 @@ impl Connection {
                 self.finish(inner, end, scratch);
                 return Turn::Finished;
             }
-            if inner.parked.is_some() {
-                self.state.set_deadline(NEVER);
-                return Turn::Wait;
+            match &inner.waiting {
+                Some(Waiting::Reply(_)) => {
+                    self.state.set_deadline(NEVER);
+                    return Turn::Wait;
+                }
+                Some(Waiting::Command(_)) if served => return Turn::Wait,
+                Some(Waiting::Command(_)) => {
+                    served = true;
+                    self.resume(inner, scratch);
+                    self.send(inner, scratch);
+                    continue;
+                }
+                None => {}
             }
             if served {
                 return if has_more { Turn::Again } else { Turn::Wait };
@@ -449,6 +486,19 @@ impl Connection {
         }
     }
 
+    /// Runs the command that was suspended again. It may be too early: then it is suspended once more.
+    fn resume(&self, inner: &mut Inner, scratch: &mut Scratch) {
+        let Inner { transport, phase, waiting, .. } = &mut *inner;
+        let (Some(Waiting::Command(command)), Phase::Open(open)) = (waiting.take(), phase) else { return };
+        let served = self.serve_again(open, command, transport, scratch, waiting);
+        if waiting.is_none() {
+            self.command_is_over(inner);
+        }
+        if let Served::End(end) = served {
+            inner.ending = Some(end);
+        }
+    }
+
     /// Whether the epoll set does as asked.
     fn watch_writable(&self, on: bool) -> bool {
         self.state.watches_writable() == on || self.state.watch_writable(self.socket.as_fd(), on).is_ok()
@@ -462,7 +512,7 @@ impl Connection {
             inner.receiver.lend(buffer);
         }
         loop {
-            let Inner { receiver, transport, phase, parked, readable, hung_up, .. } = &mut *inner;
+            let Inner { receiver, transport, phase, waiting, readable, hung_up, .. } = &mut *inner;
             if let Some(packet) = receiver.next_packet()? {
                 let packet = Packet { answer_sequence: transport.begin_answer(packet.answer_sequence), ..packet };
                 scratch.writer.set_sequence(packet.answer_sequence);
@@ -472,7 +522,7 @@ impl Connection {
                     Phase::Open(open) if open.change.is_some() => {
                         self.on_change_packet(open, packet.payload, transport, scratch)?
                     }
-                    Phase::Open(open) => self.serve(open, packet, transport, scratch, parked, &mut file_rest),
+                    Phase::Open(open) => self.serve(open, packet, transport, scratch, waiting, &mut file_rest),
                     Phase::Over => Served::End(End::Lost),
                 };
                 let in_handshake = match phase {
@@ -482,7 +532,7 @@ impl Connection {
                 };
                 receiver.expect_sequence(if in_handshake { scratch.writer.sequence() } else { 0 });
                 receiver.feed(&file_rest);
-                if parked.is_none() && !in_handshake && matches!(phase, Phase::Open(_)) {
+                if waiting.is_none() && !in_handshake && matches!(phase, Phase::Open(_)) {
                     self.command_is_over(inner);
                 }
                 return Ok(Some(served));
@@ -509,6 +559,7 @@ impl Connection {
     /// The end: the session is closed, the socket with the last who knows the connection.
     fn finish(&self, inner: &mut Inner, end: End, scratch: &mut Scratch) {
         let phase = std::mem::replace(&mut inner.phase, Phase::Over);
+        self.forget_waiting(inner);
         if let Phase::Open(open) = phase {
             if end != End::Quit {
                 self.server.counters.aborted_clients.fetch_add(1, Ordering::Relaxed);
@@ -526,6 +577,13 @@ impl Connection {
         inner.transport.close(self.socket.as_fd(), &scratch.counters);
         inner.receiver = Receiver::new(0);
         self.leave();
+    }
+
+    /// What is left of the last command is for nobody.
+    fn forget_waiting(&self, inner: &mut Inner) {
+        if let Some(Waiting::Command(_)) = inner.waiting.take() {
+            self.note_resumed();
+        }
     }
 
     /// The server forgets it, and the client is told.
@@ -605,7 +663,11 @@ impl Task<Scratch> for Connection {
             scratch.outgoing.answer.clear();
             scratch.counters.command_ends();
             // What the turn left half done is dropped without another look; its drop may panic as well.
-            let phase = std::mem::replace(&mut self.inner.lock().phase, Phase::Over);
+            let phase = {
+                let mut inner = self.inner.lock();
+                self.forget_waiting(&mut inner);
+                std::mem::replace(&mut inner.phase, Phase::Over)
+            };
             let _ = catch_unwind(AssertUnwindSafe(|| drop(phase)));
             self.leave();
             Turn::Finished

@@ -45,6 +45,8 @@ impl Events {
     pub const DEADLINE: Events = Events(32);
     /// It is new.
     pub const STARTED: Events = Events(64);
+    /// A wait in which it had no thread is over.
+    pub const WOKEN: Events = Events(128);
 
     /// These and those.
     pub const fn with(self, others: Events) -> Events {

@@ -5,6 +5,7 @@
 //! rows 1000 100    1000 rows of 100      spin             computes until released, and says nothing
 //! long             the query's length    park             the reply waits until completed
 //! panic            panics                park-round       the same, until the round is over
+//! suspend          is executed again until called back: a row        suspend-for 20   four times, after so many milliseconds
 //! file name        LOCAL INFILE: size    who              user, host, database
 //! ```
 
@@ -15,6 +16,7 @@ use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
+use std::task::Waker;
 use std::time::Duration;
 
 use meseta_errors as errors;
@@ -88,6 +90,10 @@ pub struct TestBackend {
     pub parked: Mutex<Vec<Parked>>,
     pub park_changed: Condvar,
     pub parked_for_round: Mutex<Vec<Parked>>,
+    /// Those who call suspended statements back.
+    pub suspended: Mutex<Vec<Waker>>,
+    /// Whether they do.
+    pub calls_back: AtomicBool,
     pub open: AtomicUsize,
     pub ends: Mutex<Vec<End>>,
     pub digests: Mutex<std::collections::HashMap<Vec<u8>, [u8; 32]>>,
@@ -101,6 +107,21 @@ impl TestBackend {
             self.park_changed.wait_timeout_while(parked, PATIENCE, |parked| parked.len() < count).unwrap();
         assert!(parked.len() >= count);
         std::mem::take(&mut *parked)
+    }
+}
+
+impl TestBackend {
+    /// Waits until so many statements are suspended, and takes those who call them back.
+    pub fn take_suspended(&self, count: usize) -> Vec<Waker> {
+        eventually("they are suspended", || self.suspended.lock().unwrap().len() >= count);
+        self.calls_back.store(false, Ordering::SeqCst);
+        std::mem::take(&mut *self.suspended.lock().unwrap())
+    }
+
+    /// Calls suspended statements back.
+    pub fn call_back(&self, wakers: Vec<Waker>) {
+        self.calls_back.store(true, Ordering::SeqCst);
+        wakers.into_iter().for_each(Waker::wake);
     }
 }
 
@@ -147,7 +168,7 @@ impl Backend for Shared {
             opening.peer.host(),
             opening.tls.map_or("clear", |tls| tls.version)
         );
-        Ok(Box::new(TestSession { shared: self.0.clone(), connection: opening.connection, who }))
+        Ok(Box::new(TestSession { shared: self.0.clone(), connection: opening.connection, who, executed: 0 }))
     }
 }
 
@@ -155,6 +176,8 @@ pub struct TestSession {
     shared: Arc<TestBackend>,
     connection: ConnectionHandle,
     who: String,
+    /// How often the statement that is suspended was executed.
+    executed: usize,
 }
 
 impl TestSession {
@@ -245,6 +268,37 @@ impl Session for TestSession {
                 let parked = reply.park();
                 self.shared.parked_for_round.lock().unwrap().push(parked);
                 Outcome::Parked
+            }
+            ["suspend"] => {
+                self.executed += 1;
+                let waker = self.connection.waker();
+                if self.executed == 1 {
+                    self.connection.interrupt().watch_always(Arc::new({
+                        let waker = waker.clone();
+                        move || waker.wake_by_ref()
+                    }));
+                    self.shared.suspended.lock().unwrap().push(waker);
+                    reply.set_state("being patient");
+                    return Outcome::Suspended(PATIENCE);
+                }
+                if reply.interrupt().reason().is_none() && !self.shared.calls_back.load(Ordering::SeqCst) {
+                    // Nobody has called: too early.
+                    return Outcome::Suspended(PATIENCE);
+                }
+                self.executed = 0;
+                if reply.interrupt().reason().is_some() {
+                    reply.interrupted();
+                    return Outcome::Done;
+                }
+                self.row(&[b"called back"], reply)
+            }
+            ["suspend-for", milliseconds] => {
+                self.executed += 1;
+                if self.executed < 4 {
+                    return Outcome::Suspended(Duration::from_millis(milliseconds.parse().unwrap()));
+                }
+                let executed = std::mem::take(&mut self.executed);
+                self.row(&[executed.to_string().as_bytes()], reply)
             }
             ["alone"] => {
                 // What keeps its worker does not wait for a thread to be given another.

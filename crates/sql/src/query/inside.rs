@@ -42,6 +42,8 @@ pub struct Inside<'r> {
     pub memory_limit: usize,
     /// How long to wait for a lock.
     pub lock_wait: Duration,
+    /// Whether the statement may wait without its thread, and be executed again, if it is repeatable.
+    pub may_suspend: bool,
     /// auto_increment_increment and auto_increment_offset.
     pub auto_increment: (u64, u64),
     /// NO_AUTO_VALUE_ON_ZERO.
@@ -116,6 +118,7 @@ impl<'r> Inside<'r> {
             subqueries: self.subqueries,
             memory_limit: self.memory_limit,
             lock_wait: self.lock_wait,
+            may_suspend: false,
             auto_increment: self.auto_increment,
             no_auto_value_on_zero: self.no_auto_value_on_zero,
             tables: self.tables,

@@ -186,7 +186,8 @@ pub enum Shown {
 /// and so the lock table, which all share, is spared. False if there is no such row, or none any more: then nothing was done,
 /// and [`rows_to_change`] is to find and lock it, or what is in its place.
 ///
-/// On entry: what `change` evaluates is repeatable.
+/// On entry: what `change` evaluates is repeatable. So the statement may wait for the row without its thread: then this fails
+/// ([`Error::suspended`]), and nothing was done.
 pub fn change_one_row(
     selected: &SelectedTable,
     running: &mut Running<'_>,
@@ -218,8 +219,13 @@ fn change_found(
     running.inside.facts.check_killed()?;
     let mut spare = Spare::take();
     let mut found = FoundRow { key, value: std::mem::take(&mut spare.payload) };
-    let is_there =
-        running.inside.engine.find_row_into(&handle, &mut found, Mode::Exclusive).map_err(Error::from_engine)?;
+    // A query inside may do what can be seen.
+    let is_repeatable = running.inside.may_suspend && running.inside.subqueries.is_empty();
+    let is_there = running
+        .inside
+        .engine
+        .find_row_into(&handle, &mut found, Mode::Exclusive, is_repeatable)
+        .map_err(Error::from_engine)?;
     let is_done = is_there
         && match change(running, &handle, &found)? {
             Shown::Changed => true,

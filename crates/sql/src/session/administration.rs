@@ -78,6 +78,9 @@ impl Session {
 
     /// A plan is about to run: it is counted, and max_execution_time begins. Error 1226.
     pub(super) fn plan_begins(&mut self, plan: &StatementPlan) -> Result<()> {
+        if self.is_resumed() {
+            return Ok(());
+        }
         self.count_use(plan.changes_data())?;
         if let Some(counter) = plan.counter {
             self.facts.shared.counters.add(counter, 1);
@@ -159,6 +162,9 @@ impl Session {
     /// The statement that is about to run is known: it goes into the general log, if that is on.
     #[inline]
     pub(super) fn log_statement(&mut self, text: &[u8], start: usize, end: usize, has_secret: bool) {
+        if self.is_resumed() {
+            return;
+        }
         let rows_read = self.facts.shared.counters.get(Counter::InnodbRowsRead);
         self.logged = Some(Logged { start, end, has_secret, rows_read });
         if self.instance.logs.general.is_on() {

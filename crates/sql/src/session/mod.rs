@@ -39,6 +39,7 @@ mod shape;
 mod show;
 mod statistics;
 mod status;
+mod suspension;
 mod tracking;
 mod transaction;
 mod user_lock;
@@ -114,6 +115,12 @@ pub struct Session {
     /// Whether a statement of the same text follows: then this one's commit is not deferred.
     more_follows: bool,
     pending: Option<Lsn>,
+    /// Whether statements may wait without their thread: somebody calls back.
+    may_suspend: bool,
+    /// How it is with the statement that runs, or was suspended.
+    suspension: suspension::Stage,
+    /// Whether that is the first of its text.
+    is_first: bool,
     /// Where the statement that runs is in its text, for logs; `None` of what may not be written.
     logged: Option<Logged>,
 }
@@ -176,6 +183,9 @@ impl Session {
             defers_commits: false,
             more_follows: false,
             pending: None,
+            may_suspend: false,
+            suspension: suspension::Stage::default(),
+            is_first: true,
             logged: None,
         };
         session.apply_settings();
@@ -243,13 +253,17 @@ impl Session {
         self.pending.take()
     }
 
-    /// Executes the statements of a text, one after the other, up to the first that fails. An error here means that the
-    /// client cannot be answered.
+    /// Executes the statements of a text, one after the other, up to the first that fails, or is [suspended](Session::is_suspended).
+    /// An error here means that the client cannot be answered.
     pub fn execute(&mut self, text: &[u8], multi_statements: bool, answer: &mut dyn Answer) -> Result<()> {
         let mut start = 0;
         loop {
-            self.begin_statement();
+            self.is_first = start == 0;
+            self.begin_or_resume();
             let done = self.by_text(text, start, multi_statements, answer);
+            if self.suspends_or_ends(&done) {
+                return Ok(());
+            }
             self.end_count(text);
             match done {
                 Ok(Some(next)) => start = next,
@@ -357,6 +371,7 @@ impl Session {
                 subqueries,
                 memory_limit: memory,
                 lock_wait,
+                may_suspend: self.may_suspend && self.is_first && !self.more_follows,
                 auto_increment,
                 no_auto_value_on_zero,
                 tables: &self.instance.tables,

@@ -8,7 +8,8 @@
 //!
 //! # When things fail
 //! A plan that turns out to be for tables that have changed is made anew, unless rows have been shown. What a statement
-//! changed before it failed is undone; a deadlock's victim is rolled back whole.
+//! changed before it failed is undone; a deadlock's victim is rolled back whole. One that is suspended has not failed: it has
+//! done nothing, and begins anew.
 
 use std::sync::Arc;
 
@@ -311,6 +312,11 @@ impl Session {
             PlanBody::Query(_) => Ok(Changes::default()),
         };
         drop(running);
+        if let Err(error) = &changes
+            && error.is_suspended()
+        {
+            return Err(Error::suspended());
+        }
         if let Err(error) = &changes
             && !error.ends_transaction()
         {

@@ -164,20 +164,27 @@ impl Session {
         Ok((PreparedStatement { text, parameters, is_planned, has_secret, kept: None, _counted: counted }, columns))
     }
 
-    /// Runs a prepared statement with these values. An error here means that the client cannot be answered.
+    /// Runs a prepared statement with these values, unless it is [suspended](Session::is_suspended). An error here means that the
+    /// client cannot be answered.
     pub fn execute_prepared(
         &mut self,
         statement: &mut PreparedStatement,
         parameters: Parameters<'_>,
         answer: &mut dyn Answer,
     ) -> Result<()> {
-        self.begin_statement();
-        self.log_prepared(statement, Some(parameters.values));
+        self.is_first = true;
+        self.begin_or_resume();
+        if !self.is_resumed() {
+            self.log_prepared(statement, Some(parameters.values));
+        }
         self.more_follows = false;
         let rows_read = self.facts.shared.counters.get(Counter::InnodbRowsRead);
         let logged = Logged { start: 0, end: statement.text.len(), has_secret: statement.has_secret, rows_read };
         self.logged = Some(logged);
         let done = self.run_prepared(statement, parameters, "mysqld_stmt_execute", answer);
+        if self.suspends_or_ends(&done) {
+            return Ok(());
+        }
         self.logged = Some(logged);
         self.end_count(&statement.text);
         done.or_else(|error| self.fail(&error, answer))
@@ -264,6 +271,8 @@ impl Session {
             return Err(unknown_statement(&name, "EXECUTE"));
         };
         let parameters = Parameters { values: &values, types: &types };
+        // It is counted as two, EXECUTE and this; and what it was given was read before it began.
+        self.is_first = false;
         let done = self.run_prepared(&mut statement, parameters, "EXECUTE", answer);
         if let Some(place) = self.named_statements.get_mut(place.as_str()) {
             *place = Some(statement);

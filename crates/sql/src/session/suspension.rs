@@ -1,0 +1,85 @@
+//! Statements that wait for a row without their thread.
+//!
+//! ```text
+//!   execute --> begins --> the row is locked, and the statement has done nothing --> suspended: the thread serves others
+//!                                                                                      |  the waker is called
+//!   execute, with the same text and values  <------------------------------------------+
+//!     resumed: it runs from its beginning, finds the lock held, or that the wait has failed
+//! ```
+//! With a thread for each that waits, a few hundred clients that meet at the same rows would pay for two switches of threads a
+//! wait, and for cold caches (docs/decisions/2026-11-25-suspended-statements.md). So it is done where it is simple: a change of one
+//! row that is named by its primary key, the first statement of its text, without queries inside, the other parts of which may be
+//! evaluated twice and nobody notices (`query::selected`). All others wait on their threads.
+//!
+//! # Invariants
+//! 1. A statement that is suspended has done nothing: no row is changed, nothing is answered. It keeps its tables.
+//! 2. What is done once a statement (its time, its counts, its entries in logs) is done when it begins, and not when it is resumed.
+//! 3. After a statement that was suspended comes the same one again, or [`Session::close`].
+
+use std::task::Waker;
+use std::time::Duration;
+
+use super::Session;
+use crate::error::Result;
+
+/// How it is with a statement.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) enum Stage {
+    /// It runs, or has ended.
+    #[default]
+    Usual,
+    /// It waits without a thread.
+    Suspended,
+    /// It was suspended, and runs again.
+    Resumed,
+}
+
+impl Session {
+    /// Lets statements wait for rows without their thread. After each call that executes, [`Session::is_suspended`] says whether
+    /// one does. Once the waker has been called, or its time is over ([`Session::suspended_for`]), the same call is to be made
+    /// again; not before.
+    pub fn suspend_with(&mut self, waker: Waker) {
+        self.engine.set_waker(waker);
+        self.may_suspend = true;
+    }
+
+    /// Whether the statement waits without a thread: it is not answered.
+    pub fn is_suspended(&self) -> bool {
+        self.suspension == Stage::Suspended
+    }
+
+    /// For how long the statement will wait at most, if it is suspended and there is no reason to execute it again.
+    pub fn suspended_for(&self) -> Option<Duration> {
+        if self.is_suspended() { self.engine.suspended_for() } else { None }
+    }
+
+    /// Whether what is done once a statement has been done.
+    pub(super) fn is_resumed(&self) -> bool {
+        self.suspension == Stage::Resumed
+    }
+
+    /// A statement begins, or one that was suspended goes on.
+    pub(super) fn begin_or_resume(&mut self) {
+        if self.is_suspended() {
+            self.suspension = Stage::Resumed;
+            crate::stack::begin();
+        } else {
+            self.suspension = Stage::Usual;
+            self.begin_statement();
+        }
+    }
+
+    /// A statement has run; whether it is suspended. If not, it has ended.
+    pub(super) fn suspends_or_ends<T>(&mut self, done: &Result<T>) -> bool {
+        if matches!(done, Err(error) if error.is_suspended()) {
+            self.suspension = Stage::Suspended;
+            return true;
+        }
+        if self.is_resumed() {
+            // It may have come to its end, by an error, without a look at what it waited for.
+            self.engine.give_up_wait();
+        }
+        self.suspension = Stage::Usual;
+        false
+    }
+}

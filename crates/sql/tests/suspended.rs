@@ -1,0 +1,181 @@
+//! Statements that wait for a row without their thread: what is answered, counted and left when they are executed again.
+
+mod support;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::Wake;
+
+use meseta_sql::session::{Counter, Parameters, Session};
+use meseta_types::Datum;
+use support::{Server, Text, is, run};
+
+/// Counts how often a session was called back.
+#[derive(Default)]
+struct Called(AtomicUsize);
+
+impl Wake for Called {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+/// A session that is called back, and how often it was.
+fn callable(server: &Server) -> (Session, Arc<Called>) {
+    let (mut session, called) = (server.session(), Arc::new(Called::default()));
+    session.suspend_with(Arc::clone(&called).into());
+    (session, called)
+}
+
+fn with_table() -> Server {
+    let server = Server::new();
+    run(
+        &mut server.session(),
+        "create table t (id int primary key, v int, at timestamp(6) null, key (v)); insert into t (id, v) values (1,1),(2,2),(3,3)",
+    );
+    server
+}
+
+/// Executes a statement that is suspended.
+#[track_caller]
+fn suspends(session: &mut Session, text: &str) {
+    assert_eq!(run(session, text), Vec::<String>::new(), "{text}");
+    assert!(session.is_suspended() && session.suspended_for().is_some(), "{text}");
+}
+
+#[test]
+fn a_change_of_one_row_is_suspended_and_executed_again() {
+    let server = with_table();
+    let (mut a, (mut b, called)) = (server.session(), callable(&server));
+    let figures = |session: &Session| {
+        [Counter::ComUpdate, Counter::Questions, Counter::HandlerReadKey]
+            .map(|counter| session.shared().counters.get(counter))
+    };
+    is(&mut a, "begin; update t set v = v + 10 where id = 1", "ok 0; ok 1");
+    let before = figures(&b);
+    let change = "update t set v = v * 2, at = now(6) where id = 1";
+    suspends(&mut b, change);
+    let later = run(&mut a, "select now(6)").remove(1);
+    assert_eq!(called.0.load(Ordering::SeqCst), 0);
+    is(&mut a, "commit", "ok 0");
+    assert_eq!(called.0.load(Ordering::SeqCst), 1);
+    assert_eq!((b.is_suspended(), b.suspended_for()), (true, None));
+    is(&mut b, change, "ok 1");
+    assert!(!b.is_suspended());
+    // It is one statement, of the time when it began.
+    assert_eq!(figures(&b), [before[0] + 1, before[1] + 1, before[2] + 1]);
+    is(&mut b, &format!("select v, at <= '{later}' early from t where id = 1"), "[v|early]; 22|1");
+    // And it has been committed.
+    is(&mut a, "delete from t where id = 1", "ok 1");
+}
+
+#[test]
+fn what_was_waited_for_may_be_gone_or_another() {
+    let server = with_table();
+    let (mut a, (mut b, _), (mut c, called)) = (server.session(), callable(&server), callable(&server));
+    is(&mut a, "begin; delete from t where id = 1", "ok 0; ok 1");
+    suspends(&mut b, "delete from t where id = 1");
+    suspends(&mut c, "update t set v = 7 where id = 1");
+    is(&mut a, "insert into t (id, v) values (1, 5); commit", "ok 1; ok 0");
+    assert_eq!(called.0.load(Ordering::SeqCst), 0, "it is the second in line");
+    is(&mut b, "delete from t where id = 1", "ok 1");
+    assert_eq!(called.0.load(Ordering::SeqCst), 1);
+    is(&mut c, "update t set v = 7 where id = 1", "ok 0");
+    is(&mut a, "select id from t", "[id]; 2; 3");
+}
+
+#[test]
+fn prepared_statements_are_suspended_too() {
+    let server = with_table();
+    let (mut a, (mut b, _)) = (server.session(), callable(&server));
+    let (mut prepared, _) = b.prepare(b"update t set v = ? where id = ?").unwrap();
+    let values = [Datum::Signed(40), Datum::Signed(2)];
+    let types = [meseta_types::DataType::BIGINT; 2];
+    is(&mut a, "begin; update t set v = 4 where id = 2", "ok 0; ok 1");
+    is(&mut b, "begin", "ok 0");
+    for expected in ["", "ok 1"] {
+        let mut answer = Text::default();
+        b.execute_prepared(&mut prepared, Parameters { values: &values, types: &types }, &mut answer).unwrap();
+        assert_eq!((answer.0.join("; "), b.is_suspended()), (expected.to_owned(), expected.is_empty()));
+        if b.is_suspended() {
+            is(&mut a, "commit", "ok 0");
+        }
+    }
+    is(&mut b, "rollback; select v from t where id = 2", "ok 0; [v]; 4");
+}
+
+#[test]
+fn a_wait_that_fails_is_the_statements_error() {
+    let server = with_table();
+    let ((mut a, called), (mut b, _)) = (callable(&server), callable(&server));
+    is(&mut a, "begin; update t set v = 4 where id = 2", "ok 0; ok 1");
+    is(&mut b, "set innodb_lock_wait_timeout = 1; begin; update t set v = 5 where id in (1, 3)", "ok 0; ok 0; ok 2");
+    // Its time is over.
+    suspends(&mut b, "update t set v = 5 where id = 2");
+    while b.suspended_for().is_some() {
+        std::thread::yield_now();
+    }
+    is(&mut b, "update t set v = 5 where id = 2", "1205 Lock wait timeout exceeded; try restarting transaction");
+    // It is killed, and what it did before stays.
+    suspends(&mut b, "delete from t where id = 2");
+    b.shared().cancel();
+    is(&mut b, "delete from t where id = 2", "1317 Query execution was interrupted");
+    is(&mut b, "select v from t where id = 1", "[v]; 5");
+    // A deadlock: the one that has changed less is rolled back, also where both wait without a thread.
+    suspends(&mut b, "update t set v = 6 where id = 2");
+    suspends(&mut a, "update t set v = 7 where id = 3");
+    while called.0.load(Ordering::SeqCst) == 0 {
+        std::thread::yield_now();
+    }
+    is(
+        &mut a,
+        "update t set v = 7 where id = 3",
+        "1213 Deadlock found when trying to get lock; try restarting transaction",
+    );
+    is(&mut b, "update t set v = 6 where id = 2; commit; select v from t", "ok 1; ok 0; [v]; 5; 5; 6");
+}
+
+#[test]
+fn a_session_that_ends_while_it_is_suspended_leaves_nothing() {
+    let server = with_table();
+    let (mut a, mut c) = (server.session(), server.session());
+    for was_granted in [false, true] {
+        let (mut b, _) = callable(&server);
+        is(&mut a, "begin; update t set v = 4 where id = 2", "ok 0; ok 1");
+        is(&mut b, "begin; update t set v = 9 where id = 3", "ok 0; ok 1");
+        suspends(&mut b, "update t set v = 5 where id = 2");
+        if was_granted {
+            is(&mut a, "commit", "ok 0");
+        }
+        b.close();
+        assert_eq!(server.instance.engine.waiting(), 0);
+        is(&mut a, "commit", "ok 0");
+        is(&mut c, "update t set v = 8; select v from t where id = 2", "ok 3; [v]; 8");
+        is(&mut c, "update t set v = 1", "ok 3");
+    }
+}
+
+/// What cannot be executed again unnoticed waits on its thread, and so does what is not alone in its text.
+#[test]
+fn others_wait_on_their_threads() {
+    let server = with_table();
+    let mut a = server.session();
+    for (text, expected) in [
+        ("update t set v = (@x := v + 1) where id = 1", "ok 1"),
+        ("update t set v = 6 where id = (select 1)", "ok 1"),
+        ("select 1; update t set v = 7 where id = 1", "[1]; 1; ok 1"),
+        ("update t set v = 8 where id = 1; select 1", "ok 1; [1]; 1"),
+        ("update t set v = 9 where id < 2", "ok 1"),
+        ("prepare p from 'update t set v = 10 where id = 1'; execute p", "ok 0; ok 1"),
+    ] {
+        let (mut b, called) = callable(&server);
+        is(&mut a, "begin; update t set v = 0 where id = 1", "ok 0; ok 1");
+        std::thread::scope(|scope| {
+            let waits = scope.spawn(|| run(&mut b, text).join("; "));
+            server.until_waiting(1);
+            is(&mut a, "commit", "ok 0");
+            assert_eq!(waits.join().unwrap(), expected, "{text}");
+        });
+        assert_eq!(called.0.load(Ordering::SeqCst), 0, "{text}");
+    }
+}
