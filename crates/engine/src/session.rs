@@ -209,6 +209,11 @@ impl Session {
         OnConflict::Wait(self.lock_wait)
     }
 
+    /// Whether the transaction has changed or locked rows, or gaps between them.
+    pub fn holds_rows(&self) -> bool {
+        self.writing.is_some() || self.owner.holds_rows()
+    }
+
     // ---- waits without a thread -------------------------------------------------------------------------------------
 
     /// Who calls back from waits without a thread ([`Session::find_row_into`]). Said once; without it there are none.

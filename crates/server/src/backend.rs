@@ -221,6 +221,11 @@ pub trait Session: Send {
     /// The state that OK packets tell.
     fn status(&self) -> StatusFlags;
 
+    /// Whether others may have to wait until its transaction ends: then its commands are served before those of others.
+    fn holds_locks(&self) -> bool {
+        false
+    }
+
     /// A command may be about to come: what most of them begin with may be brought near.
     fn prefetch(&self) {}
 

@@ -378,3 +378,25 @@ fn a_snapshot_from_the_start() {
     assert_eq!(a.status().warnings, 1);
     is(&mut a, "select count(*) from t where id = 60", "[count(*)]; 1");
 }
+
+#[test]
+fn a_session_tells_whether_others_may_wait_for_it() {
+    let server = with_tables();
+    let mut a = server.session();
+    for (text, holds_locks) in [
+        ("begin", false),
+        ("select * from t", false),
+        ("update t set v = 2 where id = 99", true),
+        ("rollback", false),
+        ("begin; update t set v = 2 where id = 1", true),
+        ("commit", false),
+        ("begin; select * from t where id = 1 for update", true),
+        ("commit", false),
+        ("update t set v = 3", false),
+        ("lock tables t read", true),
+        ("unlock tables", false),
+    ] {
+        run(&mut a, text);
+        assert_eq!(a.holds_locks(), holds_locks, "{text}");
+    }
+}

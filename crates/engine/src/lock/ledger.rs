@@ -67,6 +67,11 @@ impl<T> Ledger<T> {
         false
     }
 
+    /// Whether nothing is in it: as its owner sees it, what others are adding at this moment aside.
+    pub fn is_empty(&self) -> bool {
+        !self.any.load(Ordering::Relaxed)
+    }
+
     /// Takes everything out. Who ends has become inactive before, and calls this until it gives nothing.
     pub fn take(&self) -> Vec<T> {
         fence(Ordering::SeqCst);

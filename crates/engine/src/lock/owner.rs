@@ -105,6 +105,11 @@ impl Owner {
         let _ = self.waker.set(waker);
     }
 
+    /// Whether it may have entries at keys: one look.
+    pub fn holds_rows(&self) -> bool {
+        !self.rows.is_empty()
+    }
+
     /// Ends its wait, and keeps it from waiting again until [`Owner::pardon`]: KILL.
     pub fn kill(&self) {
         self.seat.kill();

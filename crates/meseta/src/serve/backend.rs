@@ -381,6 +381,10 @@ impl Session for ClientSession {
         status_flags(self.session.status())
     }
 
+    fn holds_locks(&self) -> bool {
+        self.session.holds_locks()
+    }
+
     fn prefetch(&self) {
         self.statements.prefetch();
         self.session.prefetch();

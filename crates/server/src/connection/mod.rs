@@ -164,6 +164,18 @@ struct Inner {
     waiting: Option<Waiting>,
 }
 
+impl Inner {
+    /// Whether others may wait for what its session has, or will have when it goes on.
+    fn holds_up_others(&self) -> bool {
+        match &self.phase {
+            Phase::Open(Open { session: Some(session), .. }) => {
+                session.holds_locks() || matches!(self.waiting, Some(Waiting::Command(_)))
+            }
+            _ => false,
+        }
+    }
+}
+
 /// What waits of a command without a thread.
 enum Waiting {
     /// Its reply, for the log.
@@ -652,6 +664,7 @@ impl Task<Scratch> for Connection {
             }
             self.absorb(events, &mut inner, scratch);
             let turn = self.advance(&mut inner, scratch);
+            self.state.set_urgent(inner.holds_up_others());
             if let Some(buffer) = inner.receiver.reclaim() {
                 scratch.buffer = Some(buffer);
             }

@@ -38,7 +38,7 @@
 //! 6. An answer that a turn has left is sent before its worker sleeps, and behind seven others at most: at the end of the round,
 //!    or earlier, when a turn says that it takes long, or by the thread that has the worker next.
 //! 7. One task cannot starve others: after each turn it goes to the end of the queue, and the epoll set is polled
-//!    after every round of the queue.
+//!    after every round of the queue. Nor can urgent ones (`queue`).
 //!
 //! Source: the shape is that of the Go scheduler (workers are its P, threads its M), with an epoll set in each worker
 //! in place of one for all.

@@ -1,4 +1,13 @@
-//! A worker's run queue: tasks that are to have a turn, in the order in which they came.
+//! A worker's run queue: tasks that are to have a turn, in the order in which they came, but that urgent ones go first.
+//!
+//! ```text
+//!   urgent   | others wait for what it has begun: a transaction that has locks      of a round: all
+//!   others   |                                                                      of a round: as many as it lacks to ROUND;
+//!                                                                                   all, if there are no urgent ones
+//! ```
+//! So with more clients than the machine can serve at once fewer transactions are open at a time, each for a shorter time: fewer
+//! meet at the same rows, and less of what they have begun has left the caches when they go on
+//! (docs/decisions/2026-11-25-urgent-tasks.md).
 //!
 //! Its length is beside it, to be looked at without the lock: workers that have nothing to do look at all queues, again and
 //! again, and are not to take their memory from those who work.
@@ -7,6 +16,9 @@
 //! 1. The length is what the queue has, or, where tasks have gone, had a moment ago. Who has pushed, and then looks at another
 //!    word sequentially consistently, is seen in the length by who has written that word and then looks here, or sees what was
 //!    written. (`worker`, invariant 1)
+//! 2. The first of the others is not passed by more than [`PASSED`] urgent ones.
+//!
+//! Source: the high-priority queue of Percona Server's thread pool, for connections with open transactions, is the same idea.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -16,10 +28,49 @@ use parking_lot::{Mutex, MutexGuard};
 use super::task::Soon;
 use super::worker::TaskRef;
 
+/// So many turns a round has, if there are as many tasks, urgent or not: fewer would share a system call less well.
+const ROUND: usize = 24;
+/// So many urgent tasks have their turns before one that is not.
+const PASSED: u32 = 32;
+
 /// Tasks that are to have a turn.
 pub(crate) struct RunQueue<S: 'static> {
-    tasks: Mutex<VecDeque<TaskRef<S>>>,
+    tasks: Mutex<Tasks<S>>,
     len: AtomicUsize,
+}
+
+struct Tasks<S: 'static> {
+    urgent: VecDeque<TaskRef<S>>,
+    others: VecDeque<TaskRef<S>>,
+    /// How many urgent ones have passed the first of the others.
+    passed: u32,
+}
+
+impl<S> Default for Tasks<S> {
+    fn default() -> Tasks<S> {
+        Tasks { urgent: VecDeque::new(), others: VecDeque::new(), passed: 0 }
+    }
+}
+
+impl<S> Tasks<S> {
+    fn len(&self) -> usize {
+        self.urgent.len() + self.others.len()
+    }
+
+    fn push(&mut self, task: TaskRef<S>) {
+        let queue = if task.state().is_urgent() { &mut self.urgent } else { &mut self.others };
+        queue.push_back(task);
+    }
+
+    fn pop(&mut self) -> Option<TaskRef<S>> {
+        let is_due = self.passed >= PASSED && !self.others.is_empty();
+        if let Some(task) = (!is_due).then(|| self.urgent.pop_front()).flatten() {
+            self.passed += u32::from(!self.others.is_empty());
+            return Some(task);
+        }
+        self.passed = 0;
+        self.others.pop_front()
+    }
 }
 
 impl<S> RunQueue<S> {
@@ -32,20 +83,32 @@ impl<S> RunQueue<S> {
         self.len.load(Ordering::SeqCst)
     }
 
+    /// How many turns a round has that begins now.
+    pub(crate) fn round(&self) -> usize {
+        let all = self.len();
+        if all <= ROUND {
+            return all;
+        }
+        match self.tasks.lock().urgent.len() {
+            0 => all,
+            urgent => urgent.max(ROUND),
+        }
+    }
+
     /// Some have gone: nobody needs to hear of it at once.
-    fn note_fewer(&self, tasks: &MutexGuard<'_, VecDeque<TaskRef<S>>>) {
+    fn note_fewer(&self, tasks: &MutexGuard<'_, Tasks<S>>) {
         self.len.store(tasks.len(), Ordering::Relaxed);
     }
 
-    /// Puts one at the end; returns how many there are then.
+    /// Puts one behind those like it; returns how many there are then.
     pub(crate) fn push(&self, task: TaskRef<S>) -> usize {
         self.extend([task])
     }
 
-    /// Puts some at the end; returns how many there are then.
+    /// Puts some behind those like them; returns how many there are then.
     pub(crate) fn extend(&self, others: impl IntoIterator<Item = TaskRef<S>>) -> usize {
         let mut tasks = self.tasks.lock();
-        tasks.extend(others);
+        others.into_iter().for_each(|task| tasks.push(task));
         self.len.store(tasks.len(), Ordering::SeqCst);
         tasks.len()
     }
@@ -53,8 +116,8 @@ impl<S> RunQueue<S> {
     /// Takes the first, and has those behind it brought near.
     pub(crate) fn pop(&self) -> Option<TaskRef<S>> {
         let mut tasks = self.tasks.lock();
-        let task = tasks.pop_front();
-        for (behind, soon) in tasks.iter().zip([Soon::Next, Soon::AfterNext]) {
+        let task = tasks.pop();
+        for (behind, soon) in tasks.urgent.iter().chain(&tasks.others).zip([Soon::Next, Soon::AfterNext]) {
             behind.prefetch(soon);
         }
         self.note_fewer(&tasks);
@@ -69,7 +132,9 @@ impl<S> RunQueue<S> {
         }
         let Some(mut tasks) = self.tasks.try_lock().filter(|tasks| tasks.len() >= least) else { return Vec::new() };
         let half = tasks.len().div_ceil(2);
-        let taken = tasks.drain(..half).collect();
+        let urgent = half.min(tasks.urgent.len());
+        let Tasks { urgent: first, others: second, .. } = &mut *tasks;
+        let taken = first.drain(..urgent).chain(second.drain(..half - urgent)).collect();
         self.note_fewer(&tasks);
         taken
     }
@@ -130,6 +195,54 @@ mod tests {
         assert!(queue.try_take_half(2).is_empty());
         assert_eq!(numbers(&queue.try_take_half(1)), [4]);
         assert_eq!(queue.len(), 0);
+    }
+
+    fn urgent(number: usize) -> TaskRef<()> {
+        let task = task(number);
+        task.state().set_urgent(true);
+        task
+    }
+
+    fn popped(queue: &RunQueue<()>, count: usize) -> Vec<usize> {
+        let tasks: Vec<_> = (0..count).map_while(|_| queue.pop()).collect();
+        numbers(&tasks)
+    }
+
+    #[test]
+    fn urgent_ones_go_first_and_are_taken_first() {
+        let queue = RunQueue::new();
+        queue.extend([task(0), urgent(1), task(2), urgent(3), task(4)]);
+        assert_eq!(popped(&queue, 3), [1, 3, 0]);
+        queue.push(urgent(5));
+        assert_eq!(numbers(&queue.try_take_half(1)), [5, 2]);
+        assert_eq!((popped(&queue, 9), queue.len()), (vec![4], 0));
+    }
+
+    #[test]
+    fn a_round_has_all_that_are_urgent_and_others_to_fill_it() {
+        let queue = RunQueue::new();
+        queue.extend((0..10).map(urgent).chain((0..10).map(task)));
+        assert_eq!(queue.round(), 20);
+        queue.extend((0..100).map(task));
+        assert_eq!(queue.round(), ROUND);
+        queue.extend((0..100).map(urgent));
+        assert_eq!(queue.round(), 110);
+        let calm = RunQueue::new();
+        calm.extend((0..100).map(task));
+        assert_eq!(calm.round(), 100);
+    }
+
+    #[test]
+    fn nobody_waits_for_ever_behind_urgent_ones() {
+        let queue = RunQueue::new();
+        queue.extend([task(1000), task(1001)]);
+        let mut gone = Vec::new();
+        for number in 0..2 * PASSED as usize + 2 {
+            queue.push(urgent(number));
+            gone.extend(popped(&queue, 1));
+        }
+        let at = |number| gone.iter().position(|&gone| gone == number);
+        assert_eq!((at(1000), at(1001)), (Some(PASSED as usize), Some(2 * PASSED as usize + 1)));
     }
 
     #[test]

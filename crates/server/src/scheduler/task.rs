@@ -126,6 +126,7 @@ pub struct TaskState<S: 'static> {
     came_in_on: AtomicU32,
     /// The epoll set tells of room to write.
     watches_writable: AtomicBool,
+    is_urgent: AtomicBool,
     deadline: AtomicU64,
     /// The time of its earliest entry among the deadlines.
     watched: AtomicU64,
@@ -141,6 +142,7 @@ impl<S: 'static> TaskState<S> {
             turns: AtomicU32::new(0),
             came_in_on: AtomicU32::new(u32::MAX),
             watches_writable: AtomicBool::new(false),
+            is_urgent: AtomicBool::new(false),
             deadline: AtomicU64::new(NEVER),
             watched: AtomicU64::new(NEVER),
         }
@@ -203,6 +205,15 @@ impl<S: 'static> TaskState<S> {
         {
             core.monitor.watch(self, milliseconds.min(core.clock.now() + AHEAD));
         }
+    }
+
+    pub(crate) fn is_urgent(&self) -> bool {
+        self.is_urgent.load(Ordering::Relaxed)
+    }
+
+    /// Whether others wait for the end of what it has begun: then its turns come first (`queue`). For who has its turn.
+    pub fn set_urgent(&self, is_urgent: bool) {
+        self.is_urgent.store(is_urgent, Ordering::Relaxed);
     }
 
     pub(crate) fn deadline(&self) -> u64 {

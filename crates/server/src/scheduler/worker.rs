@@ -1,7 +1,7 @@
 //! A worker: an epoll set, a run queue, and the loop of the thread that holds it.
 //!
 //! ```text
-//! loop:   run as many turns as are queued now: a round; then send their answers
+//! loop:   run as many turns as are queued now, or fewer if some are urgent (queue): a round; then send their answers
 //!         poll the epoll set (without waiting if something is queued); then what they put off
 //!         nothing? take half of what another worker has queued
 //!         nothing? look for a moment (lull), then sleep in the epoll set
@@ -223,7 +223,7 @@ impl<S: 'static> Worker<S> {
         let (mut waits_in_a_row, mut is_unsettled) = (0_u32, false);
         let mut lulls = Lulls::default();
         while !core.stopping.load(Ordering::Relaxed) {
-            let round = self.queued();
+            let round = self.queue.round();
             for _ in 0..round {
                 let Some(task) = self.queue.pop() else { break };
                 let number = self.turns.load(Ordering::Relaxed) + 1;

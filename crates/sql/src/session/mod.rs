@@ -205,6 +205,11 @@ impl Session {
         }
     }
 
+    /// Whether others may have to wait for it: its transaction has changed or locked rows, or it has locked tables.
+    pub fn holds_locks(&self) -> bool {
+        self.engine.holds_rows() || self.locked.is_some()
+    }
+
     /// A statement may be about to come: what most of them begin with is brought near.
     pub fn prefetch(&self) {
         self.facts.shared.prefetch();
