@@ -40,6 +40,11 @@ pub struct Locking {
 }
 
 impl Locking {
+    /// The same, without the thread where it waits.
+    pub fn suspending(self) -> Self {
+        Self { on_conflict: self.on_conflict.suspending(), ..self }
+    }
+
     /// The same, of rows alone.
     pub fn without_gaps(self) -> Self {
         Self { gaps: false, ..self }
@@ -95,6 +100,8 @@ pub struct LockingCursor<'i> {
     value: Vec<u8>,
     /// Whether the lock on this entry was taken for this read.
     fresh: bool,
+    /// Whether that was done before the statement was suspended.
+    was_fresh: bool,
 }
 
 impl<'i> LockingCursor<'i> {
@@ -114,10 +121,12 @@ impl<'i> LockingCursor<'i> {
             key: Vec::new(),
             value: Vec::new(),
             fresh: false,
+            was_fresh: false,
         }
     }
 
-    /// A read of one entry, whose whole key is given. If it is there, no gap is locked.
+    /// A read of one entry, whose whole key is given. If it is there, no gap is locked. It may wait without its thread
+    /// ([`OnConflict::Suspend`]), if it is what its statement begins with: then the statement is executed again.
     pub fn at(index: &'i Index, key: &[u8], locking: Locking) -> Self {
         Self { is_point: true, is_known: true, ..Self::new(index, key, None, Direction::Ascending, locking) }
     }
@@ -145,6 +154,10 @@ impl<'i> LockingCursor<'i> {
     /// Goes to the next entry. False if there is none.
     pub fn next(&mut self, session: &mut Session) -> Result<bool> {
         session.announce_now();
+        if matches!(self.locking.on_conflict, OnConflict::Suspend(_)) {
+            let waited = session.resume_wait()?;
+            self.was_fresh = matches!(waited, Some(Outcome::Granted { fresh: true, .. }));
+        }
         loop {
             match self.attempt(session)? {
                 Attempt::Shown => return Ok(true),
@@ -232,7 +245,7 @@ impl<'i> LockingCursor<'i> {
         };
         let key = if is_there { Key::Row(next) } else { Key::Supremum };
         let fresh = match self.lock(session, key, reach)? {
-            Outcome::Granted { fresh, .. } => fresh,
+            Outcome::Granted { fresh, .. } => std::mem::take(&mut self.was_fresh) || fresh,
             Outcome::KeyGone => return Ok(Attempt::Again),
             Outcome::Skipped => {
                 if is_there {

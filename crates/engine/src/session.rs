@@ -30,7 +30,7 @@ use crate::catalog::{Schema, TableHandle, TableHandles};
 use crate::core::Core;
 use crate::error::{EngineError, Result};
 use crate::ids::{SlotNo, TableId, TransactionId};
-use crate::lock::{OnConflict, Owner, OwnerId, TableMode};
+use crate::lock::{LockError, OnConflict, Outcome, Owner, OwnerId, Suspension, TableMode};
 use crate::purge::Ended;
 use crate::rows::Cascade;
 use crate::table::{Scratch, Table};
@@ -216,7 +216,7 @@ impl Session {
 
     // ---- waits without a thread -------------------------------------------------------------------------------------
 
-    /// Who calls back from waits without a thread ([`Session::find_row_into`]). Said once; without it there are none.
+    /// Who calls back from waits without a thread ([`OnConflict::Suspend`], [`Session::find_row_into`]). Said once; without it there are none.
     pub fn set_waker(&mut self, waker: Waker) {
         self.owner.set_waker(waker);
     }
@@ -224,6 +224,18 @@ impl Session {
     /// For how long the session will wait at most, if its statement is suspended and nothing has called it back.
     pub fn suspended_for(&self) -> Option<Duration> {
         self.core.locks.suspended_for(&self.owner)
+    }
+
+    /// Comes back to the wait of a statement that was suspended, and says what became of it, if there is one.
+    ///
+    /// # Errors
+    /// It goes on ([`LockError::Suspended`]), or has failed.
+    pub(crate) fn resume_wait(&mut self) -> Result<Option<Outcome>, LockError> {
+        match self.core.locks.resume(&self.owner) {
+            Suspension::None => Ok(None),
+            Suspension::Waits(_) => Err(LockError::Suspended),
+            Suspension::Over(ended) => ended.map(Some),
+        }
     }
 
     /// A statement that was suspended is not executed again, or came to its end without a look at what it waited for.

@@ -105,6 +105,46 @@ fn prepared_statements_are_suspended_too() {
 }
 
 #[test]
+fn a_locking_read_of_one_row_is_suspended_and_executed_again() {
+    let server = with_table();
+    let (mut a, (mut b, called)) = (server.session(), callable(&server));
+    is(&mut b, "begin", "ok 0");
+    for (number, lock) in ["for update", "for share"].into_iter().enumerate() {
+        is(&mut a, "begin; update t set v = v + 10 where id = 1", "ok 0; ok 1");
+        let read = format!("select v, rand() < 2 from t where id = 1 and v > 0 limit 1 {lock}");
+        suspends(&mut b, &read);
+        assert_eq!(b.suspended_state(), Some("statistics"));
+        is(&mut a, "commit", "ok 0");
+        assert_eq!(called.0.load(Ordering::SeqCst), number + 1);
+        is(&mut b, &read, &format!("[v|rand() < 2]; {}|1", 11 + 10 * number));
+        assert!(b.holds_locks());
+        is(&mut a, "set innodb_lock_wait_timeout = 1", "ok 0");
+        is(&mut a, "update t set v = 0 where id = 1", "1205 Lock wait timeout exceeded; try restarting transaction");
+        is(&mut b, "commit; begin", "ok 0; ok 0");
+    }
+    // A row that is not there any more.
+    is(&mut a, "begin; delete from t where id = 1", "ok 0; ok 1");
+    suspends(&mut b, "select v from t where id = 1 for update");
+    is(&mut a, "commit", "ok 0");
+    is(&mut b, "select v from t where id = 1 for update", "[v]");
+    is(&mut b, "select v from t where id = 2 for update nowait", "[v]; 2");
+}
+
+/// READ COMMITTED keeps no lock on a row that does not match, and none that it waited for either.
+#[test]
+fn a_locking_read_gives_back_what_does_not_match() {
+    let server = with_table();
+    let (mut a, (mut b, _)) = (server.session(), callable(&server));
+    is(&mut b, "set transaction_isolation = 'READ-COMMITTED'; begin", "ok 0; ok 0");
+    is(&mut a, "begin; update t set v = 50 where id = 1", "ok 0; ok 1");
+    let read = "select v from t where id = 1 and v = 1 for update";
+    suspends(&mut b, read);
+    is(&mut a, "commit", "ok 0");
+    is(&mut b, read, "[v]");
+    is(&mut a, "select id from t where id = 1 for update nowait", "[id]; 1");
+}
+
+#[test]
 fn a_wait_that_fails_is_the_statements_error() {
     let server = with_table();
     let ((mut a, called), (mut b, _)) = (callable(&server), callable(&server));
@@ -166,9 +206,15 @@ fn others_wait_on_their_threads() {
         ("select 1; update t set v = 7 where id = 1", "[1]; 1; ok 1"),
         ("update t set v = 8 where id = 1; select 1", "ok 1; [1]; 1"),
         ("update t set v = 9 where id < 2", "ok 1"),
+        ("select 1 from t where id < 2 for update", "[1]; 1"),
+        ("select 1 from t where id = 1 and @@autocommit = 1 for update", "[1]; 1"),
+        ("select (select 1 from t where id = 1 for update)", "[(select 1 from t where id = 1 for update)]; 1"),
+        ("select x.v from t x, t y where x.id = 1 and y.id = 2 for update", "[v]; 0"),
+        ("select 1 from t where v = 0 for update", "[1]; 1"),
         ("prepare p from 'update t set v = 10 where id = 1'; execute p", "ok 0; ok 1"),
     ] {
         let (mut b, called) = callable(&server);
+        run(&mut a, "update t set v = 1 where id = 1");
         is(&mut a, "begin; update t set v = 0 where id = 1", "ok 0; ok 1");
         std::thread::scope(|scope| {
             let waits = scope.spawn(|| run(&mut b, text).join("; "));

@@ -19,7 +19,7 @@ use meseta_storage::Cursor;
 use crate::change::Writer;
 use crate::error::{EngineError, Result};
 use crate::ids::TransactionId;
-use crate::lock::{Key, LockError, Mode, Reach, Request, Suspension};
+use crate::lock::{Key, Mode, Reach, Request};
 use crate::locking::{Direction, Locking, LockingCursor};
 use crate::read::seen_at;
 use crate::row::{Corrupt, KeyRange, VERSION_HEADER_LEN, Value, VersionHeader};
@@ -63,7 +63,7 @@ impl Session {
     }
 
     /// As [`Session::find_row`], of the row with the key that `row` has: its value is put there. False if it is not there. Where
-    /// the statement `is_repeatable`, it may wait without its thread: then this fails with [`LockError::Suspended`], and is asked
+    /// the statement `is_repeatable`, it may wait without its thread: then this fails with [`crate::lock::LockError::Suspended`], and is asked
     /// again when the session has been called back ([`Session::set_waker`]).
     pub fn find_row_into(
         &mut self,
@@ -76,11 +76,7 @@ impl Session {
         let on_conflict = self.on_conflict();
         let on_conflict = if is_repeatable { on_conflict.suspending() } else { on_conflict };
         let FoundRow { key, value } = row;
-        match self.core.locks.resume(&self.owner) {
-            Suspension::None | Suspension::Over(Ok(_)) => {}
-            Suspension::Waits(_) => return Err(LockError::Suspended.into()),
-            Suspension::Over(Err(error)) => return Err(error.into()),
-        }
+        self.resume_wait()?;
         loop {
             if !self.get_newest(rows, key, value)? {
                 return Ok(false);

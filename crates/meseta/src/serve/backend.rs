@@ -254,8 +254,7 @@ impl ClientSession {
 
     /// The statement is suspended. (It may have been called back meanwhile: then it is executed again at once.)
     fn wait_for_row(&self, reply: &mut Reply<'_>) -> Outcome {
-        // As MySQL has it, whose changes of rows wait in this state.
-        reply.set_state("updating");
+        reply.set_state(self.session.suspended_state().unwrap_or_default());
         Outcome::Suspended(self.session.suspended_for().unwrap_or_default())
     }
 

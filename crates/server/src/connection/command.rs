@@ -44,7 +44,7 @@ impl Connection {
     pub(super) fn serve_again(
         &self,
         open: &mut Open,
-        command: Box<SuspendedCommand>,
+        command: &SuspendedCommand,
         transport: &mut Transport,
         scratch: &mut Scratch,
         waiting: &mut Option<Waiting>,

@@ -502,7 +502,7 @@ impl Connection {
     fn resume(&self, inner: &mut Inner, scratch: &mut Scratch) {
         let Inner { transport, phase, waiting, .. } = &mut *inner;
         let (Some(Waiting::Command(command)), Phase::Open(open)) = (waiting.take(), phase) else { return };
-        let served = self.serve_again(open, command, transport, scratch, waiting);
+        let served = self.serve_again(open, &command, transport, scratch, waiting);
         if waiting.is_none() {
             self.command_is_over(inner);
         }

@@ -16,7 +16,7 @@
 //! 1. The length is what the queue has, or, where tasks have gone, had a moment ago. Who has pushed, and then looks at another
 //!    word sequentially consistently, is seen in the length by who has written that word and then looks here, or sees what was
 //!    written. (`worker`, invariant 1)
-//! 2. The first of the others is not passed by more than [`PASSED`] urgent ones.
+//! 2. The first of the others is not passed by more than 32 urgent ones.
 //!
 //! Source: the high-priority queue of Percona Server's thread pool, for connections with open transactions, is the same idea.
 

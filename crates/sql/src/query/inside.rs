@@ -42,7 +42,8 @@ pub struct Inside<'r> {
     pub memory_limit: usize,
     /// How long to wait for a lock.
     pub lock_wait: Duration,
-    /// Whether the statement may wait without its thread, and be executed again, if it is repeatable.
+    /// Whether the statement may wait for the next row that it locks without its thread, and be executed again: it has done
+    /// nothing that could be noticed.
     pub may_suspend: bool,
     /// auto_increment_increment and auto_increment_offset.
     pub auto_increment: (u64, u64),

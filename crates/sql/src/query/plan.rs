@@ -130,6 +130,14 @@ impl QueryPlan {
         true
     }
 
+    /// Whether it begins by locking a row of its only table by the primary key, before anything is evaluated that could not be
+    /// evaluated again.
+    pub fn begins_with_a_lock(&self) -> bool {
+        let Body::Select(select) = &self.body else { return false };
+        let [Source { kind: SourceKind::Table(table), .. }] = &select.sources[..] else { return false };
+        table.locking.is_some() && table.access.is_point && table.access.index == 0 && select.constant.is_empty()
+    }
+
     /// Calls with each expression of it, but for those of queries inside of expressions.
     pub fn expressions<'p>(&'p self, f: &mut dyn FnMut(&'p Expr)) {
         self.order.iter().for_each(|key| f(&key.value));

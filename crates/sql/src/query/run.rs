@@ -573,6 +573,9 @@ fn bounds_rows(
 ) -> Result<Flow> {
     let (stretches, implied) = bounds(table, row, outer, running)?;
     for bounds in stretches {
+        // The first that is locked, if anything.
+        let may_suspend = std::mem::take(&mut running.inside.may_suspend) && matches!(bounds, Bounds::Point(_));
+        let locking = if may_suspend { locking.map(Locking::suspending) } else { locking };
         let flow = match bounds {
             Bounds::Point(key) if locking.is_none() && table.access.index == 0 => {
                 one_row(source, table, handle, &key, implied, outer, row, running, spare, sink)?

@@ -220,7 +220,7 @@ fn change_found(
     let mut spare = Spare::take();
     let mut found = FoundRow { key, value: std::mem::take(&mut spare.payload) };
     // A query inside may do what can be seen.
-    let is_repeatable = running.inside.may_suspend && running.inside.subqueries.is_empty();
+    let is_repeatable = std::mem::take(&mut running.inside.may_suspend) && running.inside.subqueries.is_empty();
     let is_there = running
         .inside
         .engine

@@ -376,7 +376,7 @@ impl Session {
                 subqueries,
                 memory_limit: memory,
                 lock_wait,
-                may_suspend: self.may_suspend && self.is_first && !self.more_follows,
+                may_suspend: false,
                 auto_increment,
                 no_auto_value_on_zero,
                 tables: &self.instance.tables,

@@ -21,6 +21,7 @@ use meseta_types::{Collation, Datum};
 use super::logs::has_secret;
 use super::plan::{Parameters, PlanBody, StatementPlan, is_planned};
 use super::plan_cache::{CachedPlan, PlanKey, PlanMoment};
+use super::suspension::{CHANGING, READING};
 use super::{Answer, Done, Session, Status};
 use crate::error::{Error, Result};
 use crate::expression::{BindFacts, literal_value};
@@ -261,7 +262,9 @@ impl Session {
     ) -> Result<Ran> {
         let status = Status { more_results: self.more_follows, ..self.status() };
         let (mut is_begun, mut shown) = (false, 0);
+        let may_suspend = query.begins_with_a_lock() && subqueries.is_empty() && self.may_suspend();
         let mut running = self.running(slots, subqueries);
+        running.inside.may_suspend = may_suspend;
         let done = run_query(query, &[], &mut running, &mut |_, row| {
             if !is_begun {
                 is_begun = true;
@@ -273,6 +276,9 @@ impl Session {
         });
         let without_limit = running.inside.rows_without_limit;
         drop(running);
+        if matches!(&done, Err(error) if error.is_suspended()) {
+            return self.suspend(READING);
+        }
         if let Err(error) = &done
             && error.code == ER_TABLE_DEF_CHANGED
             && may_retry
@@ -303,7 +309,9 @@ impl Session {
         answer: &mut dyn Answer,
     ) -> Result<Ran> {
         let savepoint = self.engine.savepoint();
+        let may_suspend = self.may_suspend();
         let mut running = self.running(slots, subqueries);
+        running.inside.may_suspend = may_suspend && matches!(body, PlanBody::Update(_) | PlanBody::Delete(_));
         let changes = match body {
             PlanBody::Insert(plan) => plan.run(&mut running),
             PlanBody::Update(plan) => plan.run(&mut running),
@@ -312,10 +320,8 @@ impl Session {
             PlanBody::Query(_) => Ok(Changes::default()),
         };
         drop(running);
-        if let Err(error) = &changes
-            && error.is_suspended()
-        {
-            return Err(Error::suspended());
+        if matches!(&changes, Err(error) if error.is_suspended()) {
+            return self.suspend(CHANGING);
         }
         if let Err(error) = &changes
             && !error.ends_transaction()

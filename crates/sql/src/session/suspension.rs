@@ -7,9 +7,10 @@
 //!     resumed: it runs from its beginning, finds the lock held, or that the wait has failed
 //! ```
 //! With a thread for each that waits, a few hundred clients that meet at the same rows would pay for two switches of threads a
-//! wait, and for cold caches (docs/decisions/2026-11-25-suspended-statements.md). So it is done where it is simple: a change of one
-//! row that is named by its primary key, the first statement of its text, without queries inside, the other parts of which may be
-//! evaluated twice and nobody notices (`query::selected`). All others wait on their threads.
+//! wait, and for cold caches (docs/decisions/2026-11-25-suspended-statements.md). So it is done where it is simple: a change or a
+//! locking read of one row that is named by its primary key, the first statement of its text, without queries inside, of which
+//! nothing has been evaluated that could not be evaluated again (`query::selected`, `QueryPlan::begins_with_a_lock`). All others
+//! wait on their threads.
 //!
 //! # Invariants
 //! 1. A statement that is suspended has done nothing: no row is changed, nothing is answered. It keeps its tables.
@@ -20,7 +21,12 @@ use std::task::Waker;
 use std::time::Duration;
 
 use super::Session;
-use crate::error::Result;
+use crate::error::{Error, Result};
+
+/// How the process list has a change that waits for a row, in MySQL's words.
+pub(super) const CHANGING: &str = "updating";
+/// And a read, the one row of which MySQL reads when it plans.
+pub(super) const READING: &str = "statistics";
 
 /// How it is with a statement.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -28,8 +34,8 @@ pub(super) enum Stage {
     /// It runs, or has ended.
     #[default]
     Usual,
-    /// It waits without a thread.
-    Suspended,
+    /// It waits without a thread, and this is its state.
+    Suspended(&'static str),
     /// It was suspended, and runs again.
     Resumed,
 }
@@ -45,12 +51,25 @@ impl Session {
 
     /// Whether the statement waits without a thread: it is not answered.
     pub fn is_suspended(&self) -> bool {
-        self.suspension == Stage::Suspended
+        self.suspended_state().is_some()
+    }
+
+    /// What the process list says of it, if it does.
+    pub fn suspended_state(&self) -> Option<&'static str> {
+        match self.suspension {
+            Stage::Suspended(state) => Some(state),
+            _ => None,
+        }
     }
 
     /// For how long the statement will wait at most, if it is suspended and there is no reason to execute it again.
     pub fn suspended_for(&self) -> Option<Duration> {
         if self.is_suspended() { self.engine.suspended_for() } else { None }
+    }
+
+    /// Whether the statement that runs may be suspended if it has done nothing: somebody calls back, and it is alone in its text.
+    pub(super) fn may_suspend(&self) -> bool {
+        self.may_suspend && self.is_first && !self.more_follows
     }
 
     /// Whether what is done once a statement has been done.
@@ -69,10 +88,15 @@ impl Session {
         }
     }
 
+    /// The statement that runs is suspended.
+    pub(super) fn suspend<T>(&mut self, state: &'static str) -> Result<T> {
+        self.suspension = Stage::Suspended(state);
+        Err(Error::suspended())
+    }
+
     /// A statement has run; whether it is suspended. If not, it has ended.
     pub(super) fn suspends_or_ends<T>(&mut self, done: &Result<T>) -> bool {
         if matches!(done, Err(error) if error.is_suspended()) {
-            self.suspension = Stage::Suspended;
             return true;
         }
         if self.is_resumed() {
