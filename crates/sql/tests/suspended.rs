@@ -175,6 +175,26 @@ fn a_wait_that_fails_is_the_statements_error() {
     is(&mut b, "update t set v = 6 where id = 2; commit; select v from t", "ok 1; ok 0; [v]; 5; 5; 6");
 }
 
+/// MAX_EXECUTION_TIME goes on while a read is suspended, and is what it ends with.
+#[test]
+fn a_read_may_run_out_of_its_own_time() {
+    let server = with_table();
+    let (mut a, (mut b, _)) = (server.session(), callable(&server));
+    is(&mut a, "begin; update t set v = 4 where id = 2", "ok 0; ok 1");
+    let read = "select v from t where id = 2 for update";
+    is(&mut b, "set max_execution_time = 500", "ok 0");
+    suspends(&mut b, read);
+    while b.suspended_for().is_some() {
+        std::thread::yield_now();
+    }
+    is(&mut b, read, "3024 Query execution was interrupted, maximum statement execution time exceeded");
+    is(&mut b, "set max_execution_time = 0", "ok 0");
+    suspends(&mut b, read);
+    assert!(b.suspended_for() > Some(std::time::Duration::from_secs(10)), "it has its usual time again");
+    is(&mut a, "commit", "ok 0");
+    is(&mut b, read, "[v]; 4");
+}
+
 #[test]
 fn a_session_that_ends_while_it_is_suspended_leaves_nothing() {
     let server = with_table();

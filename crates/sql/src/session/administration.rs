@@ -99,8 +99,11 @@ impl Session {
         Ok(())
     }
 
-    /// A plan has run.
+    /// A plan has run. That of a statement that is suspended has not: its time goes on.
     pub(super) fn plan_ends<T>(&mut self, done: Result<T>) -> Result<T> {
+        if self.is_suspended() {
+            return done;
+        }
         let Some(deadline) = self.facts.deadline.take() else { return done };
         self.engine.set_lock_wait(Duration::from_secs(self.facts.variables.settings().innodb_lock_wait_timeout));
         match done {
