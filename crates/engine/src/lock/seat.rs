@@ -180,9 +180,9 @@ impl Look<'_> {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use std::sync::atomic::{AtomicU32, Ordering};
-    use std::task::Wake;
+    use std::sync::atomic::Ordering;
 
+    use super::super::tests::Called;
     use super::*;
 
     #[test]
@@ -206,13 +206,7 @@ mod tests {
 
     #[test]
     fn who_waits_without_a_thread_is_called_once_and_leaves() {
-        struct Called(AtomicU32);
-        impl Wake for Called {
-            fn wake(self: Arc<Self>) {
-                self.0.fetch_add(1, Ordering::Relaxed);
-            }
-        }
-        let called = Arc::new(Called(AtomicU32::new(0)));
+        let called = Arc::new(Called::default());
         let seat = Seat::default();
         assert!(seat.begin(Ticket(1), Site::Nowhere, Some(Arc::clone(&called).into())));
         assert_eq!((seat.leave(None), called.0.load(Ordering::Relaxed)), (None, 0));

@@ -389,7 +389,7 @@ const SUSPEND: OnConflict = OnConflict::Suspend(Duration::from_secs(600));
 
 /// Counts how often it was called.
 #[derive(Default)]
-struct Called(AtomicUsize);
+pub(super) struct Called(pub AtomicUsize);
 
 impl Wake for Called {
     fn wake(self: Arc<Self>) {
