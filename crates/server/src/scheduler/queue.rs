@@ -64,12 +64,12 @@ impl<S> Tasks<S> {
 
     fn pop(&mut self) -> Option<TaskRef<S>> {
         let is_due = self.passed >= PASSED && !self.others.is_empty();
-        if let Some(task) = (!is_due).then(|| self.urgent.pop_front()).flatten() {
-            self.passed += u32::from(!self.others.is_empty());
-            return Some(task);
+        if is_due || self.urgent.is_empty() {
+            self.passed = 0;
+            return self.others.pop_front();
         }
-        self.passed = 0;
-        self.others.pop_front()
+        self.passed += u32::from(!self.others.is_empty());
+        self.urgent.pop_front()
     }
 }
 
