@@ -394,9 +394,6 @@ impl Session for ClientSession {
     }
 
     fn query(&mut self, query: &Query<'_>, reply: &mut Reply<'_>) -> Outcome {
-        if self.session.suspended_for().is_some() {
-            return self.wait_for_row(reply);
-        }
         let (text, multi) = (query.text, self.multi_statements);
         self.answered(reply, false, |session, answer| session.execute(text, multi, answer))
     }
@@ -435,9 +432,6 @@ impl Session for ClientSession {
 
     fn execute(&mut self, execute: Execute<'_>, reply: &mut Reply<'_>) -> Outcome {
         let id = execute.statement_id;
-        if self.session.suspended_for().is_some() {
-            return self.wait_for_row(reply);
-        }
         let Some(mut statement) = self.statements.take(id) else {
             return Self::failed(reply, &unknown_statement(id, "mysqld_stmt_execute"));
         };

@@ -8,7 +8,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::Ordering;
 
 use meseta_errors as errors;
-use meseta_protocol::command::Command;
+use meseta_protocol::command::{Command, byte};
 use meseta_protocol::error::ProtocolError;
 use meseta_protocol::flags::Capabilities;
 use meseta_protocol::receive::Packet;
@@ -20,41 +20,27 @@ use super::{Connection, Open, ParkedReply, Scratch, Served, SuspendedCommand, Wa
 use crate::backend::{End, Outcome};
 use crate::counters::Shown;
 
+/// The byte that says which command it is.
+fn command_byte(packet: &Packet<'_>) -> u8 {
+    packet.payload.first().copied().unwrap_or(0)
+}
+
 impl Connection {
-    /// Serves one command.
-    pub(super) fn serve(
-        &self,
-        open: &mut Open,
-        packet: Packet<'_>,
-        transport: &mut Transport,
-        scratch: &mut Scratch,
-        waiting: &mut Option<Waiting>,
-        file_rest: &mut Vec<u8>,
-    ) -> Served {
-        let byte = packet.payload.first().copied().unwrap_or(0);
+    /// A command has come: it is counted, and shown.
+    pub(super) fn begin_command(&self, packet: &Packet<'_>, scratch: &Scratch) {
+        let byte = command_byte(packet);
         self.interrupt.begin_command();
         self.facts.since.store(self.server.clock.now(), Ordering::Relaxed);
         self.facts.command.store(byte, Ordering::Relaxed);
         self.state.set_deadline(crate::clock::NEVER);
         scratch.counters.command_begins(byte);
-        self.serve_counted(open, packet, transport, scratch, waiting, file_rest)
     }
 
-    /// Serves a command that was suspended once more.
-    pub(super) fn serve_again(
-        &self,
-        open: &mut Open,
-        command: &SuspendedCommand,
-        transport: &mut Transport,
-        scratch: &mut Scratch,
-        waiting: &mut Option<Waiting>,
-    ) -> Served {
+    /// A command that was suspended runs again.
+    pub(super) fn resume_command(&self, scratch: &Scratch) {
         self.state.set_deadline(crate::clock::NEVER);
         self.note_resumed();
         scratch.counters.command_goes_on();
-        scratch.writer.set_sequence(command.sequence);
-        let packet = Packet { payload: &command.payload, answer_sequence: command.sequence };
-        self.serve_counted(open, packet, transport, scratch, waiting, &mut Vec::new())
     }
 
     /// Its command waits without a thread.
@@ -69,7 +55,8 @@ impl Connection {
         self.server.counters.suspended.fetch_sub(1, Ordering::Relaxed);
     }
 
-    fn serve_counted(
+    /// Runs a command that has begun, or goes on.
+    pub(super) fn serve(
         &self,
         open: &mut Open,
         packet: Packet<'_>,
@@ -78,7 +65,6 @@ impl Connection {
         waiting: &mut Option<Waiting>,
         file_rest: &mut Vec<u8>,
     ) -> Served {
-        let byte = packet.payload.first().copied().unwrap_or(0);
         let ran = catch_unwind(AssertUnwindSafe(|| self.run(open, packet, transport, scratch, file_rest)));
         scratch.counters.command_ends();
         let served = match ran {
@@ -109,7 +95,7 @@ impl Connection {
                 Served::End(End::Lost)
             }
         };
-        if byte == meseta_protocol::command::byte::QUERY || byte == meseta_protocol::command::byte::STMT_EXECUTE {
+        if matches!(command_byte(&packet), byte::QUERY | byte::STMT_EXECUTE) {
             scratch.counters.shown.lock().connection_id = 0;
         }
         served

@@ -502,7 +502,10 @@ impl Connection {
     fn resume(&self, inner: &mut Inner, scratch: &mut Scratch) {
         let Inner { transport, phase, waiting, .. } = &mut *inner;
         let (Some(Waiting::Command(command)), Phase::Open(open)) = (waiting.take(), phase) else { return };
-        let served = self.serve_again(open, &command, transport, scratch, waiting);
+        self.resume_command(scratch);
+        scratch.writer.set_sequence(command.sequence);
+        let packet = Packet { payload: &command.payload, answer_sequence: command.sequence };
+        let served = self.serve(open, packet, transport, scratch, waiting, &mut Vec::new());
         if waiting.is_none() {
             self.command_is_over(inner);
         }
@@ -534,7 +537,10 @@ impl Connection {
                     Phase::Open(open) if open.change.is_some() => {
                         self.on_change_packet(open, packet.payload, transport, scratch)?
                     }
-                    Phase::Open(open) => self.serve(open, packet, transport, scratch, waiting, &mut file_rest),
+                    Phase::Open(open) => {
+                        self.begin_command(&packet, scratch);
+                        self.serve(open, packet, transport, scratch, waiting, &mut file_rest)
+                    }
                     Phase::Over => Served::End(End::Lost),
                 };
                 let in_handshake = match phase {

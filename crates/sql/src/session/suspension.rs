@@ -43,7 +43,7 @@ pub(super) enum Stage {
 impl Session {
     /// Lets statements wait for rows without their thread. After each call that executes, [`Session::is_suspended`] says whether
     /// one does. Once the waker has been called, or its time is over ([`Session::suspended_for`]), the same call is to be made
-    /// again; not before.
+    /// again. One that comes earlier is suspended once more.
     pub fn suspend_with(&mut self, waker: Waker) {
         self.engine.set_waker(waker);
         self.may_suspend = true;
