@@ -29,6 +29,8 @@ pub enum Rank {
     LogFlusher,
     /// The mutex of the one who writes the log.
     LogWriter,
+    /// The mutex of the one who fills a new log with zeroes.
+    LogFilling,
     /// The mutex over those who wait for the log.
     LogWaiters,
 }
@@ -122,13 +124,6 @@ impl<T> RankedMutex<T> {
         let inner = self.inner.try_lock()?;
         acquired(self.rank);
         Some(RankedGuard { rank: self.rank, inner })
-    }
-}
-
-impl<T> RankedGuard<'_, T> {
-    /// Gives the mutex to who waits for it, if anybody does, and has it again after that.
-    pub fn let_others_first(&mut self) {
-        parking_lot::MutexGuard::bump(&mut self.inner);
     }
 }
 

@@ -154,7 +154,8 @@ impl Store {
     }
 
     /// As [`Self::flush_gathered`], by a caller that has more to do, and then calls one of these two again: while there is other
-    /// work, those who have gathered only now may wait for others, for about as long as two syncs take and a millisecond at most.
+    /// work, those who have gathered only now may wait for others, for about as long as three writes with their syncs take and a
+    /// millisecond at most.
     pub fn flush_gathered_if_due(&self) {
         self.core().log.flush_gathered_if_due();
     }

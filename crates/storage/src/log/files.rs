@@ -1,8 +1,9 @@
 //! The ring of log files: a fixed number of files of a fixed size, made and filled with zeroes beforehand, so that
 //! writing the log never allocates, never changes a file's length, and cannot run out of space.
 //!
-//! The log is written through the operating system's page cache: a commit that is to survive a crash of the process, but
-//! not of the machine, costs a copy there and not a write to the device. (Syncing costs the same either way.)
+//! The log is written by direct I/O, which with its sync takes half of the processor time of a write through the operating
+//! system's page cache. Only where a commit would have to wait for the device though it is to survive no more than a crash of the
+//! process (the log's buffer does not outlive it: [`super::mapped`]) is it written through the page cache, for a copy.
 //!
 //! It is read past the page cache. After a sync that failed, Linux takes what it could not write for clean: the cache
 //! goes on to show it, and the next sync succeeds without it. Recovery must not build on that.
@@ -20,8 +21,8 @@ use super::block::{BLOCK_LEN, BLOCK_PAYLOAD};
 use crate::error::{ErrorKind, Result};
 use crate::io::{AlignedBuffer, Disk, DiskFile, IO_ALIGN};
 
-/// Bytes that one step of filling writes: a quarter of a millisecond, for which a commit may have to wait.
-const FILL_LEN: u64 = 1 << 20;
+/// Bytes that one step of filling writes at most.
+pub(super) const FILL_LEN: u64 = 1 << 20;
 /// Bytes of a new ring that are filled before it is used: more than the first start writes.
 const FILLED_FIRST: u64 = 8 << 20;
 

@@ -38,6 +38,7 @@ mod tests;
 mod voucher;
 pub mod waiters;
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
 use std::time::{Duration, Instant};
@@ -45,7 +46,7 @@ use std::time::{Duration, Instant};
 use block::{BLOCK_HEADER_LEN, BLOCK_LEN, BLOCK_PAYLOAD, BlockHeader, block_of, block_start};
 use buffer::LogBuffer;
 use crossbeam_utils::CachePadded;
-use files::LogFiles;
+use files::{FILL_LEN, LogFiles};
 use gathering::Gathering;
 use parking_lot::{Condvar, Mutex};
 use smallvec::SmallVec;
@@ -100,6 +101,8 @@ pub struct Log {
     buffer: LogBuffer,
     files: LogFiles,
     writer: RankedMutex<Writer>,
+    /// Held while [`Writer::filling`] is written.
+    filling: RankedMutex<()>,
     /// Held by the one who syncs.
     flusher: RankedMutex<()>,
     written: Waiters,
@@ -147,6 +150,10 @@ struct Writer {
     out: AlignedBuffer,
     /// Files written to since they were last synced.
     unsynced: Unsynced,
+    /// How long it took to write to them.
+    wrote_for: Duration,
+    /// Bytes of the ring that are being filled with zeroes, or were the last to be.
+    filling: Range<u64>,
     rest: voucher::Rest,
 }
 
@@ -173,14 +180,24 @@ impl Log {
                 .map_err(ErrorKind::setup("reading the end of the log, meseta.log.*"))?;
             out[kept..IO_ALIGN].fill(0);
         }
-        files.use_page_cache().map_err(ErrorKind::setup("preparing to write the log, meseta.log.*"))?;
+        if !buffer.outlives_process() {
+            files.use_page_cache().map_err(ErrorKind::setup("preparing to write the log, meseta.log.*"))?;
+        }
         Ok(Self {
             buffer,
             files,
             writer: RankedMutex::new(
                 Rank::LogWriter,
-                Writer { epoch, out, unsynced: Unsynced::new(), rest: voucher::Rest::default() },
+                Writer {
+                    epoch,
+                    out,
+                    unsynced: Unsynced::new(),
+                    wrote_for: Duration::ZERO,
+                    filling: 0..0,
+                    rest: voucher::Rest::default(),
+                },
             ),
+            filling: RankedMutex::new(Rank::LogFilling, ()),
             flusher: RankedMutex::new(Rank::LogFlusher, ()),
             written: Waiters::new(start),
             durable: Waiters::new(start),
@@ -277,7 +294,7 @@ impl Log {
     /// Waits until the log up to `lsn` survives a crash of the process: at once if the buffer does, else when it is
     /// written to its files.
     ///
-    /// Writing is a copy to the page cache: whoever comes first does it, for all who are ready, instead of waking a
+    /// Writing is a copy to the page cache then: whoever comes first does it, for all who are ready, instead of waking a
     /// thread for it.
     pub fn wait_written(&self, lsn: Lsn) -> Result<()> {
         if self.buffer.outlives_process() {
@@ -497,7 +514,9 @@ impl Log {
             if to == from {
                 return Ok(worked);
             }
+            let began = Instant::now();
             self.write_blocks(writer, from, to)?;
+            writer.wrote_for += began.elapsed();
             worked = true;
             self.buffer.consume(to);
             self.written.advance(to);
@@ -508,16 +527,17 @@ impl Log {
     /// only say so once the sync before it has succeeded.
     fn flush_written(&self, _flushing: RankedGuard<'_, ()>) -> Result<bool> {
         self.health.check()?;
-        let (written, unsynced) = {
+        let (written, unsynced, wrote_for) = {
             let mut writer = self.writer.lock();
-            (self.written.reached(), std::mem::take(&mut writer.unsynced))
+            let Writer { unsynced, wrote_for, .. } = &mut *writer;
+            (self.written.reached(), std::mem::take(unsynced), std::mem::take(wrote_for))
         };
         if self.durable.reached() >= written {
             return Ok(false);
         }
         let began = Instant::now();
         self.sync_files(unsynced)?;
-        self.gathering.synced_in(began.elapsed());
+        self.gathering.synced_in(wrote_for + began.elapsed());
         let answered = self.durable.advance(written);
         self.figures.commits.fetch_add(answered as u64, Ordering::Relaxed);
         Ok(true)
@@ -555,6 +575,12 @@ impl Log {
         if !self.has_room(end_block) {
             let reason = format!("the log files are too small: {to} would overwrite {}", self.checkpoint());
             return Err(self.health.stop(reason));
+        }
+        let bytes = first_block * BLOCK_LEN as u64..end_block * BLOCK_LEN as u64;
+        if bytes.start < writer.filling.end && writer.filling.start < bytes.end {
+            // The log has run into the zeroes: they are written first.
+            drop(self.filling.lock());
+            writer.filling = 0..0;
         }
         let durable = self.vouched_for();
         for number in block_of(from)..=last_block {
@@ -612,21 +638,23 @@ impl Log {
 
     /// Fills the next stretch of the ring that was never written with zeroes, from `filled` on, ahead of the log's first round.
     /// For the writer's thread. Returns how many bytes the zeroes are ahead; none if there is nothing more to fill.
+    ///
+    /// The log goes on meanwhile, and waits for the zeroes only where it would write over them (`write_blocks`).
     pub fn fill_ahead(&self, filled: &mut u64) -> Result<Option<u64>> {
         let failed = |error| self.health.stop(format!("filling the log files: {error}"));
         let Some(from) = self.files.first_unwritten(*filled).map_err(failed)? else { return Ok(None) };
-        // Nobody writes the log meanwhile, so what is behind stays behind.
         let mut writer = self.writer.lock();
-        // This thread comes again and again, and would be here first each time.
-        writer.let_others_first();
         let written = (block_of(self.written.reached()) + BLOCKS_PER_ALIGN) * BLOCK_LEN as u64;
         if from < written {
             // It has caught up. What it is about to reach it will have written before us; what is farther away it will not.
             *filled = (written + LEFT_TO_THE_LOG).next_multiple_of(IO_ALIGN as u64);
             return Ok(Some(LEFT_TO_THE_LOG));
         }
-        let (next, file) = self.files.fill(from).map_err(failed)?;
+        writer.filling = from..from + FILL_LEN;
+        let filling = self.filling.lock();
         drop(writer);
+        let (next, file) = self.files.fill(from).map_err(failed)?;
+        drop(filling);
         self.files.sync(file).map_err(failed)?;
         *filled = next;
         Ok(Some(next - written))
