@@ -140,18 +140,21 @@ struct Bell {
     rung: Condvar,
 }
 
-/// Numbers of files.
-type Unsynced = SmallVec<[usize; 2]>;
+/// What has been written since the last sync.
+#[derive(Default)]
+struct Unsynced {
+    /// Numbers of the files written to.
+    files: SmallVec<[usize; 2]>,
+    /// How long that took.
+    wrote_for: Duration,
+}
 
 /// What the one who writes needs.
 struct Writer {
     epoch: u32,
     /// Blocks about to be written, beginning with those since the last alignment boundary.
     out: AlignedBuffer,
-    /// Files written to since they were last synced.
     unsynced: Unsynced,
-    /// How long it took to write to them.
-    wrote_for: Duration,
     /// Bytes of the ring that are being filled with zeroes, or were the last to be.
     filling: Range<u64>,
     rest: voucher::Rest,
@@ -188,14 +191,7 @@ impl Log {
             files,
             writer: RankedMutex::new(
                 Rank::LogWriter,
-                Writer {
-                    epoch,
-                    out,
-                    unsynced: Unsynced::new(),
-                    wrote_for: Duration::ZERO,
-                    filling: 0..0,
-                    rest: voucher::Rest::default(),
-                },
+                Writer { epoch, out, unsynced: Unsynced::default(), filling: 0..0, rest: voucher::Rest::default() },
             ),
             filling: RankedMutex::new(Rank::LogFilling, ()),
             flusher: RankedMutex::new(Rank::LogFlusher, ()),
@@ -516,7 +512,7 @@ impl Log {
             }
             let began = Instant::now();
             self.write_blocks(writer, from, to)?;
-            writer.wrote_for += began.elapsed();
+            writer.unsynced.wrote_for += began.elapsed();
             worked = true;
             self.buffer.consume(to);
             self.written.advance(to);
@@ -527,24 +523,23 @@ impl Log {
     /// only say so once the sync before it has succeeded.
     fn flush_written(&self, _flushing: RankedGuard<'_, ()>) -> Result<bool> {
         self.health.check()?;
-        let (written, unsynced, wrote_for) = {
+        let (written, unsynced) = {
             let mut writer = self.writer.lock();
-            let Writer { unsynced, wrote_for, .. } = &mut *writer;
-            (self.written.reached(), std::mem::take(unsynced), std::mem::take(wrote_for))
+            (self.written.reached(), std::mem::take(&mut writer.unsynced))
         };
         if self.durable.reached() >= written {
             return Ok(false);
         }
         let began = Instant::now();
-        self.sync_files(unsynced)?;
-        self.gathering.synced_in(wrote_for + began.elapsed());
+        self.sync_files(&unsynced)?;
+        self.gathering.synced_in(unsynced.wrote_for + began.elapsed());
         let answered = self.durable.advance(written);
         self.figures.commits.fetch_add(answered as u64, Ordering::Relaxed);
         Ok(true)
     }
 
-    fn sync_files(&self, unsynced: Unsynced) -> Result<()> {
-        for file in unsynced {
+    fn sync_files(&self, unsynced: &Unsynced) -> Result<()> {
+        for &file in &unsynced.files {
             let _waiting = self.waits.begin(WaitEvent::LogSync);
             self.files
                 .sync(file)
@@ -580,7 +575,6 @@ impl Log {
         if bytes.start < writer.filling.end && writer.filling.start < bytes.end {
             // The log has run into the zeroes: they are written first.
             drop(self.filling.lock());
-            writer.filling = 0..0;
         }
         let durable = self.vouched_for();
         for number in block_of(from)..=last_block {
@@ -618,8 +612,8 @@ impl Log {
             })?
         };
         for file in touched {
-            if !unsynced.contains(&file) {
-                unsynced.push(file);
+            if !unsynced.files.contains(&file) {
+                unsynced.files.push(file);
             }
         }
         self.figures.writes.fetch_add(1, Ordering::Relaxed);

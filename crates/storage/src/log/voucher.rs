@@ -69,7 +69,7 @@ impl Log {
             writer.rest.vouched = true;
             std::mem::take(&mut writer.unsynced)
         };
-        self.sync_files(unsynced)?;
+        self.sync_files(&unsynced)?;
         Ok(true)
     }
 }
