@@ -2,7 +2,7 @@
 
 mod common;
 
-use std::io::{ErrorKind, Read, Write};
+use std::io::{Read, Write};
 use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::Ordering;
@@ -86,6 +86,16 @@ fn framed(number: u8, content: &[u8]) -> Vec<u8> {
 fn packet(number: u8, payload: &[u8]) -> Vec<u8> {
     let [a, b, c, _] = (payload.len() as u32).to_le_bytes();
     [&[a, b, c, number], payload].concat()
+}
+
+/// The payload of the next packet.
+fn payload(stream: &mut TcpStream) -> Vec<u8> {
+    let mut header = [0; 4];
+    stream.read_exact(&mut header).unwrap();
+    header[3] = 0;
+    let mut payload = vec![0; u32::from_le_bytes(header) as usize];
+    stream.read_exact(&mut payload).unwrap();
+    payload
 }
 
 /// The number of the next compressed packet, and of the first packet in it.
@@ -399,30 +409,18 @@ fn what_a_client_sends_behind_a_suspended_statement_waits() {
     let wakers = running.backend.take_suspended(1);
     let before = running.server.handle().totals().commands[3];
     let Some(Stream::Tcp(stream)) = &mut connection.stream else { unreachable!("it came by TCP") };
-    let next = b"literal 7";
-    stream.write_all(&[&[next.len() as u8 + 1, 0, 0, 0, 3], &next[..]].concat()).unwrap();
+    stream.write_all(&packet(0, b"\x03literal 7")).unwrap();
     assert_eq!(running.connect().query("literal 8").value, "8");
     assert_eq!(running.server.handle().totals().commands[3], before + 1);
     running.backend.call_back(wakers);
-    // Both answers may come by one read, which a client that has sent one command at a time would
-    // not understand: they are looked for in what comes. A row's value has its length before it.
+    // Both answers may come by one read, which a client that has sent one command at a time would not understand: the packets are
+    // read one by one. A row's value has its length before it.
     let Some(Stream::Tcp(stream)) = &mut connection.stream else { unreachable!("it came by TCP") };
-    let mut received = Vec::new();
-    let mut position_of = |value: &[u8]| loop {
-        if let Some(position) = received.windows(value.len()).position(|window| window == value) {
-            return position;
-        }
-        let mut piece = [0; 1024];
-        match stream.read(&mut piece) {
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            count => match count.unwrap() {
-                0 => panic!("the server has closed the connection"),
-                count => received.extend_from_slice(&piece[..count]),
-            },
-        }
-    };
-    let seven = position_of(b"\x017");
-    assert!(position_of(b"\x0bcalled back") < seven);
+    let mut payloads = Vec::new();
+    while payloads.last().is_none_or(|last| last != b"\x017") {
+        payloads.push(payload(stream));
+    }
+    assert!(payloads.contains(&b"\x0bcalled back".to_vec()));
 }
 
 #[test]
