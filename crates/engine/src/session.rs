@@ -216,7 +216,8 @@ impl Session {
 
     // ---- waits without a thread -------------------------------------------------------------------------------------
 
-    /// Who calls back from waits without a thread ([`OnConflict::Suspend`], [`Session::find_row_into`]). Said once; without it there are none.
+    /// Who calls back from waits without a thread ([`OnConflict::Suspend`], [`Session::find_row_into`]). Said once; without it
+    /// there are none.
     pub fn set_waker(&mut self, waker: Waker) {
         self.owner.set_waker(waker);
     }

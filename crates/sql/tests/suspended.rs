@@ -43,6 +43,13 @@ fn suspends(session: &mut Session, text: &str) {
     assert!(session.is_suspended() && session.suspended_for().is_some(), "{text}");
 }
 
+/// Waits until the time of a wait is over.
+fn wait_for_its_time(session: &Session) {
+    while session.suspended_for().is_some() {
+        std::thread::yield_now();
+    }
+}
+
 #[test]
 fn a_change_of_one_row_is_suspended_and_executed_again() {
     let server = with_table();
@@ -155,9 +162,7 @@ fn a_wait_that_fails_is_the_statements_error() {
     is(&mut b, "set innodb_lock_wait_timeout = 1; begin; update t set v = 5 where id in (1, 3)", "ok 0; ok 0; ok 2");
     // Its time is over.
     suspends(&mut b, "update t set v = 5 where id = 2");
-    while b.suspended_for().is_some() {
-        std::thread::yield_now();
-    }
+    wait_for_its_time(&b);
     is(&mut b, "update t set v = 5 where id = 2", "1205 Lock wait timeout exceeded; try restarting transaction");
     // It is killed, and what it did before stays.
     suspends(&mut b, "delete from t where id = 2");
@@ -187,9 +192,7 @@ fn a_read_may_run_out_of_its_own_time() {
     let read = "select v from t where id = 2 for update";
     is(&mut b, "set max_execution_time = 500", "ok 0");
     suspends(&mut b, read);
-    while b.suspended_for().is_some() {
-        std::thread::yield_now();
-    }
+    wait_for_its_time(&b);
     is(&mut b, read, "3024 Query execution was interrupted, maximum statement execution time exceeded");
     is(&mut b, "set max_execution_time = 0", "ok 0");
     suspends(&mut b, read);

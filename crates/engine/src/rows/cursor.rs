@@ -63,8 +63,9 @@ impl Session {
     }
 
     /// As [`Session::find_row`], of the row with the key that `row` has: its value is put there. False if it is not there. Where
-    /// the statement `is_repeatable`, it may wait without its thread: then this fails with [`crate::lock::LockError::Suspended`], and is asked
-    /// again when the session has been called back ([`Session::set_waker`]).
+    /// the statement `is_repeatable`, it may wait without its thread: then this fails with
+    /// [`crate::lock::LockError::Suspended`], and is asked again when the session has been called back
+    /// ([`Session::set_waker`]).
     pub fn find_row_into(
         &mut self,
         table: &Table,
