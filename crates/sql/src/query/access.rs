@@ -288,6 +288,20 @@ struct Fact<'e> {
 /// For a condition that may hold of a row and no longer of the next.
 const ASKED_AGAIN: usize = usize::MAX;
 
+/// One of the things of which OR or IN says that one holds.
+struct Alternative<'e> {
+    facts: Vec<Fact<'e>>,
+    /// They are all that it says.
+    is_told: bool,
+}
+
+/// What OR or IN says: one of these holds.
+struct OneOf<'e> {
+    alternatives: Vec<Alternative<'e>>,
+    /// The number of OR or IN, as a fact has one.
+    condition: usize,
+}
+
 /// What conditions say of a table's columns.
 #[derive(Default)]
 struct Facts<'e> {
@@ -295,8 +309,8 @@ struct Facts<'e> {
     slots: Range<u32>,
     /// All of this holds.
     all: Vec<Fact<'e>>,
-    /// Of each of these, one: what OR and IN say.
-    one_of: Vec<Vec<Vec<Fact<'e>>>>,
+    /// Of each of these, one.
+    one_of: Vec<OneOf<'e>>,
 }
 
 impl<'e> Facts<'e> {
@@ -332,11 +346,11 @@ impl<'e> Facts<'e> {
             self.all.push(fact(column, Said::High(&between.high, between.comparer, true)));
         }
         let of_list = condition.as_in().filter(|list| self.are_known(&list.list)).map(of_list);
-        let one_of = of_list.or_else(|| condition.as_or().map(|operands| self.of_or(operands)));
-        if let Some(one_of) = one_of
-            && one_of.iter().all(|facts| !facts.is_empty())
+        let alternatives = of_list.or_else(|| condition.as_or().map(|operands| self.of_or(operands)));
+        if let Some(alternatives) = alternatives
+            && alternatives.iter().all(|alternative| !alternative.facts.is_empty())
         {
-            self.one_of.push(one_of);
+            self.one_of.push(OneOf { alternatives, condition: number });
         }
     }
 
@@ -345,19 +359,21 @@ impl<'e> Facts<'e> {
     }
 
     /// What each operand of OR says.
-    fn of_or(&self, operands: &'e [Expr]) -> Vec<Vec<Fact<'e>>> {
+    fn of_or(&self, operands: &'e [Expr]) -> Vec<Alternative<'e>> {
         let said = |operand: &'e Expr| {
-            let mut facts = Facts { slots: self.slots.clone(), ..Facts::default() };
+            let mut of_operand = Facts { slots: self.slots.clone(), ..Facts::default() };
             let conjuncts = operand.as_and().unwrap_or(std::slice::from_ref(operand));
-            conjuncts.iter().for_each(|conjunct| facts.add(0, conjunct));
-            facts.all
+            conjuncts.iter().enumerate().for_each(|(number, conjunct)| of_operand.add(number, conjunct));
+            let facts = of_operand.all;
+            let is_told = (0..conjuncts.len()).all(|number| facts.iter().any(|fact| fact.condition == number));
+            Alternative { facts, is_told }
         };
         operands.iter().map(said).collect()
     }
 }
 
 /// What each element of an IN list says.
-fn of_list(list: &InList) -> Vec<Vec<Fact<'_>>> {
+fn of_list(list: &InList) -> Vec<Alternative<'_>> {
     let operands = list.operand.as_row().unwrap_or(std::slice::from_ref(&list.operand));
     let comparers = list.comparers.chunks(operands.len());
     let mut all = Vec::with_capacity(list.list.len());
@@ -371,7 +387,8 @@ fn of_list(list: &InList) -> Vec<Vec<Fact<'_>>> {
                 facts.push(Fact { column, said: Said::Equal(value, *comparer), condition: 0 });
             }
         }
-        all.push(facts);
+        let is_told = facts.len() == operands.len();
+        all.push(Alternative { facts, is_told });
     }
     all
 }
@@ -470,32 +487,31 @@ fn cost_of(access: &Access, is_direct: bool, unique: bool, parts: usize, statist
     found.max(1.0) * exactness * if is_direct { 1.0 } else { 1.5 }
 }
 
-/// What facts say of an index's columns, from one on; and the conditions of which that is, a number for each fact.
-fn stretch_of<'e>(facts: &[&'e [Fact<'e>]], slots: &[u32]) -> (Stretch, Vec<usize>) {
+/// What facts say of an index's columns, from one on; and the facts that say it, those of `equal` first.
+fn stretch_of<'f, 'e>(facts: &[&'f [Fact<'e>]], slots: &[u32]) -> (Stretch, Vec<&'f Fact<'e>>) {
     let lookup = |value: &Expr, comparer| Lookup::Value { value: value.clone(), comparer };
     let (mut stretch, mut used) = (Stretch::default(), Vec::new());
     for slot in slots {
         let (mut equal, mut bounds) = (None, [None, None]);
         for fact in facts.iter().copied().flatten().filter(|fact| fact.column == *slot) {
-            let number = fact.condition;
             match fact.said {
-                Said::IsNull => equal = equal.or(Some((Lookup::Null, number))),
-                Said::Equal(value, comparer) => equal = equal.or_else(|| Some((lookup(value, comparer), number))),
+                Said::IsNull => equal = equal.or(Some((Lookup::Null, fact))),
+                Said::Equal(value, comparer) => equal = equal.or_else(|| Some((lookup(value, comparer), fact))),
                 Said::Low(value, comparer, is_included) => {
-                    bounds[0].get_or_insert_with(|| ((lookup(value, comparer), is_included), number));
+                    bounds[0].get_or_insert_with(|| ((lookup(value, comparer), is_included), fact));
                 }
                 Said::High(value, comparer, is_included) => {
-                    bounds[1].get_or_insert_with(|| ((lookup(value, comparer), is_included), number));
+                    bounds[1].get_or_insert_with(|| ((lookup(value, comparer), is_included), fact));
                 }
             }
         }
         match equal {
-            Some((lookup, number)) => {
+            Some((lookup, fact)) => {
                 stretch.equal.push(lookup);
-                used.push(number);
+                used.push(fact);
             }
             None => {
-                used.extend(bounds.iter().flatten().map(|(_, number)| *number));
+                used.extend(bounds.iter().flatten().map(|(_, fact)| *fact));
                 let [low, high] = bounds.map(|bound| bound.map(|(bound, _)| bound));
                 (stretch.low, stretch.high) = (low, high);
                 break;
@@ -505,13 +521,17 @@ fn stretch_of<'e>(facts: &[&'e [Fact<'e>]], slots: &[u32]) -> (Stretch, Vec<usiz
     (stretch, used)
 }
 
+/// Whether these facts are all among those that are used.
+fn are_used<'f, 'e: 'f>(mut facts: impl Iterator<Item = &'f Fact<'e>>, used: &[&Fact<'_>]) -> bool {
+    facts.all(|fact| used.iter().any(|used| std::ptr::eq(*used, fact)))
+}
+
 /// Of the conditions that facts are of, those of which all facts are used.
-fn implied(facts: &[Fact<'_>], used: &[usize]) -> ConditionSet {
+fn implied(facts: &[Fact<'_>], used: &[&Fact<'_>]) -> ConditionSet {
     let mut set = ConditionSet::default();
-    for &number in used {
-        let facts = facts.iter().filter(|fact| fact.condition == number).count();
-        if facts == used.iter().filter(|used| **used == number).count() {
-            set.insert(number);
+    for Fact { condition, .. } in used {
+        if are_used(facts.iter().filter(|fact| fact.condition == *condition), used) {
+            set.insert(*condition);
         }
     }
     set
@@ -531,24 +551,33 @@ fn for_index(table: &KnownTable, number: usize, first_slot: usize, facts: &Facts
             DataType::Integer { .. } | DataType::Decimal { .. } | DataType::Date | DataType::DateTime { .. }
         )
     };
-    if definition.parts.iter().take(access.equal.len() + 1).all(is_exact) {
+    let are_exact = |parts: usize| definition.parts.iter().take(parts).all(is_exact);
+    if are_exact(access.equal.len() + 1) {
         access.implied = implied(&facts.all, &used);
     }
-    let behind = &slots[access.equal.len()..];
-    for one_of in &facts.one_of {
-        let stretches: Vec<Stretch> =
-            one_of.iter().map(|facts_of_one| stretch_of(&[facts_of_one, &facts.all], behind).0).collect();
-        // Each must say something that is not said of all anyway.
-        let has_own = |facts_of_one: &[Fact<'_>]| facts_of_one.iter().any(|fact| behind.first() == Some(&fact.column));
-        if one_of.iter().all(|facts_of_one| has_own(facts_of_one)) {
-            (access.low, access.high, access.implied) = (None, None, ConditionSet::default());
-            access.any_of = stretches;
-            break;
+    let equal = access.equal.len();
+    let behind = &slots[equal..];
+    // Each must say something that is not said of all anyway.
+    let has_own =
+        |alternative: &Alternative<'_>| alternative.facts.iter().any(|fact| behind.first() == Some(&fact.column));
+    if let Some(one_of) = facts.one_of.iter().find(|one_of| one_of.alternatives.iter().all(has_own)) {
+        (access.low, access.high, access.implied) = (None, None, ConditionSet::default());
+        let (mut is_implied, mut parts) = (true, equal);
+        for Alternative { facts: own, is_told } in &one_of.alternatives {
+            let (stretch, used) = stretch_of(&[own, &facts.all], behind);
+            is_implied &= *is_told && are_used(own.iter(), &used);
+            parts = parts.max(equal + stretch.equal.len() + 1);
+            access.any_of.push(stretch);
+        }
+        if are_exact(parts) {
+            access.implied = implied(&facts.all, &used[..equal]);
+            if is_implied {
+                access.implied.insert(one_of.condition);
+            }
         }
     }
     let parts = definition.parts.len();
     let is_whole = definition.parts.iter().all(|part| part.prefix.is_none());
-    let equal = access.equal.len();
     let is_decided = match &access.any_of[..] {
         [] => equal == parts,
         any_of => any_of.iter().all(|stretch| equal + stretch.equal.len() == parts),

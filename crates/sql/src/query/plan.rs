@@ -553,7 +553,7 @@ pub struct Access {
     pub direction: Direction,
     /// `equal`, with each of `any_of`, names every column of a unique index: at most one row each.
     pub is_point: bool,
-    /// Of the source's conditions, those that say no more than `equal`, `low` and `high`.
+    /// Of the source's conditions, those that say no more than `equal`, `any_of`, `low` and `high`.
     pub implied: ConditionSet,
 }
 
