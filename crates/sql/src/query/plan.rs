@@ -558,6 +558,11 @@ pub struct Access {
 }
 
 impl Access {
+    /// Whether one row at most is read, or entry of a unique index: that whose key `equal` is.
+    pub fn is_one_point(&self) -> bool {
+        self.is_point && self.any_of.is_empty()
+    }
+
     /// All values that are looked for, bounds too.
     pub fn lookups(&self) -> impl Iterator<Item = &Lookup> {
         let stretches = self.any_of.iter().flat_map(|stretch| {

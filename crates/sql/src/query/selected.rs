@@ -52,8 +52,9 @@ impl SelectedTable {
     /// before it, or locked.
     fn with_row_named_by_key(&self) -> Option<&TableSource> {
         let SourceKind::Table(table) = &self.source.kind else { return None };
-        let Access { index, is_point, implied, .. } = &table.access;
-        let is_named = *index == 0 && *is_point && implied.has_first(self.source.conditions.len());
+        let access = &table.access;
+        let is_named =
+            access.index == 0 && access.is_one_point() && access.implied.has_first(self.source.conditions.len());
         let is_alone = self.constant.is_empty() && table.table.engine().referrers.is_empty();
         (is_named && is_alone).then_some(table)
     }

@@ -128,5 +128,5 @@ fn read_of(access: &Access) -> Read {
 /// Whether at most one row is read, by values that are known before.
 fn is_constant(access: &Access) -> bool {
     let is_known = |lookup: &crate::query::Lookup| lookup.value().is_none_or(|value| value.is_constant());
-    access.is_point && access.any_of.is_empty() && access.equal.iter().all(is_known)
+    access.is_one_point() && access.equal.iter().all(is_known)
 }

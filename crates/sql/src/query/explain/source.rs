@@ -149,7 +149,7 @@ pub fn read_table(
     let is_covering = access.index > 0
         && table.locking.is_none()
         && engine_table.indexes[access.index].layout.covers(table.columns.iter().copied());
-    let is_point = access.is_point && access.any_of.is_empty() && !access.equal.iter().any(|key| key.value().is_none());
+    let is_point = access.is_one_point() && !access.equal.iter().any(|key| key.value().is_none());
     let kind = match () {
         () if is_point && !by_row => Kind::Const,
         () if is_point => Kind::EqRef,
