@@ -60,30 +60,31 @@ impl Chance {
     /// One of some conjunctions that all begin with the first column of an index: of what they say of the others the index
     /// tells all, some, or nothing.
     fn one_of_conjunctions(&mut self) -> String {
-        let conjunctions: Vec<String> = (0..1 + self.below(3))
-            .map(|_| {
-                let first = match self.below(4) {
-                    0 => format!("a BETWEEN {} AND {}", self.value("a"), self.value("a")),
-                    1 => "a IS NULL".to_owned(),
-                    _ => format!("a {} {}", self.one_of(&["=", "=", "<", ">="]), self.value("a")),
-                };
-                let others: Vec<String> = (0..self.below(3))
-                    .map(|_| match self.below(6) {
-                        0 => format!("COALESCE(b, a) > {}", self.below(9)),
-                        1 => format!("(b = {} OR b = {})", self.value("b"), self.value("b")),
-                        2 => format!("c >= {}", self.value("c")),
-                        3 => format!("a < {}", self.value("a")),
-                        _ => format!("b {} {}", self.one_of(&["=", "<=", ">"]), self.value("b")),
-                    })
-                    .collect();
-                format!("({})", [vec![first], others].concat().join(" AND "))
-            })
-            .collect();
         let behind = if self.below(3) == 0 { format!(" AND {}", self.condition(0)) } else { String::new() };
-        match self.below(4) {
-            0 => format!("(a, c) IN ((1, 0), (2, {})){behind}", self.one_of(&["0", "123456789"])),
-            _ => format!("({}){behind}", conjunctions.join(" OR ")),
+        if self.below(4) == 0 {
+            return format!("(a, c) IN ((1, 0), (2, {})){behind}", self.one_of(&["0", "123456789"]));
         }
+        let conjunctions: Vec<String> = (0..1 + self.below(3)).map(|_| format!("({})", self.conjunction())).collect();
+        format!("({}){behind}", conjunctions.join(" OR "))
+    }
+
+    /// What begins with `a`, and says up to two things more.
+    fn conjunction(&mut self) -> String {
+        let mut all = vec![match self.below(4) {
+            0 => format!("a BETWEEN {} AND {}", self.value("a"), self.value("a")),
+            1 => "a IS NULL".to_owned(),
+            _ => format!("a {} {}", self.one_of(&["=", "=", "<", ">="]), self.value("a")),
+        }];
+        for _ in 0..self.below(3) {
+            all.push(match self.below(6) {
+                0 => format!("COALESCE(b, a) > {}", self.below(9)),
+                1 => format!("(b = {} OR b = {})", self.value("b"), self.value("b")),
+                2 => format!("c >= {}", self.value("c")),
+                3 => format!("a < {}", self.value("a")),
+                _ => format!("b {} {}", self.one_of(&["=", "<=", ">"]), self.value("b")),
+            });
+        }
+        all.join(" AND ")
     }
 }
 

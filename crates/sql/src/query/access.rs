@@ -541,8 +541,28 @@ fn implied(facts: &[Fact<'_>], used: &[&Fact<'_>]) -> ConditionSet {
 fn for_index(table: &KnownTable, number: usize, first_slot: usize, facts: &Facts<'_>) -> Option<Access> {
     let definition = &table.engine().definition.indexes[number];
     let slots: Vec<u32> = definition.parts.iter().map(|part| (first_slot + usize::from(part.column)) as u32).collect();
-    let (Stretch { equal, low, high }, used) = stretch_of(&[&facts.all], &slots);
+    let (Stretch { equal, low, high }, mut used) = stretch_of(&[&facts.all], &slots);
     let mut access = Access { index: number, equal, low, high, ..Access::all() };
+    let equal = access.equal.len();
+    // How many columns are looked at, and which of OR and IN the stretches say completely.
+    let (mut looked_at, mut told) = (equal + 1, None);
+    let behind = &slots[equal..];
+    // Each must say something that is not said of all anyway.
+    let has_own =
+        |alternative: &Alternative<'_>| alternative.facts.iter().any(|fact| behind.first() == Some(&fact.column));
+    if let Some(one_of) = facts.one_of.iter().find(|one_of| one_of.alternatives.iter().all(has_own)) {
+        (access.low, access.high) = (None, None);
+        used.truncate(equal);
+        told = Some(one_of.condition);
+        for Alternative { facts: own, is_told } in &one_of.alternatives {
+            let (stretch, used) = stretch_of(&[own, &facts.all], behind);
+            if !is_told || !are_used(own.iter(), &used) {
+                told = None;
+            }
+            looked_at = looked_at.max(equal + stretch.equal.len() + 1);
+            access.any_of.push(stretch);
+        }
+    }
     // Of other types a value may be made to fit: a BINARY is filled up, a TIMESTAMP is put within its bounds.
     let is_exact = |part: &PartDefinition| {
         let data_type = &table.columns[usize::from(part.column)].data_type;
@@ -551,30 +571,9 @@ fn for_index(table: &KnownTable, number: usize, first_slot: usize, facts: &Facts
             DataType::Integer { .. } | DataType::Decimal { .. } | DataType::Date | DataType::DateTime { .. }
         )
     };
-    let are_exact = |parts: usize| definition.parts.iter().take(parts).all(is_exact);
-    if are_exact(access.equal.len() + 1) {
+    if definition.parts.iter().take(looked_at).all(is_exact) {
         access.implied = implied(&facts.all, &used);
-    }
-    let equal = access.equal.len();
-    let behind = &slots[equal..];
-    // Each must say something that is not said of all anyway.
-    let has_own =
-        |alternative: &Alternative<'_>| alternative.facts.iter().any(|fact| behind.first() == Some(&fact.column));
-    if let Some(one_of) = facts.one_of.iter().find(|one_of| one_of.alternatives.iter().all(has_own)) {
-        (access.low, access.high, access.implied) = (None, None, ConditionSet::default());
-        let (mut is_implied, mut parts) = (true, equal);
-        for Alternative { facts: own, is_told } in &one_of.alternatives {
-            let (stretch, used) = stretch_of(&[own, &facts.all], behind);
-            is_implied &= *is_told && are_used(own.iter(), &used);
-            parts = parts.max(equal + stretch.equal.len() + 1);
-            access.any_of.push(stretch);
-        }
-        if are_exact(parts) {
-            access.implied = implied(&facts.all, &used[..equal]);
-            if is_implied {
-                access.implied.insert(one_of.condition);
-            }
-        }
+        told.into_iter().for_each(|condition| access.implied.insert(condition));
     }
     let parts = definition.parts.len();
     let is_whole = definition.parts.iter().all(|part| part.prefix.is_none());
