@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::generator::reactor::Waiting;
 use crate::generator::run::{Ignore, Plan};
-use crate::options::Options;
+use crate::options::{AS_THE_SERVER, Options};
 use crate::random::{Random, Shape};
 use crate::text::nearest;
 use crate::workload::{AnyWorkload, classic, custom, dbstress, sysbench, tpcc};
@@ -234,6 +234,8 @@ pub fn plan(options: &Options) -> Result<Plan, String> {
     Ok(Plan {
         clients,
         workers: match options.number("workers") as usize {
+            // A client costs about what a point read costs its server, which has the processors to itself if it can.
+            0 if options.text("lab-cpus") == AS_THE_SERVER => processors.div_ceil(2),
             0 => (processors / 4).max(1),
             workers => workers.min(1024),
         },

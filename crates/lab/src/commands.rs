@@ -21,7 +21,7 @@ use crate::generator::target::Target;
 use crate::generator::tls::{self, TlsOptions};
 use crate::measure::machine;
 use crate::measure::server::{ServerFacts, Wait};
-use crate::options::{Options, help};
+use crate::options::{AS_THE_SERVER, Options, help};
 use crate::record::{self, FORMAT, Key, Point, Run, Single};
 use crate::subject::{Subject, Watch};
 use crate::text::{nearest, thousands};
@@ -89,7 +89,8 @@ pub fn execute(words: &[String], interrupted: &Interrupt) -> Result<u8, String> 
         return Ok(0);
     }
     let options = Options::parse(words)?;
-    if !options.text("lab-cpus").is_empty() {
+    // (A sweep that shares its servers' processors binds itself to those of each.)
+    if !matches!(options.text("lab-cpus"), "" | AS_THE_SERVER) {
         let processors = grid::parse_processors("lab-cpus", options.text("lab-cpus"))?;
         launch::pin(&processors).map_err(|error| format!("--lab-cpus: {error}"))?;
     }

@@ -15,7 +15,7 @@ use crate::build;
 use crate::commands;
 use crate::generator::target::Target;
 use crate::launch::{Recipe, processors};
-use crate::options::{Options, parse_counts};
+use crate::options::{AS_THE_SERVER, Options, parse_counts};
 use crate::record::Key;
 use crate::workload::AnyWorkload;
 
@@ -110,6 +110,11 @@ impl Grid {
         })
     }
 
+    /// The processors of a server that has so many, or all.
+    pub fn on(&self, cores: Option<usize>) -> &[usize] {
+        &self.processors[..cores.unwrap_or(self.processors.len())]
+    }
+
     /// The most clients of any point.
     pub fn most_clients(&self) -> usize {
         self.clients.iter().max().copied().unwrap_or(1)
@@ -178,8 +183,9 @@ fn stages(options: &Options, processors: &[usize]) -> Result<Vec<Stage>, String>
             counts.into_iter().map(Some).collect()
         }
     };
-    for name in ["config", "cores", "server-cpus"] {
-        if recipes.is_empty() && options.is_given(name) {
+    let shares = options.text("lab-cpus") == AS_THE_SERVER;
+    for name in ["config", "cores", "server-cpus", "lab-cpus"] {
+        if recipes.is_empty() && options.is_given(name) && (name != "lab-cpus" || shares) {
             return Err(format!(
                 "--{name} is for servers that the lab starts: --start=meseta, or --start=NAME=COMMAND"
             ));
@@ -311,6 +317,8 @@ mod tests {
         assert!(of("--workload=tpcc --start=s=x --config=--flush=2").contains("NAME=OPTIONS"));
         assert!(of("--workload=tpcc --start=s=x --server-cpus=9000").contains("0,2,4-7"));
         assert!(of("--workload=tpcc --start=mysql").contains("NAME=COMMAND"));
+        assert!(of("--workload=tpcc --server=s=h:1 --lab-cpus=server").contains("--start=meseta"));
+        assert!(grid("sweep --workload=tpcc --server=s=h:1 --lab-cpus=0").is_ok());
         let all = grid("sweep --workload=tpcc --start=s=x --cores=1..N").unwrap();
         assert_eq!(all.places().last().unwrap().key.cores, Some(processors().len()));
     }

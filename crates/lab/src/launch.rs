@@ -231,7 +231,19 @@ pub fn pin(processors: &[usize]) -> std::io::Result<()> {
     Ok(())
 }
 
-/// The processors that this process may use.
+/// Does something bound to these processors, as are the threads that it starts; then this thread is where it was.
+///
+/// # Errors
+/// The kernel's, before anything is done or after it.
+pub fn on<T>(these: &[usize], work: impl FnOnce() -> T) -> std::io::Result<T> {
+    let before = processors();
+    pin(these)?;
+    let done = work();
+    pin(&before)?;
+    Ok(done)
+}
+
+/// The processors that this thread may use.
 pub fn processors() -> Vec<usize> {
     let set = sched_getaffinity(None);
     set.map_or_else(|_| vec![0], |set| (0..CpuSet::MAX_CPU).filter(|processor| set.is_set(*processor)).collect())
@@ -299,6 +311,14 @@ mod tests {
         let error = Launched::start(&recipe, directory.path(), &[], 1, &Target::default(), &AtomicBool::new(false));
         let error = error.unwrap_err();
         assert!(error.contains("poor ended before it answered") && error.contains("no memory"), "{error}");
+    }
+
+    #[test]
+    fn work_and_its_threads_are_bound_and_their_caller_afterwards_is_not() {
+        let all = processors();
+        let one = vec![all[all.len() - 1]];
+        let of_a_thread = on(&one, || std::thread::spawn(processors).join().unwrap()).unwrap();
+        assert_eq!((of_a_thread, processors()), (one, all));
     }
 
     #[test]

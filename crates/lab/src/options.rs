@@ -11,6 +11,9 @@ use std::collections::BTreeMap;
 
 use crate::text::nearest;
 
+/// `--lab-cpus=server`: the lab has the processors of the server that it measures, and no others.
+pub const AS_THE_SERVER: &str = "server";
+
 /// What a value may be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Type {
@@ -63,7 +66,13 @@ const SWEEP: &str = "Sweeps and reports";
 /// All options.
 pub const OPTIONS: &[OptionInfo] = &[
     option(GENERAL, "threads", Number, "1", "clients: connections, each with one statement at a time"),
-    option(GENERAL, "workers", Number, "0", "threads of the generator's; 0: a quarter of the processors, at least one"),
+    option(
+        GENERAL,
+        "workers",
+        Number,
+        "0",
+        "threads of the generator's; 0: a quarter of the processors (half, if they are the server's)",
+    ),
     option(GENERAL, "time", Number, "10", "seconds to measure; 0: no limit"),
     option(GENERAL, "events", Number, "0", "events to do; 0: no limit"),
     option(GENERAL, "warmup-time", Number, "0", "seconds before the measurement"),
@@ -213,7 +222,13 @@ pub const OPTIONS: &[OptionInfo] = &[
     option(SWEEP, "config", Text, "", "options of one configuration of it: NAME=OPTIONS; may be given again"),
     option(SWEEP, "cores", Text, "", "numbers of processors that it has, as in 1,2,4..N"),
     option(SWEEP, "server-cpus", Text, "", "which processors those are, in order; all that there are if not said"),
-    option(SWEEP, "lab-cpus", Text, "", "the processors of the lab itself; all if not said"),
+    option(
+        SWEEP,
+        "lab-cpus",
+        Text,
+        "",
+        "the lab's own; all if not said; server: the server's, as on a machine of so many",
+    ),
     option(SWEEP, "data-dir", Text, "", "where it has its data; in the run's folder if not said"),
     option(SWEEP, "keep-data", Switch, "off", "its data stays when all is measured"),
     option(SWEEP, "count-syscalls", Switch, "off", "count the server's system calls, by perf: costs it some time"),

@@ -22,9 +22,9 @@ use crate::generator::Failure;
 use crate::generator::recorder::Second;
 use crate::generator::target::Target;
 use crate::grid::{Grid, Place, Setting, Stage};
-use crate::launch::Launched;
+use crate::launch::{self, Launched};
 use crate::measure::server::Wait;
-use crate::options::Options;
+use crate::options::{AS_THE_SERVER, Options};
 use crate::record::{self, Key, Point, Run};
 use crate::subject::{Subject, Watch};
 use crate::view::{View, time};
@@ -175,7 +175,7 @@ impl Sweep<'_> {
         };
         let base = commands::target(&with_user)?;
         let directory = setting.directory(&self.data);
-        let processors = &self.grid.processors[..setting.cores.unwrap_or(self.grid.processors.len())];
+        let processors = self.grid.on(setting.cores);
         // (The lab's own connections, and room for the server's.)
         let connections = self.grid.most_clients() + 20;
         let pinned = if setting.cores.is_some() || self.options.is_given("server-cpus") { processors } else { &[] };
@@ -237,7 +237,17 @@ impl Sweep<'_> {
         Ok(())
     }
 
+    /// Measures a point, bound to the server's processors if the two are to share them.
     fn measure(&mut self, subject: &mut Subject, place: &Place, number: usize) -> Result<Point, String> {
+        if self.options.text("lab-cpus") != AS_THE_SERVER {
+            return self.measure_here(subject, place, number);
+        }
+        let processors = self.grid.on(place.key.cores).to_vec();
+        launch::on(&processors, || self.measure_here(subject, place, number))
+            .map_err(|error| format!("--lab-cpus={}: {error}", AS_THE_SERVER))?
+    }
+
+    fn measure_here(&mut self, subject: &mut Subject, place: &Place, number: usize) -> Result<Point, String> {
         let key = &place.key;
         let options = self.options.with("threads", &key.clients.to_string());
         let plan = build::plan(&options)?;
