@@ -174,12 +174,11 @@ struct Twin {
     store: Option<Store>,
     trees: Vec<(TreeId, Model)>,
     turn: usize,
-    walker: Option<Walker>,
+    walk: Option<Walk>,
 }
 
-/// A cursor that stays while the tree changes around it.
-struct Walker {
-    cursor: Cursor,
+/// Of a cursor that stays while its tree changes around it.
+struct Walk {
     tree: TreeId,
     /// Keys that have been changed since the cursor was placed: of these it may tell old or new.
     touched: BTreeSet<Vec<u8>>,
@@ -189,7 +188,7 @@ impl Twin {
     fn new() -> Self {
         let disk = SimDisk::new(1);
         let store = open(&disk);
-        let mut twin = Self { disk, store: Some(store), trees: Vec::new(), turn: 0, walker: None };
+        let mut twin = Self { disk, store: Some(store), trees: Vec::new(), turn: 0, walk: None };
         twin.create_tree();
         twin
     }
@@ -221,8 +220,8 @@ impl Twin {
     /// What the model becomes when `key` gets this value.
     fn set(&mut self, key: &[u8], value: Option<Vec<u8>>) {
         let (id, model) = &mut self.trees[self.turn];
-        if let Some(walker) = self.walker.as_mut().filter(|walker| walker.tree == *id) {
-            walker.touched.insert(key.to_vec());
+        if let Some(walk) = self.walk.as_mut().filter(|walk| walk.tree == *id) {
+            walk.touched.insert(key.to_vec());
         }
         match value {
             Some(value) => model.insert(key.to_vec(), value),
@@ -230,7 +229,34 @@ impl Twin {
         };
     }
 
-    fn go(&mut self, step: &Step) {
+    fn go(&mut self, steps: &[Step]) {
+        let mut steps = steps.iter().peekable();
+        while let Some(step) = steps.next() {
+            let Step::Seek(seek) = step else {
+                self.take(step, None);
+                continue;
+            };
+            let tree = self.tree();
+            let mut cursor = tree.cursor();
+            place(&mut cursor, seek, None, self.model());
+            self.walk = Some(Walk { tree: tree.id(), touched: BTreeSet::new() });
+            while let Some(step) = steps.next_if(|step| !self.ends_walk(step)) {
+                self.take(step, Some(&mut cursor));
+            }
+            self.walk = None;
+        }
+    }
+
+    /// Whether a cursor that stays does not outlive that step.
+    fn ends_walk(&self, step: &Step) -> bool {
+        match step {
+            Step::Seek(_) | Step::Reopen(_) => true,
+            Step::DropTree => self.walk.as_ref().is_some_and(|walk| walk.tree == self.trees[self.turn].0),
+            _ => false,
+        }
+    }
+
+    fn take(&mut self, step: &Step, walker: Option<&mut Cursor<'_>>) {
         let tree = self.tree();
         match step {
             Step::Insert(key, value) => match tree.insert(key, &value.bytes()) {
@@ -311,16 +337,13 @@ impl Twin {
                     at = expected;
                 }
             }
-            Step::Seek(seek) => {
-                let mut cursor = tree.cursor();
-                place(&mut cursor, seek, None, self.model());
-                self.walker = Some(Walker { cursor, tree: tree.id(), touched: BTreeSet::new() });
-            }
+            Step::Seek(_) => unreachable!("it begins a walk"),
             Step::Steps(ways) => {
-                let Some(walker) = &mut self.walker else { return };
-                let (_, model) = self.trees.iter().find(|(id, _)| *id == walker.tree).expect("dropped with its tree");
+                let (Some(walk), Some(cursor)) = (&self.walk, walker) else { return };
+                let (_, model) =
+                    self.trees.iter().find(|(id, _)| *id == walk.tree).expect("the walk ends before its tree");
                 for &forward in ways {
-                    walker.step(model, forward);
+                    walk.step(cursor, model, forward);
                 }
             }
             Step::Estimate(from, to) => {
@@ -347,7 +370,6 @@ impl Twin {
                 if self.trees.len() > 1 {
                     let (id, _) = self.trees.remove(self.turn);
                     self.turn = 0;
-                    self.walker = self.walker.take().filter(|walker| walker.tree != id);
                     self.store().drop_tree(id).unwrap();
                     let error = self.store().open_tree(id).map(drop).expect_err("the tree has been dropped");
                     assert!(matches!(error.kind(), ErrorKind::NoSuchTree(_)), "{error:?}");
@@ -432,7 +454,6 @@ impl Twin {
     }
 
     fn reopen(&mut self, close: bool) {
-        self.walker = None;
         let store = self.store.take().expect("open");
         if close {
             store.close().unwrap();
@@ -452,10 +473,10 @@ impl Twin {
     }
 }
 
-impl Walker {
+impl Walk {
     /// One step, with what must hold although the tree has changed meanwhile: order, and no untouched key missed.
-    fn step(&mut self, model: &Model, forward: bool) {
-        let Self { cursor, touched, .. } = self;
+    fn step(&self, cursor: &mut Cursor<'_>, model: &Model, forward: bool) {
+        let Self { touched, .. } = self;
         if !cursor.is_on_entry() {
             assert_eq!(advance(cursor, forward), None, "a cursor on no entry stays there");
             return;
@@ -482,7 +503,7 @@ impl Walker {
 }
 
 /// Places the cursor, and checks where it has come to.
-fn place(cursor: &mut Cursor, seek: &Seek, end: Option<&Vec<u8>>, model: &Model) -> Option<Vec<u8>> {
+fn place(cursor: &mut Cursor<'_>, seek: &Seek, end: Option<&Vec<u8>>, model: &Model) -> Option<Vec<u8>> {
     let range = |lower: Bound<&Vec<u8>>| model.range::<Vec<u8>, _>((lower, Bound::Unbounded)).next();
     let (on_entry, expected) = match seek {
         Seek::At(key) => (cursor.seek(key), range(Bound::Included(key))),
@@ -503,7 +524,7 @@ fn is_before(key: &Vec<u8>, end: Option<&Vec<u8>>) -> bool {
     end.is_none_or(|end| key < end)
 }
 
-fn assert_value(cursor: &Cursor, model: &Model) {
+fn assert_value(cursor: &Cursor<'_>, model: &Model) {
     if cursor.is_on_entry() {
         assert_eq!(
             Some(cursor.value()),
@@ -514,7 +535,7 @@ fn assert_value(cursor: &Cursor, model: &Model) {
     }
 }
 
-fn advance(cursor: &mut Cursor, forward: bool) -> Option<Vec<u8>> {
+fn advance(cursor: &mut Cursor<'_>, forward: bool) -> Option<Vec<u8>> {
     let on_entry = if forward { cursor.next() } else { cursor.prev() }.unwrap();
     assert_eq!(on_entry, cursor.is_on_entry());
     on_entry.then(|| cursor.key().to_vec())
@@ -533,9 +554,7 @@ fn run(steps: &[Step]) {
     let mut twin = Twin::new();
     // The root tree stays empty, and a tree of its own takes a page.
     let baseline = twin.used_pages() - 1;
-    for step in steps {
-        twin.go(step);
-    }
+    twin.go(steps);
     for (id, model) in &twin.trees {
         assert_same(&content(&twin.store().open_tree(*id).unwrap()), model, id);
     }

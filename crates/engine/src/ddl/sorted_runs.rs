@@ -213,7 +213,7 @@ impl SortedRuns {
 
 /// Gives the entries of all trees in the order of their keys, until nobody wants more.
 fn merge(trees: &[Tree], merged: &SyncSender<Run>) -> Result<()> {
-    let mut cursors: Vec<Cursor> = trees.iter().map(Tree::cursor).collect();
+    let mut cursors: Vec<Cursor<'_>> = trees.iter().map(Tree::cursor).collect();
     let mut next = BinaryHeap::new();
     for (number, cursor) in cursors.iter_mut().enumerate() {
         if cursor.seek_first()? {

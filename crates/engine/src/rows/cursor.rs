@@ -106,9 +106,9 @@ impl Session {
 }
 
 /// Where a consistent read is.
-struct Consistent {
+struct Consistent<'t> {
     /// It knows where the range ends, on the way up.
-    cursor: Cursor,
+    cursor: Cursor<'t>,
     range: KeyRange,
     direction: Direction,
     is_started: bool,
@@ -124,7 +124,7 @@ struct Older {
     payload: Vec<u8>,
 }
 
-impl Consistent {
+impl Consistent<'_> {
     /// What is behind the version header, of the version that is seen.
     #[inline]
     fn payload(&self) -> &[u8] {
@@ -134,7 +134,7 @@ impl Consistent {
 
 #[expect(clippy::large_enum_variant, reason = "there is one for each source of a statement, on the stack")]
 enum Source<'t> {
-    Consistent(Consistent),
+    Consistent(Consistent<'t>),
     Locking(LockingCursor<'t>),
 }
 
@@ -376,7 +376,7 @@ fn payload_of_row(
     Ok((entry.key == key).then_some(entry.payload))
 }
 
-impl Consistent {
+impl Consistent<'_> {
     /// Goes to the next entry of the range.
     fn step(&mut self) -> Result<bool> {
         let is_on_entry = match (std::mem::replace(&mut self.is_started, true), self.direction) {

@@ -71,8 +71,8 @@ enum Behind {
 }
 
 /// A place in a tree. Created by [`Tree::cursor`]; unset until one of the `seek` methods is called.
-pub struct Cursor {
-    tree: Tree,
+pub struct Cursor<'t> {
+    tree: &'t Tree,
     direction: Direction,
     entries: EntryCopies,
     /// The current entry; beyond the last one when the cursor is on none.
@@ -118,8 +118,8 @@ enum From<'k> {
     Last,
 }
 
-impl Cursor {
-    pub(super) fn new(tree: Tree) -> Self {
+impl<'t> Cursor<'t> {
+    pub(super) fn new(tree: &'t Tree) -> Self {
         let Batch { mut entries, key, last } = SPARE.take();
         entries.clear();
         Self {
@@ -349,7 +349,7 @@ impl Cursor {
     }
 
     fn fill_from_same_leaf(&mut self, resume: &Resume) -> Result<bool> {
-        let tree = self.tree.clone();
+        let tree = self.tree;
         let leaf = tree.core.pool.optimistic(resume.page, Rank::TreePage)?;
         let &Resume { index, end, .. } = resume;
         Ok(leaf.version() == resume.version && self.copy(&leaf, |_| index, Some(end)).is_ok())
@@ -357,7 +357,7 @@ impl Cursor {
 
     /// Copies the first batch from `from` on, passing over empty leaves.
     fn fill(&mut self, from: From<'_>) -> Result<bool> {
-        let tree = self.tree.clone();
+        let tree = self.tree;
         let read_ahead = self.crossings >= READ_AHEAD_AFTER && self.crossings % READ_AHEAD_EVERY == READ_AHEAD_AFTER;
         let mut siblings = Vec::new();
         tree.core.retry(|| {
@@ -471,7 +471,7 @@ impl Cursor {
     }
 }
 
-impl Drop for Cursor {
+impl Drop for Cursor<'_> {
     fn drop(&mut self) {
         let Self { entries, key, last, .. } = self;
         SPARE.set(Batch { entries: std::mem::take(entries), key: std::mem::take(key), last: std::mem::take(last) });

@@ -207,8 +207,8 @@ impl Tree {
     }
 
     /// A cursor, not yet on any entry.
-    pub fn cursor(&self) -> Cursor {
-        Cursor::new(self.clone())
+    pub fn cursor(&self) -> Cursor<'_> {
+        Cursor::new(self)
     }
 
     fn check_key(&self, key: &[u8]) -> Result<()> {
