@@ -61,7 +61,7 @@ impl<'p> Mtr<'p> {
 
     /// Takes over a latched page that is going to change.
     pub fn add(&mut self, page: Exclusive<'p>) -> Slot {
-        page.frame().set_dirty(self.log.reserved());
+        page.frame().set_dirty(|| self.log.reserved());
         self.pages.push(page);
         Slot(self.pages.len() - 1)
     }

@@ -285,7 +285,7 @@ fn redo_share(
                 skipped.fetch_add(step.len() as u64, Ordering::Relaxed);
                 continue;
             }
-            latched.frame().set_dirty(record.start);
+            latched.frame().set_dirty(|| record.start);
             for place in step {
                 decode(place).1.redo(page, &mut latched.bytes_mut()).map_err(|problem| ErrorKind::CorruptPage {
                     file: DATA_FILE.into(),

@@ -553,7 +553,7 @@ impl Engine {
     fn change(&self, page: usize, writer: usize) {
         let frame = &self.frames[page];
         exclusive(&frame.latch);
-        frame.set_dirty(self.log.reserved());
+        frame.set_dirty(|| self.log.reserved());
         let (start, end) = self.log.reserve(8);
         self.pages[page].store(end.0, Ordering::Relaxed);
         frame.latch.unlock_exclusive();

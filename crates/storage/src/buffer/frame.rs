@@ -36,14 +36,15 @@ impl Frame {
         Self { latch: Latch::new(), dirty: AtomicU64::new(0) }
     }
 
-    /// Notes that the page is about to change, and that redo would have to start at `log_end` for it.
+    /// Notes that the page is about to change, and that redo would have to start at the log's end for it: `log_end`, which is
+    /// asked only if the page is not dirty already.
     ///
-    /// On entry: the page is latched exclusively, and `log_end` was read from the log before.
-    pub fn set_dirty(&self, log_end: Lsn) {
+    /// On entry: the page is latched exclusively.
+    pub fn set_dirty(&self, log_end: impl FnOnce() -> Lsn) {
         let word = self.dirty.load(Ordering::Relaxed);
         if word & !FLUSHING == 0 {
             // The flusher may clear its bit at the same time, so this is an addition, not a store.
-            self.dirty.fetch_or(log_end.0, Ordering::AcqRel);
+            self.dirty.fetch_or(log_end().0, Ordering::AcqRel);
         }
     }
 
@@ -82,12 +83,12 @@ mod tests {
     #[test]
     fn a_change_during_a_flush_counts_anew() {
         let frame = Frame::new();
-        frame.set_dirty(Lsn(10));
-        frame.set_dirty(Lsn(20));
+        frame.set_dirty(|| Lsn(10));
+        frame.set_dirty(|| Lsn(20));
         assert_eq!(frame.recovery_lsn(), Some(Lsn(10)));
         assert_eq!(frame.begin_flush(), Some(Lsn(10)));
         assert!(!frame.is_clean());
-        frame.set_dirty(Lsn(30));
+        frame.set_dirty(|| Lsn(30));
         frame.end_flush();
         assert_eq!(frame.recovery_lsn(), Some(Lsn(30)));
     }

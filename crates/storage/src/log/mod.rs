@@ -250,9 +250,13 @@ impl Log {
 
     // ---- appending ----------------------------------------------------------------------------------------------
 
-    /// Whether a writer may begin to change pages (invariant 2). Two loads.
+    /// Whether a writer may begin to change pages (invariant 2). Two loads, as long as there is room for a whole buffer.
     pub fn may_admit(&self) -> bool {
-        self.age() < self.capacity / 8 * 7
+        let (limit, checkpoint) = (self.capacity / 8 * 7, self.checkpoint().0);
+        // The log's end moves with each change, from core to core. It is asked only where the end of the buffer, which those
+        // already in do not fill beyond before it has been written, would be too far.
+        let buffer_end = self.buffer.consumed().0 + self.buffer.len() as u64;
+        buffer_end.saturating_sub(checkpoint) < limit || self.age() < limit
     }
 
     /// Appends a record and returns its end. `stamp` runs between reservation and publication with the record's
