@@ -21,8 +21,9 @@ use crate::clock::Clock;
 /// Kinds of commands that are counted apart: the command bytes of the protocol.
 pub const COMMANDS: usize = 32;
 
-/// What one thread counts. Only that thread writes.
+/// What one thread counts. Only that thread writes, and not beside another's.
 #[derive(Debug, Default)]
+#[repr(align(128))]
 pub struct ThreadCounters {
     bytes_received: AtomicU64,
     bytes_sent: AtomicU64,

@@ -82,9 +82,10 @@ pub struct Scheduler<S: 'static> {
     core: Arc<Core<S>>,
 }
 
-/// What all threads share.
+/// What all threads share, and read in each turn. (Aligned as what is padded in it: not beside the count of those who hold it, which
+/// changes with each task that is told something from outside.)
 pub(crate) struct Core<S: 'static> {
-    pub(crate) workers: Vec<CachePadded<Arc<Worker<S>>>>,
+    pub(crate) workers: Vec<Arc<Worker<S>>>,
     pub(crate) threads: Threads,
     pub(crate) monitor: Monitor,
     pub(crate) placement: Placement,
@@ -93,7 +94,7 @@ pub(crate) struct Core<S: 'static> {
     pub(crate) make_scratch: ScratchMaker<S>,
     pub(crate) after_round: AfterRound,
     /// How many workers have nothing to do: they sleep in their epoll set, or are about to.
-    pub(crate) idle: AtomicUsize,
+    pub(crate) idle: CachePadded<AtomicUsize>,
     pub(crate) stopping: AtomicBool,
 }
 
@@ -125,7 +126,7 @@ impl<S: 'static> Scheduler<S> {
     ) -> std::io::Result<Scheduler<S>> {
         let workers = workers.max(1);
         let made: std::io::Result<Vec<_>> =
-            (0..workers).map(|index| Ok(CachePadded::new(Arc::new(Worker::new(index, counters.join())?)))).collect();
+            (0..workers).map(|index| Ok(Arc::new(Worker::new(index, counters.join())?))).collect();
         let core = Arc::new(Core {
             workers: made?,
             threads: Threads::new(workers, workers + tasks + 1),
@@ -135,13 +136,13 @@ impl<S: 'static> Scheduler<S> {
             counters,
             make_scratch,
             after_round,
-            idle: AtomicUsize::new(0),
+            idle: CachePadded::default(),
             stopping: AtomicBool::new(false),
         });
         let scheduler = Scheduler { core: core.clone() };
         Monitor::start(&core)?;
         for worker in &core.workers {
-            threads::hand_over(&core, (**worker).clone());
+            threads::hand_over(&core, worker.clone());
         }
         if core.threads.count() < workers {
             scheduler.stop(Duration::from_secs(1));

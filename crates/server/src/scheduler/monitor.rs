@@ -150,7 +150,7 @@ fn watch<S: 'static>(core: &Arc<Core<S>>) {
             let claim = worker.claim();
             let holder = worker.holder();
             if claim == *seen && claim != TAKEN && core.placement.release(holder, || worker.take(claim)) {
-                hand_over(core, (**worker).clone());
+                hand_over(core, worker.clone());
             }
             if worker.queued() > 0 {
                 core.wake_one();

@@ -225,8 +225,8 @@ impl<S: 'static> Core<S> {
 
     fn has_room(&self, own: usize, near: usize) -> bool {
         let count = |worker: usize| self.workers[worker].task_count();
-        let all = (0..self.workers.len()).map(count).sum();
-        count(near) <= count(own) && count(near) < self.placement.most(all)
+        let all = || (0..self.workers.len()).map(count).sum();
+        count(near) <= count(own) && count(near) < self.placement.most(all())
     }
 }
 

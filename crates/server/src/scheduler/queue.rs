@@ -9,8 +9,8 @@
 //! meet at the same rows, and less of what they have begun has left the caches when they go on
 //! (docs/decisions/2026-11-25-urgent-tasks.md).
 //!
-//! Its length is beside it, to be looked at without the lock: workers that have nothing to do look at all queues, again and
-//! again, and are not to take their memory from those who work.
+//! Its length is beside it, to be looked at without the lock: workers that have nothing to do look at the others' queues, and are
+//! not to take their locks from those who work.
 //!
 //! # Invariants
 //! 1. The length is what the queue has, or, where tasks have gone, had a moment ago. Who has pushed, and then looks at another

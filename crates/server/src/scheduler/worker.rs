@@ -30,6 +30,7 @@ use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, AtomicUsize, Ordering}
 use std::sync::{Arc, Weak};
 use std::time::Instant;
 
+use crossbeam_utils::CachePadded;
 use parking_lot::Mutex;
 use rustix::event::epoll;
 use rustix::event::{EventfdFlags, Timespec, eventfd};
@@ -61,15 +62,17 @@ const WAKE: u64 = 0;
 
 pub(crate) type TaskRef<S> = Arc<dyn Task<S>>;
 
-/// An epoll set and a run queue.
+/// An epoll set and a run queue. The thread that has it writes in each turn: what others look at or write has lines of its own, and
+/// so has the whole (it is aligned as what is padded), beside other workers and the count of those who hold it.
 pub struct Worker<S: 'static> {
     pub(crate) index: usize,
     epoll: OwnedFd,
     wake: OwnedFd,
-    asleep: AtomicBool,
-    queue: RunQueue<S>,
+    asleep: CachePadded<AtomicBool>,
+    queue: CachePadded<RunQueue<S>>,
     tasks: Mutex<Slab<TaskRef<S>>>,
-    task_count: AtomicUsize,
+    /// Changes when a task comes or goes; all workers look where there is room.
+    task_count: CachePadded<AtomicUsize>,
     claim: AtomicU64,
     /// The thread that holds it.
     holder: AtomicI32,
@@ -123,10 +126,10 @@ impl<S: 'static> Worker<S> {
             index,
             epoll,
             wake,
-            asleep: AtomicBool::new(false),
-            queue: RunQueue::new(),
+            asleep: CachePadded::default(),
+            queue: CachePadded::new(RunQueue::new()),
             tasks: Mutex::new(Slab::default()),
-            task_count: AtomicUsize::new(0),
+            task_count: CachePadded::default(),
             claim: AtomicU64::new(0),
             holder: AtomicI32::new(0),
             turns: AtomicU64::new(0),
@@ -198,10 +201,16 @@ impl<S: 'static> Worker<S> {
         let _ = rustix::io::write(&self.wake, &1u64.to_ne_bytes());
     }
 
+    /// Whether it sleeps, and is to be woken by who asks: it does not count as asleep any more.
+    fn rouse(&self) -> bool {
+        // (A load, as long as it is awake: its line stays where it is.)
+        self.asleep.load(Ordering::SeqCst) && self.asleep.swap(false, Ordering::SeqCst)
+    }
+
     /// Puts a task at the end of the queue, and sees to it that somebody runs it.
     pub(crate) fn push(&self, core: &Core<S>, task: TaskRef<S>) {
         let queued = self.queue.push(task);
-        if self.asleep.swap(false, Ordering::SeqCst) {
+        if self.rouse() {
             self.wake();
         } else if queued > 1 {
             core.wake_one();
@@ -326,9 +335,14 @@ impl<S: 'static> Worker<S> {
 
     /// Looks for something to do, for a moment that began then, and lets others run meanwhile; whether there is something.
     fn look(&self, core: &Core<S>, events: &mut Vec<epoll::Event>, begin: Instant) -> bool {
+        let count = core.workers.len();
+        let mut step = 0;
         loop {
             rustix::thread::sched_yield();
-            if self.queued() > 0 || self.take_events(core, events, false) || self.steal(core) {
+            // One of the others each time: each look takes a line from who works with it, and there may be many who look.
+            step = step % (count - 1).max(1) + 1;
+            let other = &core.workers[(self.index + step) % count];
+            if self.queued() > 0 || self.take_events(core, events, false) || self.steal_from(other) {
                 return true;
             }
             if begin.elapsed() >= LOOK {
@@ -381,20 +395,24 @@ impl<S: 'static> Worker<S> {
         true
     }
 
-    /// Takes half of what another worker has queued; whether there was something.
+    /// Takes half of what one of the others has queued; whether there was something.
     fn steal(&self, core: &Core<S>) -> bool {
         let count = core.workers.len();
-        for step in 1..count {
-            let other = &core.workers[(self.index + step) % count];
-            // One alone is left to a worker that is between two turns: it is about to run it.
-            let stolen = other.queue.try_take_half(if other.claim() == 0 { 2 } else { 1 });
-            if stolen.is_empty() {
-                continue;
-            }
-            self.queue.extend(stolen);
-            return true;
+        (1..count).any(|step| self.steal_from(&core.workers[(self.index + step) % count]))
+    }
+
+    /// Takes half of what that one has queued; whether there was something.
+    fn steal_from(&self, other: &Worker<S>) -> bool {
+        if other.queued() == 0 || other.index == self.index {
+            return false;
         }
-        false
+        // One alone is left to a worker that is between two turns: it is about to run it.
+        let stolen = other.queue.try_take_half(if other.claim() == 0 { 2 } else { 1 });
+        let any = !stolen.is_empty();
+        if any {
+            self.queue.extend(stolen);
+        }
+        any
     }
 }
 
@@ -404,7 +422,7 @@ impl<S: 'static> Core<S> {
         if self.idle.load(Ordering::SeqCst) == 0 {
             return;
         }
-        if let Some(worker) = self.workers.iter().find(|worker| worker.asleep.swap(false, Ordering::SeqCst)) {
+        if let Some(worker) = self.workers.iter().find(|worker| worker.rouse()) {
             worker.wake();
         }
     }
