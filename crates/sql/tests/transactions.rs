@@ -400,3 +400,29 @@ fn a_session_tells_whether_others_may_wait_for_it() {
         assert_eq!(a.holds_locks(), holds_locks, "{text}");
     }
 }
+
+#[test]
+fn how_durable_commits_are_is_heeded_by_sessions_that_are_there_already() {
+    let server = with_tables();
+    let (mut a, mut administrator) = (server.session(), server.session());
+    a.defer_commits();
+    let mut waits_for_the_log = |statements: &str| {
+        run(&mut a, statements);
+        a.take_pending().is_some()
+    };
+    assert!(waits_for_the_log("update t set v = 10 where id = 1"));
+    for (flush, waits) in [(2, false), (0, false), (1, true)] {
+        is(&mut administrator, &format!("set global innodb_flush_log_at_trx_commit = {flush}"), "ok 0");
+        assert_eq!(waits_for_the_log("update t set v = v + 1 where id = 1"), waits, "{flush}, a statement");
+        assert_eq!(
+            waits_for_the_log("begin; update t set v = v + 1 where id = 1; commit"),
+            waits,
+            "{flush}, a transaction"
+        );
+    }
+    // In the middle of a transaction, and by the session itself.
+    assert!(!waits_for_the_log("begin; update t set v = v + 1 where id = 1"));
+    is(&mut administrator, "set global innodb_flush_log_at_trx_commit = 2", "ok 0");
+    assert!(!waits_for_the_log("commit"));
+    assert!(waits_for_the_log("set global innodb_flush_log_at_trx_commit = 1; update t set v = v + 1 where id = 1"));
+}

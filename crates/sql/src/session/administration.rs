@@ -34,11 +34,7 @@ impl Session {
         let interrupts = &facts.interrupts;
         facts.shared.begin_statement(|| interrupts.check().is_err());
         facts.shared.counters.add(Counter::Questions, 1);
-        let globals = self.instance.globals.version();
-        if globals != self.globals_heeded {
-            self.globals_heeded = globals;
-            self.apply_settings();
-        }
+        self.heed_globals();
         let facts = &mut self.facts;
         if !facts.variables.state.in_transaction && self.engine.transaction().is_none() {
             facts.shared.counters.set_transaction_since(facts.statement_time);

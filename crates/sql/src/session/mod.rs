@@ -103,8 +103,8 @@ pub struct Session {
     /// COMMIT RELEASE has been executed.
     is_released: bool,
     named_statements: prepared::NamedStatements,
-    /// Global variables as this session has heeded them last.
-    globals_heeded: u64,
+    /// Which global variables this session has heeded last, by their version.
+    globals_heeded: Option<u64>,
     /// What the client is told of the session's state.
     tracker: tracking::Tracker,
     plans: SessionPlans,
@@ -175,7 +175,7 @@ impl Session {
             xa: None,
             is_released: false,
             named_statements: prepared::NamedStatements::default(),
-            globals_heeded: 0,
+            globals_heeded: None,
             tracker: tracking::Tracker::default(),
             plans: SessionPlans::default(),
             environment: Environment::default(),
@@ -188,7 +188,7 @@ impl Session {
             is_first: true,
             logged: None,
         };
-        session.apply_settings();
+        session.heed_globals();
         Ok(session)
     }
 

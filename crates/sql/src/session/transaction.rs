@@ -9,7 +9,7 @@ use meseta_types::SqlError;
 use super::{Counter, Session};
 use crate::error::{Error, Result};
 use crate::query::text_of;
-use crate::variable::{Isolation, Value, Variable};
+use crate::variable::{Completion, Isolation, Variable};
 
 /// A warning of the storage engine: `HA_ERR_UNSUPPORTED`'s number as MySQL shows it.
 const SNAPSHOT_IGNORED_NUMBER: u16 = 138;
@@ -32,7 +32,17 @@ impl Session {
         self.engine.set_table_wait(std::time::Duration::from_secs(settings.lock_wait_timeout));
         self.engine.set_lock_wait(std::time::Duration::from_secs(settings.innodb_lock_wait_timeout));
         self.engine.set_checks_foreign_keys(settings.foreign_key_checks);
-        let flush = crate::variable::Variable::find("innodb_flush_log_at_trx_commit");
+    }
+
+    /// Has the engine do as global variables say, too, if one has been set since that was last done.
+    pub(super) fn heed_globals(&mut self) {
+        let version = self.instance.globals.version();
+        if self.globals_heeded == Some(version) {
+            return;
+        }
+        self.globals_heeded = Some(version);
+        self.apply_settings();
+        let flush = Variable::find("innodb_flush_log_at_trx_commit");
         let flush = flush.map_or(1, |variable| self.instance.globals.get(variable).as_u64());
         self.engine.set_durability(match flush {
             0 => Durability::Lazy,
@@ -219,14 +229,10 @@ impl Session {
     }
 
     fn end_and_chain(&mut self, commits: bool, chain: Option<bool>, release: Option<bool>) -> Result<()> {
-        let by_default = match Variable::find("completion_type") {
-            Some(variable) => self.facts.variables.value(variable),
-            None => Value::Null,
-        };
-        let (chain, release) = match by_default.as_text() {
-            "CHAIN" => (chain.unwrap_or(release != Some(true)), release.unwrap_or(false)),
-            "RELEASE" => (chain.unwrap_or(false), release.unwrap_or(chain != Some(true))),
-            _ => (chain.unwrap_or(false), release.unwrap_or(false)),
+        let (chain, release) = match self.facts.variables.settings().completion_type {
+            Completion::Chain => (chain.unwrap_or(release != Some(true)), release.unwrap_or(false)),
+            Completion::Release => (chain.unwrap_or(false), release.unwrap_or(chain != Some(true))),
+            Completion::NoChain => (chain.unwrap_or(false), release.unwrap_or(false)),
         };
         self.is_released = release;
         let next = (self.facts.variables.state.next_isolation, self.facts.variables.state.next_read_only);

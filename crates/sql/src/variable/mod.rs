@@ -38,7 +38,7 @@ pub use globals::{GlobalValues, Globals};
 pub use persisted::{Persisted, PersistedValue};
 pub use registry::{Definition, Effect, Guard, Kind, ResultType, Scope, Variable};
 pub use session::{ReadScope, SessionState, SessionVariables};
-pub use settings::{Isolation, Settings, TransactionTracking};
+pub use settings::{Completion, Isolation, Settings, TransactionTracking};
 pub use show::{like, show_status, show_variables};
 pub use sql_mode::SqlModes;
 pub use status::{NoStatus, StatusProvider, status_names};

@@ -82,6 +82,28 @@ impl TransactionTracking {
     }
 }
 
+/// `completion_type`: what COMMIT and ROLLBACK do besides, unless they say.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Completion {
+    /// NO_CHAIN: nothing.
+    #[default]
+    NoChain,
+    /// CHAIN: another transaction begins.
+    Chain,
+    /// RELEASE: the client is sent away.
+    Release,
+}
+
+impl Completion {
+    fn of_name(name: &str) -> Completion {
+        match name {
+            "CHAIN" => Completion::Chain,
+            "RELEASE" => Completion::Release,
+            _ => Completion::NoChain,
+        }
+    }
+}
+
 /// Declares the fields that are numbers, and how they are read.
 macro_rules! settings {
     ($($(#[$doc:meta])* $name:ident: $kind:tt),* $(,)?) => {
@@ -105,6 +127,7 @@ macro_rules! settings {
             pub transaction_isolation: Isolation,
             pub block_encryption_mode: std::sync::Arc<str>,
             pub session_track_transaction_info: TransactionTracking,
+            pub completion_type: Completion,
             $(pub $name: settings!(@type $kind),)*
         }
 
@@ -125,6 +148,7 @@ macro_rules! settings {
                     transaction_isolation: Isolation::default(),
                     block_encryption_mode: "aes-128-ecb".into(),
                     session_track_transaction_info: TransactionTracking::default(),
+                    completion_type: Completion::default(),
                     $($name: Default::default(),)*
                 }
             }
@@ -153,6 +177,7 @@ macro_rules! settings {
                     "session_track_transaction_info" => {
                         self.session_track_transaction_info = TransactionTracking::of_name(text);
                     }
+                    "completion_type" => self.completion_type = Completion::of_name(text),
                     $(stringify!($name) => self.$name = settings!(@read $kind value),)*
                     _ => {}
                 }
