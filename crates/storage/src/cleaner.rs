@@ -72,6 +72,8 @@ const CHECKPOINT_SHARE: u64 = 32;
 
 /// Ages of dirty pages are told apart by so many steps, up to half the log.
 const AGES: usize = 64;
+/// Dirty pages are looked through when the log has moved by such a part of half of it: several times a step of age.
+const LOOKS: u64 = 4 * AGES as u64;
 /// Below this share of them a page is young: it is changed again before long.
 const YOUNG: usize = 8;
 
@@ -113,12 +115,16 @@ struct Work {
     /// Buffers that no batch uses.
     spare: Vec<AlignedBuffer>,
     last_checkpoint: Instant,
-    /// The log's end when the last round looked; unchanged means idle.
+    /// The log's end in the last round; unchanged means idle.
     last_end: Lsn,
+    /// What it was when dirty pages were last looked through; `None`: some of those that were found due are still to be written.
+    looked_at: Option<Lsn>,
     /// How old dirty pages were then.
     ages: Ages,
     /// Pages to be written for the log to have moved so far; below zero if neighbours went ahead.
     owed: f64,
+    /// The log's end when it was last asked where a checkpoint could be.
+    sought_at: Lsn,
 }
 
 /// How many dirty pages there are, by their age: how much the log has moved since their recovery LSN.
@@ -204,8 +210,10 @@ impl Cleaner {
             spare: Vec::new(),
             last_checkpoint: Instant::now(),
             last_end: Lsn::ZERO,
+            looked_at: None,
             ages: Ages::new(log.capacity() / 2),
             owed: 0.0,
+            sought_at: Lsn::ZERO,
         };
         Self {
             pool,
@@ -302,6 +310,7 @@ impl Cleaner {
         if !pages.is_empty() {
             // Who waits for memory waits no longer than for the batches that are on their way.
             busy = more | !self.flush(&mut work, &pages, || !self.memory_wanted.load(Ordering::Acquire))?;
+            work.looked_at = work.looked_at.filter(|_| !busy);
         } else if work.last_end == end && !self.recovering.load(Ordering::Acquire) {
             let (mut idle, _) = self.dirty_since(end, 0);
             idle.sort_unstable();
@@ -318,11 +327,19 @@ impl Cleaner {
         Ok(busy || pressed || self.memory_wanted.load(Ordering::Acquire))
     }
 
-    /// Pages that are due, or owed, at most so many, with their neighbours; and whether there are more.
+    /// Pages that are due, or owed, at most so many, with their neighbours; and whether there are more. None, without a look at
+    /// all that is in memory, as long as hardly any can have come to be due: a round may be for memory, and there are thousands a
+    /// second where most of the data is on disk.
     fn old_pages(&self, work: &mut Work, end: Lsn, most: usize) -> (Vec<PageNo>, bool) {
         let half = self.log.capacity() / 2;
         let moved = if work.last_end == Lsn::ZERO { 0 } else { end.0 - work.last_end.0 };
         work.owed = (work.owed + work.ages.pace() * moved as f64).min(work.ages.total() as f64);
+        // (While the log is redone, pages come to be due and it does not move.)
+        let as_before = work.looked_at.is_some_and(|at| end.0 - at.0 < half / LOOKS);
+        if as_before && self.log.may_admit() && !self.recovering.load(Ordering::Acquire) {
+            return (Vec::new(), false);
+        }
+        work.looked_at = Some(end);
         let age = work.ages.of_oldest(work.owed as usize).clamp(half / YOUNG as u64, half);
         let (mut old, ages) = self.dirty_since(end, age);
         work.ages = ages;
@@ -385,10 +402,16 @@ impl Cleaner {
         if self.recovering.load(Ordering::Acquire) {
             return Ok(());
         }
+        let (end, share) = (self.log.reserved(), self.log.capacity() / CHECKPOINT_SHARE);
+        let at_once = pressed || work.last_checkpoint.elapsed() >= CHECKPOINT_INTERVAL;
+        // (To know what it would gain is a look at all that is in memory.)
+        if !at_once && end.0 - work.sought_at.0 < share {
+            return Ok(());
+        }
+        work.sought_at = end;
         let oldest = self.oldest_recovery_lsn();
         let gain = oldest.0.saturating_sub(self.log.checkpoint().0);
-        let late = work.last_checkpoint.elapsed() >= CHECKPOINT_INTERVAL;
-        if gain == 0 || !(pressed || late || gain >= self.log.capacity() / CHECKPOINT_SHARE) {
+        if gain == 0 || !(at_once || gain >= share) {
             return Ok(());
         }
         self.write_checkpoint(work, oldest, false)
