@@ -72,8 +72,9 @@ const CHECKPOINT_SHARE: u64 = 32;
 
 /// Ages of dirty pages are told apart by so many steps, up to half the log.
 const AGES: usize = 64;
-/// Dirty pages are looked through when the log has moved by such a part of half of it: several times a step of age.
-const LOOKS: u64 = 4 * AGES as u64;
+/// Dirty pages are looked through when the log has moved by such a part of half of it: many times a step of age, so that an even
+/// pace stays one.
+const LOOKS: u64 = 16 * AGES as u64;
 /// Below this share of them a page is young: it is changed again before long.
 const YOUNG: usize = 8;
 
