@@ -251,7 +251,10 @@ impl Twin {
     fn ends_walk(&self, step: &Step) -> bool {
         match step {
             Step::Seek(_) | Step::Reopen(_) => true,
-            Step::DropTree => self.walk.as_ref().is_some_and(|walk| walk.tree == self.trees[self.turn].0),
+            // (The last tree is not dropped.)
+            Step::DropTree if self.trees.len() > 1 => {
+                self.walk.as_ref().is_some_and(|walk| walk.tree == self.trees[self.turn].0)
+            }
             _ => false,
         }
     }
@@ -476,7 +479,6 @@ impl Twin {
 impl Walk {
     /// One step, with what must hold although the tree has changed meanwhile: order, and no untouched key missed.
     fn step(&self, cursor: &mut Cursor<'_>, model: &Model, forward: bool) {
-        let Self { touched, .. } = self;
         if !cursor.is_on_entry() {
             assert_eq!(advance(cursor, forward), None, "a cursor on no entry stays there");
             return;
@@ -486,7 +488,7 @@ impl Walk {
         let mut at = from.clone();
         // The first neighbour that was there all the time must not be passed over.
         while let Some(next) = neighbour(model, &at, forward) {
-            if !touched.contains(&next) {
+            if !self.touched.contains(&next) {
                 let reached = to.as_ref().is_some_and(|to| if forward { *to <= next } else { *to >= next });
                 assert!(reached, "from {from:02x?} the cursor went to {to:02x?}, past {next:02x?}");
                 break;
@@ -495,7 +497,7 @@ impl Walk {
         }
         if let Some(to) = to {
             assert!(if forward { to > from } else { to < from }, "from {from:02x?} back to {to:02x?}");
-            if !touched.contains(&to) {
+            if !self.touched.contains(&to) {
                 assert_eq!(Some(cursor.value()), model.get(&to).map(Vec::as_slice), "the value of {to:02x?}");
             }
         }
