@@ -188,6 +188,7 @@ impl Session {
             is_first: true,
             logged: None,
         };
+        session.apply_settings();
         session.heed_globals();
         Ok(session)
     }

@@ -34,14 +34,13 @@ impl Session {
         self.engine.set_checks_foreign_keys(settings.foreign_key_checks);
     }
 
-    /// Has the engine do as global variables say, too, if one has been set since that was last done.
+    /// Has the engine do as global variables say, if one has been set since that was last done.
     pub(super) fn heed_globals(&mut self) {
         let version = self.instance.globals.version();
         if self.globals_heeded == Some(version) {
             return;
         }
         self.globals_heeded = Some(version);
-        self.apply_settings();
         let flush = Variable::find("innodb_flush_log_at_trx_commit");
         let flush = flush.map_or(1, |variable| self.instance.globals.get(variable).as_u64());
         self.engine.set_durability(match flush {
