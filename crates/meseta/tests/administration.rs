@@ -209,6 +209,8 @@ fn status_counts_how_queries_read() {
         ("select v from t limit 2", "Handler_read_first=1 Handler_read_key=1 Handler_read_rnd_next=2 Select_scan=1"),
         ("select v from t where id in (1, 3)", "Handler_read_key=2 Select_range=1"),
         ("update t set v = v + 1 where id = 1", "Handler_read_key=1"),
+        ("update t set v = v + 1 where id = 99", "Handler_read_key=1"),
+        ("delete from u where id = 99", "Handler_read_key=1"),
         ("delete from u where v = 99", "Handler_read_first=1 Handler_read_key=1 Handler_read_rnd_next=4"),
     ] {
         client.query("flush status");

@@ -300,6 +300,13 @@ fn a_row_named_by_its_key_is_locked_whatever_becomes_of_it() {
         is(&mut a, statement, "ok 0");
         is(&mut b, gaps, "[lock_mode]; X,GAP");
         is(&mut a, "rollback", "ok 0");
+        // Nor is it free before the transaction ends where that was not begun by a statement of its own.
+        is(&mut a, "set autocommit = 0", "ok 0");
+        is(&mut a, statement, "ok 0");
+        is(&mut b, gaps, "[lock_mode]; X,GAP");
+        is(&mut a, "set autocommit = 1", "ok 0");
+        is(&mut a, statement, "ok 0");
+        is(&mut b, gaps, "[lock_mode]");
     }
     is(&mut a, "update t set v = 9 where id = null; delete from t where id = null", "ok 0; ok 0");
 }

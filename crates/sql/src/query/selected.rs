@@ -184,8 +184,9 @@ pub enum Shown {
 }
 
 /// Changes the one row that WHERE names by its primary key, and by nothing else. It is not locked first: its change does that,
-/// and so the lock table, which all share, is spared. False if there is no such row, or none any more: then nothing was done,
-/// and [`rows_to_change`] is to find and lock it, or what is in its place.
+/// and so the lock table, which all share, is spared. Nor is the gap locked where there is no such row, if the transaction ends
+/// with the statement: nobody could be kept out of it. True if that was all. Otherwise nothing was done, and [`rows_to_change`]
+/// is to find and lock the row, or what is in its place.
 ///
 /// On entry: what `change` evaluates is repeatable. So the statement may wait for the row without its thread: then this fails
 /// ([`Error::suspended`]), and nothing was done.
@@ -227,17 +228,19 @@ fn change_found(
         .engine
         .find_row_into(&handle, &mut found, Mode::Exclusive, is_repeatable)
         .map_err(Error::from_engine)?;
-    let is_done = is_there
-        && match change(running, &handle, &found)? {
+    let is_done = match is_there {
+        false => running.inside.ends_transaction,
+        true => match change(running, &handle, &found)? {
             Shown::Changed => true,
             Shown::Kept => {
                 running.inside.engine.lock_found(&handle, &found, Mode::Exclusive).map_err(Error::from_engine)?
             }
             Shown::Stale => false,
-        };
+        },
+    };
     if is_done {
         running.inside.facts.count(Counter::HandlerReadKey, 1);
-        running.inside.facts.count(Counter::InnodbRowsRead, 1);
+        running.inside.facts.count(Counter::InnodbRowsRead, u64::from(is_there));
     }
     spare.payload = found.value;
     Ok(is_done)
