@@ -122,7 +122,11 @@ impl<'w> BinaryRow<'w> {
     #[inline]
     pub fn new(writer: &'w mut PacketWriter, columns: usize) -> BinaryRow<'w> {
         let to = writer.begin();
-        to.resize(to.len() + 1 + (columns + 2).div_ceil(8), 0);
+        match 1 + (columns + 2).div_ceil(8) {
+            // (Of most rows; a length that is known is stored, others are a call.)
+            2 => to.extend_from_slice(&[0; 2]),
+            len => to.resize(to.len() + len, 0),
+        }
         BinaryRow { writer, columns, column: 0 }
     }
 
