@@ -236,6 +236,76 @@ fn an_old_snapshot_sees_whose_a_unique_value_was() {
     assert_sound(&engine);
 }
 
+/// All rows in the order of the primary key, read in batches: what is behind the key.
+fn rows_in_batches(session: &mut Session, table: TableId) -> Vec<String> {
+    let table = session.use_table(table, TableMode::Read).unwrap().unwrap();
+    let columns = [1, 2];
+    let cursor = RowCursor::consistent(&table, 0, KeyRange::ALL, Direction::Ascending, columns.into_iter());
+    let mut cursor = cursor.without_keys(columns.into_iter());
+    assert!(cursor.has_batches());
+    let mut rows = Vec::new();
+    while let Some(batch) = cursor.next_batch(session).unwrap() {
+        for row in batch {
+            let mut shown = [const { String::new() }; 2];
+            row.visit_columns(&columns, |column, value| {
+                shown[column - 1] = match value {
+                    Value::Signed(number) => number.to_string(),
+                    Value::Bytes(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+                    other => format!("{other:?}"),
+                }
+            })
+            .unwrap();
+            rows.push(shown.join(" "));
+        }
+    }
+    rows
+}
+
+/// Rows of several ages, tombstones and rows of others among them, long ones too: a snapshot sees in batches what it sees row by
+/// row.
+#[test]
+fn batches_show_what_is_seen_row_by_row() {
+    let (engine, mut writer) = engine(&SimDisk::new(1));
+    let columns =
+        vec![column("id", INT), column("u", INT), column("s", Column::new(ColumnType::Variable { max_len: 9_000 }))];
+    let t = writer.create_table(TableDefinition::new("d", "t", columns).with_primary_key(&[0])).unwrap();
+    let text = |id: i64, len: usize| format!("{id}-").repeat(len / 4).into_bytes();
+    for id in 0..600 {
+        let len = if id % 97 == 0 { 9_000 } else { 100 };
+        inserts(&mut writer, t, &[number(id), number(id), Value::Bytes(&text(id, len))]);
+    }
+    writer.commit().unwrap();
+    let mut old = engine.session().unwrap();
+    assert_eq!(rows(&mut old, t).len(), 600);
+    // Committed after the old snapshot; then what is not committed.
+    for (from, commits) in [(3, true), (8, false)] {
+        for id in (from..600).step_by(11) {
+            let changed = update(&mut writer, t, id, &[number(id), number(-id), Value::Bytes(&text(-id, 50))]);
+            assert_eq!(changed.unwrap(), RowChange::Done);
+            // Of tombstones there are several side by side.
+            (id + 1..id + 4).for_each(|id| delete(&mut writer, t, id).unwrap());
+            inserts(&mut writer, t, &[number(1_000 * from + id), number(id), Value::Bytes(b"new")]);
+        }
+        if commits {
+            writer.commit().unwrap();
+        }
+    }
+    let (mut new, mut dirty) = (engine.session().unwrap(), engine.session().unwrap());
+    dirty.set_isolation(Isolation::ReadUncommitted);
+    let mut seen = Vec::new();
+    for session in [&mut old, &mut new, &mut writer, &mut dirty] {
+        let by_row: Vec<String> =
+            rows(session, t).iter().map(|row| row.split_once(' ').unwrap().1.to_owned()).collect();
+        assert_eq!(rows_in_batches(session, t), by_row);
+        seen.push(by_row.len());
+    }
+    assert!(seen[0] == 600 && seen[1] < 600 && seen[2] < seen[1] && seen[3] == seen[2], "{seen:?}");
+    for mut session in [old, new, writer, dirty] {
+        session.commit().unwrap();
+    }
+    assert_sound(&engine);
+}
+
 /// The row has moved to another place in the index since the snapshot, and this transaction has changed it there: it sees
 /// its own version of the row, and through the index too, once, where the row is now.
 #[test]

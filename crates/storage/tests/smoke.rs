@@ -122,6 +122,55 @@ fn a_cursor_without_keys_comes_by_the_same_values() {
     store.close().unwrap();
 }
 
+/// Read from what has been copied, skipped in part, stepped on: all entries in order, both ways, through leaves and long values,
+/// while others change the leaf.
+#[test]
+fn what_a_cursor_has_copied_is_what_it_comes_to() {
+    const COUNT: u32 = 2_000;
+    let directory = tempfile::tempdir().unwrap();
+    let options = StoreOptions { log_bytes: 64 << 20, ..StoreOptions::default() };
+    let store = Store::open(directory.path(), options).unwrap();
+    let tree = store.create_tree().unwrap();
+    let value = |number: u32| vec![number as u8; if number.is_multiple_of(50) { 20_000 } else { 100 }];
+    for number in (0..COUNT).map(|step| step * 7 % COUNT) {
+        tree.insert(&number.to_be_bytes(), &value(number)).unwrap();
+    }
+    for forward in [true, false] {
+        let number_at = |place: u32| if forward { place } else { COUNT - 1 - place };
+        let mut cursor = tree.cursor();
+        let mut on = if forward { cursor.seek_first() } else { cursor.seek_last() }.unwrap();
+        let (mut place, mut longest) = (0, 0);
+        while on {
+            assert_eq!(cursor.value(), value(number_at(place)));
+            let mut copied = cursor.copied();
+            let mut len = 1;
+            while let Some(found) = copied.value(len) {
+                assert_eq!(found, value(number_at(place + len as u32)));
+                copied.prefetch();
+                len += 1;
+            }
+            longest = longest.max(len);
+            // All of them, or some.
+            let steps = (len - 1).min(place as usize % 40);
+            cursor.skip(steps);
+            place += steps as u32;
+            assert_eq!(
+                (cursor.key(), cursor.value()),
+                (&number_at(place).to_be_bytes()[..], &*value(number_at(place)))
+            );
+            if place % 10 == 5 {
+                // Shifts what is behind it in its leaf.
+                tree.put(&number_at(place - 1).to_be_bytes(), &value(number_at(place - 1))[1..]).unwrap();
+                tree.put(&number_at(place - 1).to_be_bytes(), &value(number_at(place - 1))).unwrap();
+            }
+            place += 1;
+            on = if forward { cursor.next() } else { cursor.prev() }.unwrap();
+        }
+        assert_eq!((place, longest > 10), (COUNT, true));
+    }
+    store.close().unwrap();
+}
+
 /// Commit level 2: survives a crash of the process, with nothing written and nothing synced. The store is given up
 /// without a turn of the log's writer, as a killed process would leave it: the log is in the shared buffer alone.
 #[test]

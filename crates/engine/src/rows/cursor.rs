@@ -5,6 +5,9 @@
 //!                                                                              no: the row, by its key
 //! ```
 //!
+//! Where the row's own entries tell all from behind their keys, rows come in batches: those that lie copied side by side, and
+//! are seen as they are. What takes a moment for each row is then done once for some dozens ([`RowCursor::next_batch`]).
+//!
 //! # Invariants
 //! 1. What a consistent read shows of an entry and of its row is of one version: they were changed together. Where a
 //!    transaction has changed a row that was newer than its snapshot, it sees its own version of the row, and of the entries
@@ -12,10 +15,12 @@
 //! 2. A locking read locks the entry, then the row; both are then what they are until the transaction ends.
 //!
 //! # What it costs
-//! A consistent read of an entry costs its copy out of the leaf; the row besides, a descent.
+//! A consistent read of an entry costs its copy out of the leaf; the row besides, a descent. In a batch there is besides the copy
+//! only the look at the header.
 
 use meseta_storage::Cursor;
 
+use super::batch::{Behind, RowBatch};
 use crate::change::Writer;
 use crate::error::{EngineError, Result};
 use crate::ids::TransactionId;
@@ -113,6 +118,8 @@ struct Consistent<'t> {
     direction: Direction,
     is_started: bool,
     older: Older,
+    /// What was shown together with the entry the cursor is on.
+    behind: Behind,
 }
 
 /// The version that is seen of an entry whose newest is not. Its memory is kept from one to the next.
@@ -161,8 +168,14 @@ impl<'t> RowCursor<'t> {
         let fetches = !index.layout.is_clustered && !index.layout.covers(columns);
         let end = if direction == Direction::Ascending { range.to.take() } else { None };
         let cursor = index.index.tree.cursor().before(end);
-        let source =
-            Source::Consistent(Consistent { cursor, range, direction, is_started: false, older: Older::default() });
+        let source = Source::Consistent(Consistent {
+            cursor,
+            range,
+            direction,
+            is_started: false,
+            older: Older::default(),
+            behind: Behind::default(),
+        });
         Self { table, index, source, fetches, row: FoundRow::default() }
     }
 
@@ -200,6 +213,28 @@ impl<'t> RowCursor<'t> {
             }
             Source::Locking(cursor) => next_locking(self.table, self.index, cursor, &mut self.row, session),
         }
+    }
+
+    /// Whether rows come in batches ([`RowCursor::next_batch`]): no key is asked for, and no other entry.
+    pub fn has_batches(&self) -> bool {
+        matches!(&self.source, Source::Consistent(read) if !self.fetches && !read.cursor.has_keys())
+    }
+
+    /// The next rows: one that the cursor goes to, and of those that have been copied with it as many as are there to be read. `None`
+    /// if there are no more. On entry: [`RowCursor::has_batches`].
+    pub fn next_batch(&mut self, session: &mut Session) -> Result<Option<RowBatch<'_>>> {
+        debug_assert!(self.has_batches());
+        if let Source::Consistent(read) = &mut self.source {
+            let passed = std::mem::take(&mut read.behind);
+            read.cursor.skip(passed.entries);
+        }
+        if !self.next(session)? {
+            return Ok(None);
+        }
+        let Source::Consistent(read) = &mut self.source else { return Ok(None) };
+        let snapshot = session.snapshot();
+        read.behind = Behind::look(read.cursor.copied(), &session.core.time, &snapshot);
+        Ok(Some(RowBatch::new(self.index, read.payload(), read.cursor.copied(), read.behind)))
     }
 
     /// Gives the row's lock back, if it was taken for this read: it did not match (READ COMMITTED). In an index that is

@@ -3,12 +3,14 @@
 //! Above: statements. Below: `table`, which knows how a row's entries look; `change`, `locking` and `read`, which know
 //! entries and nothing of columns.
 
+mod batch;
 mod check;
 mod cursor;
 mod foreign_key;
 mod run;
 mod write;
 
+pub use batch::{RowBatch, StoredRow};
 pub use check::{TableProblem, TableReport};
 pub use cursor::{FoundRow, RowCursor};
 pub(crate) use foreign_key::Cascade;

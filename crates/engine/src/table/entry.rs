@@ -331,7 +331,7 @@ impl EntryLayout {
         out.resize(self.is_told.len(), Value::Null);
         let split = self.split(key, payload)?;
         self.visit_key(&split, buffers, |_| true, |column, value| out[column] = value)?;
-        self.visit_stored(&split, &self.stored_columns, |column, value| out[column] = value).map(drop)
+        self.visit_stored(split.stored, &self.stored_columns, |column, value| out[column] = value).map(drop)
     }
 
     /// As [`EntryLayout::read`], of these columns; others are NULL.
@@ -360,7 +360,7 @@ impl EntryLayout {
         mut visit: impl FnMut(usize, Value<'e>),
     ) -> Result<(), Corrupt> {
         let split = self.split(key, payload)?;
-        if self.visit_stored(&split, columns, &mut visit)? {
+        if self.visit_stored(split.stored, columns, &mut visit)? {
             return Ok(());
         }
         self.visit_key(&split, buffers, |column| columns.contains(&column), visit)
@@ -393,15 +393,16 @@ impl EntryLayout {
         visit_parts(&self.primary_parts, KeyReader::new(split.primary_key, primary_buffer))
     }
 
-    /// Shows those of these columns that are stored behind the key: whether all are.
+    /// Shows those of these columns that are stored behind the key: whether all are. `stored` is what is there; of the rows
+    /// themselves, the payload.
     #[inline(always)]
-    fn visit_stored<'e>(
+    pub(crate) fn visit_stored<'e>(
         &'e self,
-        split: &Split<'e>,
+        stored: &'e [u8],
         columns: &[u16],
         mut visit: impl FnMut(usize, Value<'e>),
     ) -> Result<bool, Corrupt> {
-        let (stored, mut are_all) = (RowRef::new(&self.stored, split.stored)?, true);
+        let (stored, mut are_all) = (RowRef::new(&self.stored, stored)?, true);
         for &column in columns {
             let column = usize::from(column);
             let at = self.stored_at[column];

@@ -582,13 +582,17 @@ fn bounds_rows(
             }
             bounds => {
                 let Some(cursor) = cursor_of(table, handle, bounds, locking, implied) else { continue };
-                cursor_rows(source, table, cursor, implied, outer, row, running, spare, |running, found, row| {
-                    // What is to be changed is kept while it is shown.
-                    if let Some(kept) = source.keeps_row {
-                        running.inside.found[kept] = Some(found.clone());
-                    }
-                    sink(running, row)
-                })?
+                if cursor.has_batches() && source.keeps_row.is_none() {
+                    batch_rows(source, table, cursor, implied, outer, row, running, spare, sink)?
+                } else {
+                    cursor_rows(source, table, cursor, implied, outer, row, running, spare, |running, found, row| {
+                        // What is to be changed is kept while it is shown.
+                        if let Some(kept) = source.keeps_row {
+                            running.inside.found[kept] = Some(found.clone());
+                        }
+                        sink(running, row)
+                    })?
+                }
             }
         };
         if flow.is_break() {
@@ -760,6 +764,53 @@ fn cursor_rows(
     }
     read.has_ended = !table.access.is_point;
     Ok(MORE)
+}
+
+/// As [`cursor_rows`], where the cursor has batches: their rows are there side by side, and are shown in the same slots, one
+/// after the other.
+#[allow(clippy::too_many_arguments)]
+fn batch_rows(
+    source: &Source,
+    table: &TableSource,
+    mut cursor: RowCursor<'_>,
+    implied: ConditionSet,
+    outer: Outer<'_>,
+    row: &[Datum<'_>],
+    running: &mut Running<'_>,
+    spare: &mut Memory,
+    sink: &mut Sink<'_>,
+) -> Result<Flow> {
+    let mut read = ReadRows::new(&table.access, running);
+    let columns = table.columns_where(implied);
+    let asks = !implied.has_first(source.conditions.len());
+    let mut flow = MORE;
+    while flow.is_continue()
+        && let Some(batch) = cursor.next_batch(running.inside.engine).map_err(Error::from_engine)?
+    {
+        let mut full = recycle(std::mem::take(&mut spare.row));
+        full.extend_from_slice(row);
+        for stored in batch {
+            if read.rows.is_multiple_of(ROWS_BETWEEN_LOOKS) {
+                running.inside.facts.check_killed()?;
+            }
+            read.rows += 1;
+            let load = load_columns(source, table, running, &mut full);
+            stored.visit_columns(columns, load).map_err(Error::from_engine)?;
+            if asks {
+                spare.arena.reset();
+                if !unknown_hold(implied, &source.conditions, &full, outer, running, &spare.arena)? {
+                    continue;
+                }
+            }
+            flow = sink(running, &full)?;
+            if flow.is_break() {
+                break;
+            }
+        }
+        spare.row = recycle(full);
+    }
+    read.has_ended = flow.is_continue() && !table.access.is_point;
+    Ok(flow)
 }
 
 /// Gets a row as the engine has it, and the slots that conditions name.

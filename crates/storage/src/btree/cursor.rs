@@ -9,6 +9,9 @@
 //! what comes behind it is brought near, a little with each step (`page::node::ahead`). Crossing from leaf
 //! to leaf repeatedly, the cursor has the following leaves read ahead. A cursor that is told where its range ends compares
 //! each leaf with that once, and not each key, and copies nothing beyond.
+//!
+//! Who reads row after row need not step from entry to entry: what has been copied is there to be looked at as a whole
+//! ([`Cursor::copied`]), and the cursor follows when that is done ([`Cursor::skip`]).
 
 use std::cmp::Ordering;
 use std::ops::Range;
@@ -98,6 +101,34 @@ pub struct Cursor<'t> {
     long: Vec<u8>,
     /// The last entry before a step that failed: the next step tries again from there.
     failed_behind: Option<Vec<u8>>,
+}
+
+/// What a cursor has copied, from the entry that it is on: to be read while the cursor stays there.
+#[derive(Clone, Copy)]
+pub struct Copied<'c> {
+    entries: &'c EntryCopies,
+    at: usize,
+    ahead: Ahead,
+}
+
+impl<'c> Copied<'c> {
+    /// The value of the entry that so many steps lead to. `None` if it has not been copied, or is a long one: then the cursor
+    /// has to go there.
+    #[inline(always)]
+    pub fn value(&self, steps: usize) -> Option<&'c [u8]> {
+        let at = self.at + steps;
+        if at >= self.entries.count() {
+            return None;
+        }
+        let (value, is_long) = self.entries.value_at(at);
+        (!is_long).then(|| self.entries.bytes(value))
+    }
+
+    /// Asks for some of what will be copied next: to be called for each entry that is read.
+    #[inline(always)]
+    pub fn prefetch(&mut self) {
+        self.ahead.step();
+    }
 }
 
 /// The size of the batch behind one of this size.
@@ -217,6 +248,22 @@ impl<'t> Cursor<'t> {
     pub fn value(&self) -> &[u8] {
         assert!(self.is_on_entry(), "a cursor on no entry has no value");
         if self.is_long { &self.long } else { self.entries.bytes(self.value.clone()) }
+    }
+
+    /// What has been copied, from the current entry on in the direction of the last step.
+    #[inline]
+    pub fn copied(&self) -> Copied<'_> {
+        Copied { entries: &self.entries, at: self.at, ahead: self.ahead }
+    }
+
+    /// Goes on by so many entries, which have values in what was copied ([`Copied::value`]), and have been read there.
+    pub fn skip(&mut self, steps: usize) {
+        if steps > 0 {
+            self.at += steps;
+            assert!(self.is_on_entry(), "entries that were skipped have been copied");
+            self.ahead.pass(steps);
+            self.look();
+        }
     }
 
     /// Goes to the next entry. False, and on no entry, behind the last one. After an error the cursor is on no entry,

@@ -37,7 +37,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 pub use bulk_load::Loader;
-pub use cursor::Cursor;
+pub use cursor::{Copied, Cursor};
 pub use write::Change;
 use write::Sight;
 

@@ -45,6 +45,13 @@ impl Ahead {
             }
         }
     }
+
+    /// So many steps have been made with a copy of this.
+    pub fn pass(&mut self, steps: usize) {
+        let lines = self.lines.min(self.lines_a_step * steps as u32);
+        self.lines -= lines;
+        self.next += lines as usize * LINE_LEN;
+    }
 }
 
 impl Node<'_> {
@@ -113,6 +120,19 @@ mod tests {
             assert_are_asked(node, entries, &asked(ahead, steps));
         }
         assert!(node.ahead(80..80, 8).is_none());
+    }
+
+    #[test]
+    fn what_was_asked_for_with_a_copy_is_passed() {
+        let image = in_order();
+        let node = Node(PageRef::of(&image));
+        for steps in [0, 1, 7, 40] {
+            let mut ahead = node.ahead(8..40, 8).expect("they lie beside each other");
+            let mut copy = ahead;
+            (0..steps).for_each(|_| copy.step());
+            ahead.pass(steps);
+            assert_eq!((ahead.next, ahead.lines), (copy.next, copy.lines), "{steps} steps");
+        }
     }
 
     #[test]

@@ -1,0 +1,104 @@
+//! A batch: rows of a consistent read that lie copied side by side, and are read without a step for each.
+//!
+//! ```text
+//!   copied   | entry | entry | tombstone | entry | entry, whose newest version is not seen | ...
+//!              the cursor is here                  the next batch begins with it, or with what is seen in its place
+//!              \_____________ a batch ____________/
+//! ```
+//!
+//! Headers are looked at first, all in one go. Then rows are shown, whose values are all there at the same time: so whoever reads
+//! them fills the same places again and again, and nothing is set up for a row.
+//!
+//! # Invariants
+//! 1. A batch has no row whose version had to be looked for, and none that is kept elsewhere, but for its first.
+//! 2. The cursor stays on the first row until the batch is over, and then passes all that was looked at.
+
+use meseta_storage::Copied;
+
+use crate::error::Result;
+use crate::row::{VERSION_HEADER_LEN, Value, VersionHeader};
+use crate::table::TableIndex;
+use crate::time::{Snapshot, Time};
+
+/// So many entries are looked at together, the one that the cursor is on among them.
+const ENTRIES_MAX: usize = u64::BITS as usize;
+
+/// The entries that have been copied behind the one the cursor is on, as far as their newest versions are seen.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Behind {
+    /// How many.
+    pub entries: usize,
+    /// Those of them that are rows, and no tombstones: bit 1 is that of the next entry.
+    rows: u64,
+}
+
+impl Behind {
+    /// Looks how far the snapshot sees what has been copied. An entry that is damaged ends it: whoever steps there is told.
+    pub fn look(copied: Copied<'_>, time: &Time, snapshot: &Snapshot) -> Self {
+        let (mut entries, mut rows) = (0, 0);
+        while entries + 1 < ENTRIES_MAX
+            && let Some(value) = copied.value(entries + 1)
+            && let Ok((header, _)) = VersionHeader::split_off(value)
+            && time.is_visible(header.writer, snapshot)
+        {
+            entries += 1;
+            rows |= u64::from(!header.deleted) << entries;
+        }
+        Self { entries, rows }
+    }
+}
+
+/// Rows, one after the other; each is there as long as the cursor stays where it is.
+pub struct RowBatch<'c> {
+    index: &'c TableIndex,
+    /// What is stored of the row that the cursor is on, until it has been shown.
+    first: Option<&'c [u8]>,
+    copied: Copied<'c>,
+    /// Those behind it that are still to be shown.
+    rows: u64,
+}
+
+/// A row of a batch.
+#[derive(Clone, Copy)]
+pub struct StoredRow<'c> {
+    index: &'c TableIndex,
+    stored: &'c [u8],
+}
+
+impl<'c> RowBatch<'c> {
+    /// The row that the cursor is on, of which this is stored, and those behind it.
+    pub(super) fn new(index: &'c TableIndex, first: &'c [u8], copied: Copied<'c>, behind: Behind) -> Self {
+        Self { index, first: Some(first), copied, rows: behind.rows }
+    }
+}
+
+impl<'c> Iterator for RowBatch<'c> {
+    type Item = StoredRow<'c>;
+
+    #[inline]
+    fn next(&mut self) -> Option<StoredRow<'c>> {
+        let index = self.index;
+        if let Some(stored) = self.first.take() {
+            return Some(StoredRow { index, stored });
+        }
+        if self.rows == 0 {
+            return None;
+        }
+        let steps = self.rows.trailing_zeros() as usize;
+        self.rows &= self.rows - 1;
+        self.copied.prefetch();
+        // It has been looked at before: there is a value, and a header.
+        let stored = self.copied.value(steps)?.get(VERSION_HEADER_LEN..)?;
+        Some(StoredRow { index, stored })
+    }
+}
+
+impl<'c> StoredRow<'c> {
+    /// Shows some of the columns that were asked for: the column, and its value.
+    #[inline(always)]
+    pub fn visit_columns(&self, columns: &[u16], visit: impl FnMut(usize, Value<'c>)) -> Result<()> {
+        let Self { index, stored } = *self;
+        let visited = index.layout.visit_stored(stored, columns, visit);
+        visited.map(|are_all| debug_assert!(are_all)).map_err(|problem| index.index.damaged(problem))
+    }
+}
