@@ -582,7 +582,7 @@ fn bounds_rows(
             }
             bounds => {
                 let Some(cursor) = cursor_of(table, handle, bounds, locking, implied) else { continue };
-                if cursor.has_batches() && source.keeps_row.is_none() {
+                if cursor.has_batches() {
                     batch_rows(source, table, cursor, implied, outer, row, running, spare, sink)?
                 } else {
                     cursor_rows(source, table, cursor, implied, outer, row, running, spare, |running, found, row| {
@@ -780,6 +780,7 @@ fn batch_rows(
     spare: &mut Memory,
     sink: &mut Sink<'_>,
 ) -> Result<Flow> {
+    debug_assert!(source.keeps_row.is_none(), "rows that are to be changed are locked");
     let mut read = ReadRows::new(&table.access, running);
     let columns = table.columns_where(implied);
     let asks = !implied.has_first(source.conditions.len());
