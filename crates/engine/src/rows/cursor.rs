@@ -215,26 +215,25 @@ impl<'t> RowCursor<'t> {
         }
     }
 
-    /// Whether rows come in batches ([`RowCursor::next_batch`]): no key is asked for, and no other entry.
+    /// Whether rows come in batches ([`RowCursor::next_batch`]): no key is asked for, and so no other entry.
     pub fn has_batches(&self) -> bool {
-        matches!(&self.source, Source::Consistent(read) if !self.fetches && !read.cursor.has_keys())
+        matches!(&self.source, Source::Consistent(read) if !read.cursor.has_keys())
     }
 
     /// The next rows: one that the cursor goes to, and of those that have been copied with it as many as are there to be read. `None`
     /// if there are no more. On entry: [`RowCursor::has_batches`].
     pub fn next_batch(&mut self, session: &mut Session) -> Result<Option<RowBatch<'_>>> {
         debug_assert!(self.has_batches());
-        if let Source::Consistent(read) = &mut self.source {
-            let passed = std::mem::take(&mut read.behind);
-            read.cursor.skip(passed.entries);
-        }
-        if !self.next(session)? {
+        let Source::Consistent(read) = &mut self.source else { return Ok(None) };
+        let passed = std::mem::take(&mut read.behind);
+        read.cursor.skip(passed.entries);
+        if !next_consistent(self.table, self.index, read, self.fetches, &mut self.row, session)? {
             return Ok(None);
         }
-        let Source::Consistent(read) = &mut self.source else { return Ok(None) };
         let snapshot = session.snapshot();
-        read.behind = Behind::look(read.cursor.copied(), &session.core.time, &snapshot);
-        Ok(Some(RowBatch::new(self.index, read.payload(), read.cursor.copied(), read.behind)))
+        let copied = read.cursor.copied();
+        read.behind = Behind::look(copied, &session.core.time, &snapshot);
+        Ok(Some(RowBatch::new(self.index, read.payload(), copied, read.behind)))
     }
 
     /// Gives the row's lock back, if it was taken for this read: it did not match (READ COMMITTED). In an index that is
