@@ -671,6 +671,9 @@ fn load_columns<'v>(
     move |column, value| load_into(value, &columns[column].data_type, context, &mut slots[column])
 }
 
+/// Rows that a cursor reads from one look for a kill to the next.
+const ROWS_BETWEEN_LOOKS: u64 = 16;
+
 /// Rows that a cursor has read: counted when it goes.
 struct ReadRows {
     facts: Option<Arc<SessionShared>>,
@@ -696,6 +699,17 @@ impl ReadRows {
         let facts = running.inside.facts.session().map(|facts| Arc::clone(&facts.shared));
         ReadRows { facts, rows: 0, has_ended: false, as_what }
     }
+
+    /// One more has been read. Error: the statement was killed, which is asked with the first row, and then after some more each
+    /// time.
+    #[inline]
+    fn count(&mut self, running: &mut Running<'_>) -> Result<()> {
+        if self.rows.is_multiple_of(ROWS_BETWEEN_LOOKS) {
+            running.inside.facts.check_killed()?;
+        }
+        self.rows += 1;
+        Ok(())
+    }
 }
 
 impl Drop for ReadRows {
@@ -716,9 +730,6 @@ impl Drop for ReadRows {
     }
 }
 
-/// Rows that a cursor reads from one look for a kill to the next.
-const ROWS_BETWEEN_LOOKS: u64 = 16;
-
 /// What a cursor finds and the conditions hold for. `show` gets the row as the engine has it (of a locking read), and the
 /// slots that conditions name.
 #[allow(clippy::too_many_arguments)]
@@ -738,10 +749,7 @@ fn cursor_rows(
     let columns = table.columns_where(implied);
     let asks = !implied.has_first(source.conditions.len());
     while cursor.next(running.inside.engine).map_err(Error::from_engine)? {
-        if read.rows.is_multiple_of(ROWS_BETWEEN_LOOKS) {
-            running.inside.facts.check_killed()?;
-        }
-        read.rows += 1;
+        read.count(running)?;
         let (is_match, flow) = {
             let mut full = recycle(std::mem::take(&mut spare.row));
             full.extend_from_slice(row);
@@ -791,10 +799,7 @@ fn batch_rows(
         let mut full = recycle(std::mem::take(&mut spare.row));
         full.extend_from_slice(row);
         for stored in batch {
-            if read.rows.is_multiple_of(ROWS_BETWEEN_LOOKS) {
-                running.inside.facts.check_killed()?;
-            }
-            read.rows += 1;
+            read.count(running)?;
             let load = load_columns(source, table, running, &mut full);
             stored.visit_columns(columns, load).map_err(Error::from_engine)?;
             if asks {
