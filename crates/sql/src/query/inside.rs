@@ -45,8 +45,8 @@ pub struct Inside<'r> {
     /// Whether the statement may wait for the next row that it locks without its thread, and be executed again: it has done
     /// nothing that could be noticed.
     pub may_suspend: bool,
-    /// Whether the transaction ends with the statement: a lock on what is not to be changed would go at once.
-    pub ends_transaction: bool,
+    /// Whether the statement is a transaction of its own: a lock on what is not to be changed would go at once.
+    pub is_own_transaction: bool,
     /// auto_increment_increment and auto_increment_offset.
     pub auto_increment: (u64, u64),
     /// NO_AUTO_VALUE_ON_ZERO.
@@ -122,7 +122,7 @@ impl<'r> Inside<'r> {
             memory_limit: self.memory_limit,
             lock_wait: self.lock_wait,
             may_suspend: false,
-            ends_transaction: self.ends_transaction,
+            is_own_transaction: self.is_own_transaction,
             auto_increment: self.auto_increment,
             no_auto_value_on_zero: self.no_auto_value_on_zero,
             tables: self.tables,

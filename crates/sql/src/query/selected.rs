@@ -184,8 +184,8 @@ pub enum Shown {
 }
 
 /// Changes the one row that WHERE names by its primary key, and by nothing else. It is not locked first: its change does that,
-/// and so the lock table, which all share, is spared. Nor is the gap locked where there is no such row, if the transaction ends
-/// with the statement: nobody could be kept out of it. True if that was all. Otherwise nothing was done, and [`rows_to_change`]
+/// and so the lock table, which all share, is spared. Nor is the gap locked where there is no such row, if the statement
+/// is a transaction of its own: nobody could be kept out of it. True if that was all. Otherwise nothing was done, and [`rows_to_change`]
 /// is to find and lock the row, or what is in its place.
 ///
 /// On entry: what `change` evaluates is repeatable. So the statement may wait for the row without its thread: then this fails
@@ -229,7 +229,7 @@ fn change_found(
         .find_row_into(&handle, &mut found, Mode::Exclusive, is_repeatable)
         .map_err(Error::from_engine)?;
     let is_done = match is_there {
-        false => running.inside.ends_transaction,
+        false => running.inside.is_own_transaction,
         true => match change(running, &handle, &found)? {
             Shown::Changed => true,
             Shown::Kept => {

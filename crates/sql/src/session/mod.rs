@@ -367,7 +367,7 @@ impl Session {
             Some(deadline) => lock_wait.min(deadline.saturating_duration_since(std::time::Instant::now())),
             None => lock_wait,
         };
-        let ends_transaction = settings.autocommit && !self.facts.variables.state.in_transaction;
+        let is_own_transaction = self.facts.variables.is_own_transaction();
         let auto_increment = (settings.auto_increment_increment, settings.auto_increment_offset);
         let no_auto_value_on_zero = settings.sql_mode.has(SqlModes::NO_AUTO_VALUE_ON_ZERO);
         Running {
@@ -379,7 +379,7 @@ impl Session {
                 memory_limit: memory,
                 lock_wait,
                 may_suspend: false,
-                ends_transaction,
+                is_own_transaction,
                 auto_increment,
                 no_auto_value_on_zero,
                 tables: &self.instance.tables,

@@ -60,7 +60,7 @@ impl Session {
     pub(super) fn reads_lock(&self) -> bool {
         let variables = &self.facts.variables;
         let isolation = variables.state.next_isolation.unwrap_or(variables.settings().transaction_isolation);
-        isolation == Isolation::Serializable && (variables.state.in_transaction || !variables.settings().autocommit)
+        isolation == Isolation::Serializable && !variables.is_own_transaction()
     }
 
     /// From here on a transaction is open: of the kind that was asked for, which stays what it is.
@@ -200,7 +200,7 @@ impl Session {
             Transaction::Savepoint(name) => {
                 let name: Box<str> = text_of(name.text.0).into();
                 self.savepoints.retain(|(other, _)| !other.eq_ignore_ascii_case(&name));
-                if self.facts.variables.state.in_transaction || !self.facts.variables.settings().autocommit {
+                if !self.facts.variables.is_own_transaction() {
                     self.facts.shared.counters.add(Counter::HandlerSavepoint, 1);
                     let savepoint = self.engine.savepoint();
                     self.savepoints.push((name, savepoint));

@@ -105,6 +105,11 @@ impl SessionVariables {
         self.version = version + 1;
     }
 
+    /// Whether a statement is a transaction of its own: none is open, and with autocommit none stays open behind it.
+    pub fn is_own_transaction(&self) -> bool {
+        self.settings.autocommit && !self.state.in_transaction
+    }
+
     /// The variables, typed.
     pub fn settings(&self) -> &Settings {
         &self.settings
