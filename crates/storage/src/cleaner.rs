@@ -65,6 +65,9 @@ use crate::wait::{WaitEvent, WaitEvents};
 
 /// How long an idle cleaner sleeps.
 const NAP: Duration = Duration::from_millis(100);
+/// By how much longer it has no time for huge pages than it has for them. Where memory is short, or is the host's to give,
+/// one may take milliseconds, and a load of rows is an occasion for thousands.
+const HUGE_PAGES_PAUSE: u32 = 9;
 /// A checkpoint is written when it gains this much time ...
 const CHECKPOINT_INTERVAL: Duration = Duration::from_secs(1);
 /// ... or this share of the log's capacity.
@@ -249,12 +252,14 @@ impl Cleaner {
 
     /// The thread's body: rounds until `closing`.
     pub fn run(&self, closing: &AtomicBool) {
-        let mut looked = Instant::now();
+        let (mut looked, mut pause) = (Instant::now(), NAP);
         while !closing.load(Ordering::Acquire) && !self.health.is_stopped() {
             let Ok(busy) = self.round() else { return };
-            if looked.elapsed() >= NAP {
+            if looked.elapsed() >= pause {
+                let begun = Instant::now();
                 self.pool.use_huge_pages();
                 looked = Instant::now();
+                pause = NAP.max((looked - begun) * HUGE_PAGES_PAUSE);
             }
             if !busy {
                 let mut rung = self.bell.lock();
