@@ -36,6 +36,7 @@ mod sort;
 mod spare;
 mod statistics;
 mod table;
+mod table_rows;
 mod wanted;
 
 pub use access::{loaded, stored};
@@ -48,9 +49,10 @@ pub use plan::{
     Access, Body, Join, LockingPlan, Lookup, Origin, OutputColumn, OutputColumns, QueryPlan, SelectPlan, SortKey,
     SourceKind, Subquery,
 };
-pub use run::{ENOUGH, Flow, MORE, enter_table, evaluate_all, holds, run_query};
+pub use run::{ENOUGH, Flow, MORE, evaluate_all, holds, run_query};
 pub use scope::shown as shown_name;
 pub use selected::{SelectedTable, Shown, change_one_row, limit_count, named_source, rows_to_change, sort_rows};
 pub(crate) use spare::Spare;
 pub use statistics::TableStatistics;
 pub use table::KnownTable;
+pub use table_rows::enter_table;

@@ -10,7 +10,7 @@
 //!
 //! # Invariants
 //! 1. A row that is shown is valid until the call returns.
-//! 2. A kill is noticed between two rows; where they come from a table, before the first, and then after a few more each time.
+//! 2. A kill is noticed between two rows. (`table_rows`: between some and the next.)
 
 use std::cell::RefCell;
 use std::ops::ControlFlow;
@@ -18,30 +18,20 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use bumpalo::Bump;
-use meseta_engine::catalog::TableHandle;
-use meseta_engine::lock::{Mode, OnConflict, TableMode};
-use meseta_engine::row::{KeyRange, Value};
-use meseta_engine::rows::{FoundRow, RowCursor};
-use meseta_engine::{Direction, EngineError, Isolation, Locking};
-use meseta_parser::ast::LockWait;
 use meseta_types::Datum;
 
-use super::access::{Bounds, bounds, load_into};
 use super::hash::Built;
 use super::inside::Running;
-use super::plan::{
-    Access, Body, ConditionSet, Join, LimitPlan, LockingPlan, QueryPlan, SelectPlan, Source, SourceKind, TableSource,
-};
+use super::plan::{Body, ConditionSet, Join, LimitPlan, QueryPlan, SelectPlan, Source, SourceKind};
 use super::projection::{Projection, SpareMemory, values_in};
 use super::sort::Kept;
 use super::spare::{Memory, Spare, recycle};
-use super::table::KnownTable;
+use super::table_rows::table_rows;
 use super::wanted::wanted_names;
 use super::{group, materialized, recursive, set_operation};
 use crate::error::{Error, Result};
 use crate::expression::Expr;
 use crate::schema::information::{Cell, View, VirtualTable, Wanted};
-use crate::session::{Counter, SessionShared};
 
 /// Whether more rows are wanted: `Break` if not, and then whoever shows rows returns.
 pub type Flow = ControlFlow<()>;
@@ -212,24 +202,11 @@ pub fn holds(
     running: &mut Running<'_>,
     arena: &Bump,
 ) -> Result<bool> {
-    holds_but(ConditionSet::default(), conditions, row, outer, running, arena)
+    Ok(conditions.is_empty() || others_hold(ConditionSet::default(), conditions, row, outer, running, arena)?)
 }
 
-/// Whether all conditions are true of a row, but those that are known to be. Of most rows nothing is left to ask.
-#[inline]
-fn holds_but(
-    known: ConditionSet,
-    conditions: &[Expr],
-    row: &[Datum<'_>],
-    outer: Outer<'_>,
-    running: &mut Running<'_>,
-    arena: &Bump,
-) -> Result<bool> {
-    Ok(known.has_first(conditions.len()) || unknown_hold(known, conditions, row, outer, running, arena)?)
-}
-
-/// As [`holds_but`], where there are such.
-fn unknown_hold(
+/// Whether all conditions are true of a row, but those that are known to be.
+pub fn others_hold(
     known: ConditionSet,
     conditions: &[Expr],
     row: &[Datum<'_>],
@@ -508,339 +485,4 @@ fn extended(
     };
     spare.row = recycle(full);
     Ok(flow)
-}
-
-/// Enters a table for this statement. Error: it has changed since the statement was planned.
-pub fn enter(table: &TableSource, mode: TableMode, running: &mut Running<'_>) -> Result<TableHandle> {
-    enter_table(&table.table, mode, running)
-}
-
-/// Enters a table that a statement changes.
-pub fn enter_table(table: &KnownTable, mode: TableMode, running: &mut Running<'_>) -> Result<TableHandle> {
-    let engine_table = table.engine();
-    let handle = running.inside.engine.use_table(engine_table.id(), mode).map_err(Error::from_engine)?;
-    match handle {
-        Some(handle) if handle.is(engine_table) => Ok(handle),
-        _ => Err(Error::from_engine(EngineError::TableChanged)),
-    }
-}
-
-/// How the engine is to lock what a plan locks.
-pub fn locking_of(plan: LockingPlan, running: &Running<'_>) -> Locking {
-    Locking {
-        mode: if plan.exclusive { Mode::Exclusive } else { Mode::Shared },
-        gaps: running.inside.engine.isolation() >= Isolation::RepeatableRead,
-        on_conflict: match plan.wait {
-            LockWait::Wait => OnConflict::Wait(running.inside.lock_wait),
-            LockWait::NoWait => OnConflict::Fail,
-            LockWait::SkipLocked => OnConflict::Skip,
-        },
-    }
-}
-
-fn table_rows(
-    source: &Source,
-    table: &TableSource,
-    outer: Outer<'_>,
-    row: &[Datum<'_>],
-    running: &mut Running<'_>,
-    spare: &mut Memory,
-    sink: &mut Sink<'_>,
-) -> Result<Flow> {
-    let is_exclusive = table.locking.is_some_and(|plan| plan.exclusive);
-    let mode = if is_exclusive { TableMode::Write } else { TableMode::Read };
-    let handle = enter(table, mode, running)?;
-    let locking = table.locking.map(|plan| locking_of(plan, running));
-    let flow = bounds_rows(source, table, &handle, locking, outer, row, running, spare, sink);
-    if let Some(kept) = source.keeps_row {
-        // An outer join has none behind the last.
-        running.inside.found[kept] = None;
-    }
-    flow
-}
-
-#[allow(clippy::too_many_arguments)]
-fn bounds_rows(
-    source: &Source,
-    table: &TableSource,
-    handle: &TableHandle,
-    locking: Option<Locking>,
-    outer: Outer<'_>,
-    row: &[Datum<'_>],
-    running: &mut Running<'_>,
-    spare: &mut Memory,
-    sink: &mut Sink<'_>,
-) -> Result<Flow> {
-    let (stretches, implied) = bounds(table, row, outer, running)?;
-    for bounds in stretches {
-        // The first that is locked, if anything.
-        let may_suspend = std::mem::take(&mut running.inside.may_suspend) && matches!(bounds, Bounds::Point(_));
-        let locking = if may_suspend { locking.map(Locking::suspending) } else { locking };
-        let flow = match bounds {
-            Bounds::Point(key) if locking.is_none() && table.access.index == 0 => {
-                one_row(source, table, handle, &key, implied, outer, row, running, spare, sink)?
-            }
-            bounds => {
-                let Some(cursor) = cursor_of(table, handle, bounds, locking, implied) else { continue };
-                if cursor.has_batches() {
-                    batch_rows(source, table, cursor, implied, outer, row, running, spare, sink)?
-                } else {
-                    cursor_rows(source, table, cursor, implied, outer, row, running, spare, |running, found, row| {
-                        // What is to be changed is kept while it is shown.
-                        if let Some(kept) = source.keeps_row {
-                            running.inside.found[kept] = Some(found.clone());
-                        }
-                        sink(running, row)
-                    })?
-                }
-            }
-        };
-        if flow.is_break() {
-            return Ok(flow);
-        }
-    }
-    Ok(MORE)
-}
-
-/// A cursor over what lies within these bounds: locking, or over what the statement's snapshot sees.
-fn cursor_of<'t>(
-    table: &TableSource,
-    handle: &'t TableHandle,
-    bounds: Bounds,
-    locking: Option<Locking>,
-    implied: ConditionSet,
-) -> Option<RowCursor<'t>> {
-    let (index, direction) = (table.access.index, table.access.direction);
-    let consistent = |range| {
-        let cursor = RowCursor::consistent(handle, index, range, direction, table.columns.iter().copied());
-        cursor.without_keys(table.columns_where(implied).iter().copied())
-    };
-    Some(match (bounds, locking) {
-        (Bounds::Empty, _) => return None,
-        (Bounds::Point(key), Some(locking)) => RowCursor::locking_at(handle, index, &key, locking),
-        (Bounds::Range(range), Some(locking)) => RowCursor::locking(handle, index, &range, direction, locking),
-        (Bounds::Point(key), None) => consistent(KeyRange::beginning_with(key)),
-        (Bounds::Range(range), None) => consistent(range),
-    })
-}
-
-/// One row by its primary key.
-#[allow(clippy::too_many_arguments)]
-fn one_row(
-    source: &Source,
-    table: &TableSource,
-    handle: &TableHandle,
-    key: &[u8],
-    implied: ConditionSet,
-    outer: Outer<'_>,
-    row: &[Datum<'_>],
-    running: &mut Running<'_>,
-    spare: &mut Memory,
-    sink: &mut Sink<'_>,
-) -> Result<Flow> {
-    let rows = handle.rows();
-    if !running.inside.engine.get(&rows.index, key, &mut spare.payload).map_err(Error::from_engine)? {
-        running.inside.facts.count(Counter::HandlerReadKey, 1);
-        return Ok(MORE);
-    }
-    running.inside.facts.count(Counter::HandlerReadKey, 1);
-    running.inside.facts.count(Counter::InnodbRowsRead, 1);
-    let damaged = |problem| Error::from_engine(EngineError::Corrupt { index: rows.index.id(), problem });
-    let mut full = recycle(std::mem::take(&mut spare.row));
-    full.extend_from_slice(row);
-    let load = load_columns(source, table, running, &mut full);
-    let columns = table.columns_where(implied);
-    rows.layout.visit_columns(columns, key, &spare.payload, &mut spare.buffers, load).map_err(damaged)?;
-    let flow = match holds_but(implied, &source.conditions, &full, outer, running, &spare.arena)? {
-        true => sink(running, &full)?,
-        false => MORE,
-    };
-    spare.row = recycle(full);
-    Ok(flow)
-}
-
-/// Puts a table's columns, as the engine has them, in their slots of a row.
-#[inline]
-fn load_columns<'v>(
-    source: &Source,
-    table: &'v TableSource,
-    running: &Running<'_>,
-    row: &mut [Datum<'v>],
-) -> impl FnMut(usize, Value<'v>) {
-    let (slots, columns, context) = (&mut row[source.first_slot..], &table.table.columns, &*running.context);
-    move |column, value| load_into(value, &columns[column].data_type, context, &mut slots[column])
-}
-
-/// Rows that a cursor reads from one look for a kill to the next.
-const ROWS_BETWEEN_LOOKS: u64 = 16;
-
-/// Rows that a cursor has read: counted when it goes.
-struct ReadRows {
-    facts: Option<Arc<SessionShared>>,
-    rows: u64,
-    /// The cursor has come to its end, and there could have been more: MySQL counts the look behind the last row.
-    has_ended: bool,
-    /// How it began, and what its rows are counted as.
-    as_what: [Counter; 2],
-}
-
-impl ReadRows {
-    fn new(access: &Access, running: &Running<'_>) -> Self {
-        use Counter as C;
-        let is_all =
-            access.equal.is_empty() && access.low.is_none() && access.high.is_none() && access.any_of.is_empty();
-        let as_what = match (is_all, access.direction) {
-            (true, Direction::Ascending) if access.index == 0 => [C::HandlerReadFirst, C::HandlerReadRndNext],
-            (true, Direction::Ascending) => [C::HandlerReadFirst, C::HandlerReadNext],
-            (true, Direction::Descending) => [C::HandlerReadLast, C::HandlerReadPrev],
-            (false, Direction::Ascending) => [C::HandlerReadKey, C::HandlerReadNext],
-            (false, Direction::Descending) => [C::HandlerReadKey, C::HandlerReadPrev],
-        };
-        let facts = running.inside.facts.session().map(|facts| Arc::clone(&facts.shared));
-        ReadRows { facts, rows: 0, has_ended: false, as_what }
-    }
-
-    /// One more has been read. Error: the statement was killed, which is asked with the first row, and then after some more each
-    /// time.
-    #[inline]
-    fn count(&mut self, running: &mut Running<'_>) -> Result<()> {
-        if self.rows.is_multiple_of(ROWS_BETWEEN_LOOKS) {
-            running.inside.facts.check_killed()?;
-        }
-        self.rows += 1;
-        Ok(())
-    }
-}
-
-impl Drop for ReadRows {
-    fn drop(&mut self) {
-        if let Some(shared) = &self.facts {
-            let [began, went_on] = self.as_what;
-            let is_by_key = began == Counter::HandlerReadKey;
-            shared.counters.add(Counter::HandlerReadKey, 1);
-            if !is_by_key {
-                shared.counters.add(began, 1);
-            }
-            // The first row by a key is not one that came next; of a scan it is.
-            let steps = (self.rows + u64::from(self.has_ended))
-                .saturating_sub(u64::from(went_on != Counter::HandlerReadRndNext));
-            shared.counters.add(went_on, steps);
-            shared.counters.add(Counter::InnodbRowsRead, self.rows);
-        }
-    }
-}
-
-/// What a cursor finds and the conditions hold for. `show` gets the row as the engine has it (of a locking read), and the
-/// slots that conditions name.
-#[allow(clippy::too_many_arguments)]
-fn cursor_rows(
-    source: &Source,
-    table: &TableSource,
-    mut cursor: RowCursor<'_>,
-    implied: ConditionSet,
-    outer: Outer<'_>,
-    row: &[Datum<'_>],
-    running: &mut Running<'_>,
-    spare: &mut Memory,
-    mut show: impl FnMut(&mut Running<'_>, &FoundRow, &[Datum<'_>]) -> Result<Flow>,
-) -> Result<Flow> {
-    let unlocks = running.inside.engine.isolation() <= Isolation::ReadCommitted;
-    let mut read = ReadRows::new(&table.access, running);
-    let columns = table.columns_where(implied);
-    let asks = !implied.has_first(source.conditions.len());
-    while cursor.next(running.inside.engine).map_err(Error::from_engine)? {
-        read.count(running)?;
-        let (is_match, flow) = {
-            let mut full = recycle(std::mem::take(&mut spare.row));
-            full.extend_from_slice(row);
-            let load = load_columns(source, table, running, &mut full);
-            cursor.visit_columns(columns, &mut spare.buffers, load).map_err(Error::from_engine)?;
-            let is_match = !asks || {
-                spare.arena.reset();
-                unknown_hold(implied, &source.conditions, &full, outer, running, &spare.arena)?
-            };
-            let flow = if is_match { show(running, cursor.row(), &full)? } else { MORE };
-            spare.row = recycle(full);
-            (is_match, flow)
-        };
-        if !is_match && unlocks {
-            cursor.unlock(running.inside.engine);
-        }
-        if flow.is_break() {
-            return Ok(flow);
-        }
-    }
-    read.has_ended = !table.access.is_point;
-    Ok(MORE)
-}
-
-/// As [`cursor_rows`], where the cursor has batches: their rows are there side by side, and are shown in the same slots, one
-/// after the other.
-#[allow(clippy::too_many_arguments)]
-fn batch_rows(
-    source: &Source,
-    table: &TableSource,
-    mut cursor: RowCursor<'_>,
-    implied: ConditionSet,
-    outer: Outer<'_>,
-    row: &[Datum<'_>],
-    running: &mut Running<'_>,
-    spare: &mut Memory,
-    sink: &mut Sink<'_>,
-) -> Result<Flow> {
-    debug_assert!(source.keeps_row.is_none(), "rows that are to be changed are locked");
-    let mut read = ReadRows::new(&table.access, running);
-    let columns = table.columns_where(implied);
-    let asks = !implied.has_first(source.conditions.len());
-    let mut flow = MORE;
-    while flow.is_continue()
-        && let Some(batch) = cursor.next_batch(running.inside.engine).map_err(Error::from_engine)?
-    {
-        let mut full = recycle(std::mem::take(&mut spare.row));
-        full.extend_from_slice(row);
-        for stored in batch {
-            read.count(running)?;
-            let load = load_columns(source, table, running, &mut full);
-            stored.visit_columns(columns, load).map_err(Error::from_engine)?;
-            if asks {
-                spare.arena.reset();
-                if !unknown_hold(implied, &source.conditions, &full, outer, running, &spare.arena)? {
-                    continue;
-                }
-            }
-            flow = sink(running, &full)?;
-            if flow.is_break() {
-                break;
-            }
-        }
-        spare.row = recycle(full);
-    }
-    read.has_ended = flow.is_continue() && !table.access.is_point;
-    Ok(flow)
-}
-
-/// Gets a row as the engine has it, and the slots that conditions name.
-pub type ShowFound<'s> = dyn FnMut(&mut Running<'_>, &FoundRow, &[Datum<'_>]) -> Result<Flow> + 's;
-
-/// Rows of one table that are to be changed: found and locked, in the order in which they are found. `show` gets the row as
-/// the engine has it, and the slots that conditions name.
-pub fn rows_of_table(
-    source: &Source,
-    table: &TableSource,
-    handle: &TableHandle,
-    empty: &[Datum<'_>],
-    running: &mut Running<'_>,
-    show: &mut ShowFound<'_>,
-) -> Result<()> {
-    debug_assert!(table.locking.is_some(), "rows that are to be changed are locked");
-    let locking = table.locking.map(|plan| locking_of(plan, running));
-    let mut spare = Spare::take();
-    let (stretches, implied) = bounds(table, empty, &[], running)?;
-    for bounds in stretches {
-        let Some(cursor) = cursor_of(table, handle, bounds, locking, implied) else { continue };
-        if cursor_rows(source, table, cursor, implied, &[], empty, running, &mut spare, &mut *show)?.is_break() {
-            break;
-        }
-    }
-    Ok(())
 }

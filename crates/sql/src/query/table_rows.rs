@@ -1,0 +1,364 @@
+//! Rows of one table, as the engine has them: found, loaded into their slots of a row, and shown.
+//!
+//! ```text
+//!   bounds --a point of the primary key-----> one row, without a cursor
+//!          --columns behind the key alone---> a cursor, batch by batch
+//!          --all else, and what is locked---> a cursor, row by row
+//! ```
+//!
+//! # Invariants
+//! 1. A kill is noticed before the first row, and then after some more each time.
+//! 2. Conditions that the bounds imply are not asked again, and columns that only they name are not loaded.
+//!
+//! # When things fail
+//! Errors are the engine's in MySQL's words. Rows that were read before are counted.
+
+use std::sync::Arc;
+
+use bumpalo::Bump;
+use meseta_engine::catalog::TableHandle;
+use meseta_engine::lock::{Mode, OnConflict, TableMode};
+use meseta_engine::row::{KeyRange, Value};
+use meseta_engine::rows::{FoundRow, RowCursor};
+use meseta_engine::{Direction, EngineError, Isolation, Locking};
+use meseta_parser::ast::LockWait;
+use meseta_types::Datum;
+
+use super::access::{Bounds, Stretches, bounds, load_into};
+use super::inside::Running;
+use super::plan::{Access, ConditionSet, LockingPlan, Source, TableSource};
+use super::run::{Flow, MORE, Outer, Sink, others_hold};
+use super::spare::{Memory, Spare, recycle};
+use super::table::KnownTable;
+use crate::error::{Error, Result};
+use crate::session::{Counter, SessionShared};
+
+/// Enters a table for this statement. Error: it has changed since the statement was planned.
+pub fn enter(table: &TableSource, mode: TableMode, running: &mut Running<'_>) -> Result<TableHandle> {
+    enter_table(&table.table, mode, running)
+}
+
+/// Enters a table that a statement changes.
+pub fn enter_table(table: &KnownTable, mode: TableMode, running: &mut Running<'_>) -> Result<TableHandle> {
+    let engine_table = table.engine();
+    let handle = running.inside.engine.use_table(engine_table.id(), mode).map_err(Error::from_engine)?;
+    match handle {
+        Some(handle) if handle.is(engine_table) => Ok(handle),
+        _ => Err(Error::from_engine(EngineError::TableChanged)),
+    }
+}
+
+/// How the engine is to lock what a plan locks.
+pub fn locking_of(plan: LockingPlan, running: &Running<'_>) -> Locking {
+    Locking {
+        mode: if plan.exclusive { Mode::Exclusive } else { Mode::Shared },
+        gaps: running.inside.engine.isolation() >= Isolation::RepeatableRead,
+        on_conflict: match plan.wait {
+            LockWait::Wait => OnConflict::Wait(running.inside.lock_wait),
+            LockWait::NoWait => OnConflict::Fail,
+            LockWait::SkipLocked => OnConflict::Skip,
+        },
+    }
+}
+
+/// Shows the rows of a table that are wanted beside those of the sources before it.
+pub fn table_rows(
+    source: &Source,
+    table: &TableSource,
+    outer: Outer<'_>,
+    row: &[Datum<'_>],
+    running: &mut Running<'_>,
+    spare: &mut Memory,
+    sink: &mut Sink<'_>,
+) -> Result<Flow> {
+    let is_exclusive = table.locking.is_some_and(|plan| plan.exclusive);
+    let mode = if is_exclusive { TableMode::Write } else { TableMode::Read };
+    let handle = enter(table, mode, running)?;
+    let (stretches, implied) = bounds(table, row, outer, running)?;
+    let rows = TableRows { source, table, handle: &handle, implied, outer, before: row };
+    let flow = rows.show(stretches, running, spare, sink);
+    if let Some(kept) = source.keeps_row {
+        // An outer join has none behind the last.
+        running.inside.found[kept] = None;
+    }
+    flow
+}
+
+/// Rows of one table, and what they are read beside.
+struct TableRows<'r> {
+    source: &'r Source,
+    table: &'r TableSource,
+    handle: &'r TableHandle,
+    /// Conditions that hold for all that is within the bounds.
+    implied: ConditionSet,
+    outer: Outer<'r>,
+    /// The row as far as the sources before this one have filled it.
+    before: &'r [Datum<'r>],
+}
+
+impl<'r> TableRows<'r> {
+    /// Shows what is within these bounds.
+    fn show(
+        &self,
+        stretches: Stretches,
+        running: &mut Running<'_>,
+        spare: &mut Memory,
+        sink: &mut Sink<'_>,
+    ) -> Result<Flow> {
+        let locking = self.table.locking.map(|plan| locking_of(plan, running));
+        for bounds in stretches {
+            // The first that is locked, if anything.
+            let may_suspend = std::mem::take(&mut running.inside.may_suspend) && matches!(bounds, Bounds::Point(_));
+            let locking = if may_suspend { locking.map(Locking::suspending) } else { locking };
+            let flow = match bounds {
+                Bounds::Point(key) if locking.is_none() && self.table.access.index == 0 => {
+                    self.show_one(&key, running, spare, sink)?
+                }
+                bounds => {
+                    let Some(cursor) = self.cursor(bounds, locking) else { continue };
+                    if cursor.has_batches() {
+                        self.show_batches(cursor, running, spare, sink)?
+                    } else {
+                        self.show_each(cursor, running, spare, |running, found, row| {
+                            // What is to be changed is kept while it is shown.
+                            if let Some(kept) = self.source.keeps_row {
+                                running.inside.found[kept] = Some(found.clone());
+                            }
+                            sink(running, row)
+                        })?
+                    }
+                }
+            };
+            if flow.is_break() {
+                return Ok(flow);
+            }
+        }
+        Ok(MORE)
+    }
+
+    /// A cursor over what lies within these bounds: locking, or over what the statement's snapshot sees.
+    fn cursor(&self, bounds: Bounds, locking: Option<Locking>) -> Option<RowCursor<'r>> {
+        let (handle, table) = (self.handle, self.table);
+        let (index, direction) = (table.access.index, table.access.direction);
+        let consistent = |range| {
+            let cursor = RowCursor::consistent(handle, index, range, direction, table.columns.iter().copied());
+            cursor.without_keys(self.columns().iter().copied())
+        };
+        Some(match (bounds, locking) {
+            (Bounds::Empty, _) => return None,
+            (Bounds::Point(key), Some(locking)) => RowCursor::locking_at(handle, index, &key, locking),
+            (Bounds::Range(range), Some(locking)) => RowCursor::locking(handle, index, &range, direction, locking),
+            (Bounds::Point(key), None) => consistent(KeyRange::beginning_with(key)),
+            (Bounds::Range(range), None) => consistent(range),
+        })
+    }
+
+    /// The columns that are loaded.
+    fn columns(&self) -> &'r [u16] {
+        self.table.columns_where(self.implied)
+    }
+
+    /// Whether there are conditions that do not hold for all.
+    fn has_conditions(&self) -> bool {
+        !self.implied.has_first(self.source.conditions.len())
+    }
+
+    /// Whether these hold for a row.
+    fn holds(&self, row: &[Datum<'_>], running: &mut Running<'_>, arena: &Bump) -> Result<bool> {
+        others_hold(self.implied, &self.source.conditions, row, self.outer, running, arena)
+    }
+
+    /// Puts the table's columns, as the engine has them, in their slots of a row.
+    #[inline]
+    fn load<'v>(&self, running: &Running<'_>, row: &mut [Datum<'v>]) -> impl FnMut(usize, Value<'v>)
+    where
+        'r: 'v,
+    {
+        let slots = &mut row[self.source.first_slot..];
+        let (columns, context) = (&self.table.table.columns, &*running.context);
+        move |column, value| load_into(value, &columns[column].data_type, context, &mut slots[column])
+    }
+
+    /// Shows a row by its primary key.
+    fn show_one(&self, key: &[u8], running: &mut Running<'_>, spare: &mut Memory, sink: &mut Sink<'_>) -> Result<Flow> {
+        let rows = self.handle.rows();
+        if !running.inside.engine.get(&rows.index, key, &mut spare.payload).map_err(Error::from_engine)? {
+            running.inside.facts.count(Counter::HandlerReadKey, 1);
+            return Ok(MORE);
+        }
+        running.inside.facts.count(Counter::HandlerReadKey, 1);
+        running.inside.facts.count(Counter::InnodbRowsRead, 1);
+        let damaged = |problem| Error::from_engine(EngineError::Corrupt { index: rows.index.id(), problem });
+        let mut full = recycle(std::mem::take(&mut spare.row));
+        full.extend_from_slice(self.before);
+        let load = self.load(running, &mut full);
+        rows.layout.visit_columns(self.columns(), key, &spare.payload, &mut spare.buffers, load).map_err(damaged)?;
+        let is_match = !self.has_conditions() || self.holds(&full, running, &spare.arena)?;
+        let flow = if is_match { sink(running, &full)? } else { MORE };
+        spare.row = recycle(full);
+        Ok(flow)
+    }
+
+    /// What a cursor finds and the conditions hold for. `show` gets the row as the engine has it (of a locking read), and
+    /// the slots that conditions name.
+    fn show_each(
+        &self,
+        mut cursor: RowCursor<'_>,
+        running: &mut Running<'_>,
+        spare: &mut Memory,
+        mut show: impl FnMut(&mut Running<'_>, &FoundRow, &[Datum<'_>]) -> Result<Flow>,
+    ) -> Result<Flow> {
+        let unlocks = running.inside.engine.isolation() <= Isolation::ReadCommitted;
+        let mut read = ReadRows::new(&self.table.access, running);
+        let (columns, asks) = (self.columns(), self.has_conditions());
+        while cursor.next(running.inside.engine).map_err(Error::from_engine)? {
+            read.count(running)?;
+            let (is_match, flow) = {
+                let mut full = recycle(std::mem::take(&mut spare.row));
+                full.extend_from_slice(self.before);
+                let load = self.load(running, &mut full);
+                cursor.visit_columns(columns, &mut spare.buffers, load).map_err(Error::from_engine)?;
+                let is_match = !asks || {
+                    spare.arena.reset();
+                    self.holds(&full, running, &spare.arena)?
+                };
+                let flow = if is_match { show(running, cursor.row(), &full)? } else { MORE };
+                spare.row = recycle(full);
+                (is_match, flow)
+            };
+            if !is_match && unlocks {
+                cursor.unlock(running.inside.engine);
+            }
+            if flow.is_break() {
+                return Ok(flow);
+            }
+        }
+        read.has_ended = !self.table.access.is_point;
+        Ok(MORE)
+    }
+
+    /// As [`TableRows::show_each`], where the cursor has batches: their rows are there side by side, and are shown in the same
+    /// slots, one after the other.
+    fn show_batches(
+        &self,
+        mut cursor: RowCursor<'_>,
+        running: &mut Running<'_>,
+        spare: &mut Memory,
+        sink: &mut Sink<'_>,
+    ) -> Result<Flow> {
+        debug_assert!(self.source.keeps_row.is_none(), "rows that are to be changed are locked");
+        let mut read = ReadRows::new(&self.table.access, running);
+        let (columns, asks) = (self.columns(), self.has_conditions());
+        let mut flow = MORE;
+        while flow.is_continue()
+            && let Some(batch) = cursor.next_batch(running.inside.engine).map_err(Error::from_engine)?
+        {
+            let mut full = recycle(std::mem::take(&mut spare.row));
+            full.extend_from_slice(self.before);
+            for stored in batch {
+                read.count(running)?;
+                let load = self.load(running, &mut full);
+                stored.visit_columns(columns, load).map_err(Error::from_engine)?;
+                if asks {
+                    spare.arena.reset();
+                    if !self.holds(&full, running, &spare.arena)? {
+                        continue;
+                    }
+                }
+                flow = sink(running, &full)?;
+                if flow.is_break() {
+                    break;
+                }
+            }
+            spare.row = recycle(full);
+        }
+        read.has_ended = flow.is_continue() && !self.table.access.is_point;
+        Ok(flow)
+    }
+}
+
+/// Rows that a cursor reads from one look for a kill to the next.
+const ROWS_BETWEEN_LOOKS: u64 = 16;
+
+/// Rows that a cursor has read: counted when it goes.
+struct ReadRows {
+    facts: Option<Arc<SessionShared>>,
+    rows: u64,
+    /// The cursor has come to its end, and there could have been more: MySQL counts the look behind the last row.
+    has_ended: bool,
+    /// How it began, and what its rows are counted as.
+    as_what: [Counter; 2],
+}
+
+impl ReadRows {
+    fn new(access: &Access, running: &Running<'_>) -> Self {
+        use Counter as C;
+        let is_all =
+            access.equal.is_empty() && access.low.is_none() && access.high.is_none() && access.any_of.is_empty();
+        let as_what = match (is_all, access.direction) {
+            (true, Direction::Ascending) if access.index == 0 => [C::HandlerReadFirst, C::HandlerReadRndNext],
+            (true, Direction::Ascending) => [C::HandlerReadFirst, C::HandlerReadNext],
+            (true, Direction::Descending) => [C::HandlerReadLast, C::HandlerReadPrev],
+            (false, Direction::Ascending) => [C::HandlerReadKey, C::HandlerReadNext],
+            (false, Direction::Descending) => [C::HandlerReadKey, C::HandlerReadPrev],
+        };
+        let facts = running.inside.facts.session().map(|facts| Arc::clone(&facts.shared));
+        ReadRows { facts, rows: 0, has_ended: false, as_what }
+    }
+
+    /// One more has been read. Error: the statement was killed, which is asked with the first row, and then after some more each
+    /// time.
+    #[inline]
+    fn count(&mut self, running: &mut Running<'_>) -> Result<()> {
+        if self.rows.is_multiple_of(ROWS_BETWEEN_LOOKS) {
+            running.inside.facts.check_killed()?;
+        }
+        self.rows += 1;
+        Ok(())
+    }
+}
+
+impl Drop for ReadRows {
+    fn drop(&mut self) {
+        if let Some(shared) = &self.facts {
+            let [began, went_on] = self.as_what;
+            let is_by_key = began == Counter::HandlerReadKey;
+            shared.counters.add(Counter::HandlerReadKey, 1);
+            if !is_by_key {
+                shared.counters.add(began, 1);
+            }
+            // The first row by a key is not one that came next; of a scan it is.
+            let steps = (self.rows + u64::from(self.has_ended))
+                .saturating_sub(u64::from(went_on != Counter::HandlerReadRndNext));
+            shared.counters.add(went_on, steps);
+            shared.counters.add(Counter::InnodbRowsRead, self.rows);
+        }
+    }
+}
+
+/// Gets a row as the engine has it, and the slots that conditions name.
+pub type ShowFound<'s> = dyn FnMut(&mut Running<'_>, &FoundRow, &[Datum<'_>]) -> Result<Flow> + 's;
+
+/// Rows of one table that are to be changed: found and locked, in the order in which they are found. `show` gets the row as
+/// the engine has it, and the slots that conditions name.
+pub fn rows_of_table(
+    source: &Source,
+    table: &TableSource,
+    handle: &TableHandle,
+    empty: &[Datum<'_>],
+    running: &mut Running<'_>,
+    show: &mut ShowFound<'_>,
+) -> Result<()> {
+    debug_assert!(table.locking.is_some(), "rows that are to be changed are locked");
+    let locking = table.locking.map(|plan| locking_of(plan, running));
+    let mut spare = Spare::take();
+    let (stretches, implied) = bounds(table, empty, &[], running)?;
+    let rows = TableRows { source, table, handle, implied, outer: &[], before: empty };
+    for bounds in stretches {
+        let Some(cursor) = rows.cursor(bounds, locking) else { continue };
+        if rows.show_each(cursor, running, &mut spare, &mut *show)?.is_break() {
+            break;
+        }
+    }
+    Ok(())
+}
