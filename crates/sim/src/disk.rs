@@ -52,6 +52,9 @@ use crate::fault::{self, Call, Effect, Fault};
 use crate::image::{Contents, Survival};
 use crate::random::SeededRandom;
 
+/// What faults call files without a name.
+pub const TEMPORARY_FILE: &str = "temporary file";
+
 /// A simulated disk. A clone is the same disk; for a copy see [`SimDisk::fork`].
 #[derive(Clone)]
 pub struct SimDisk {
@@ -396,6 +399,16 @@ impl Disk for SimDisk {
             return Err(io::Error::new(ErrorKind::AlreadyExists, format!("{name}: file exists")));
         }
         Ok(self.file(name, id, state.cycle))
+    }
+
+    fn create_temporary(&self) -> io::Result<Arc<dyn DiskFile>> {
+        let mut state = self.state.lock();
+        let id = state.next_file;
+        state.change(Call::Create, &[TEMPORARY_FILE], |state| {
+            state.next_file += 1;
+            state.files.insert(id, Contents::default());
+        })?;
+        Ok(self.file(TEMPORARY_FILE, id, state.cycle))
     }
 
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {

@@ -18,6 +18,6 @@ mod random;
 #[cfg(test)]
 mod tests;
 
-pub use disk::SimDisk;
+pub use disk::{SimDisk, TEMPORARY_FILE};
 pub use fault::{Call, Effect, Fault};
 pub use random::SeededRandom;

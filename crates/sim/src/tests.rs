@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use meseta_storage::io::{AlignedBuffer, Disk, DiskFile, IO_ALIGN, Operation, Request};
 
 use crate::image::SECTOR;
-use crate::{Call, Effect, Fault, SeededRandom, SimDisk};
+use crate::{Call, Effect, Fault, SeededRandom, SimDisk, TEMPORARY_FILE};
 
 const BLOCK: u64 = IO_ALIGN as u64;
 
@@ -537,6 +537,21 @@ fn completions_may_use_the_disk() {
     file.submit(vec![Request { operation: Operation::Write, offset: 0, memory: first, done }]);
     assert_eq!(*ended.lock().unwrap(), [true]);
     assert_eq!(sectors(&disk, "a"), [3; 16]);
+}
+
+#[test]
+fn a_file_without_a_name_is_gone_when_the_power_was_off() {
+    let disk = SimDisk::new(1);
+    let file = disk.create_temporary().unwrap();
+    write(&file, 0, 2, 7);
+    file.sync().unwrap();
+    disk.sync_directory().unwrap();
+    assert_eq!((file.len().unwrap(), disk.list().unwrap()), (2 * BLOCK, vec![]));
+    disk.inject(Fault::new(Call::Write, Effect::DiskFull).on(TEMPORARY_FILE));
+    assert_eq!(file.write_at(&blocks(1, 1), 0).unwrap_err().kind(), ErrorKind::StorageFull);
+    disk.power_cycle(1);
+    file.len().unwrap_err();
+    assert_eq!(disk.list().unwrap(), Vec::<String>::new());
 }
 
 /// Random calls; what is left after a crash at a random place.

@@ -185,6 +185,9 @@ pub enum ErrorKind {
         /// The system's answer.
         error: io::Error,
     },
+    /// A temporary file could not be made, written or read; nothing else has happened.
+    #[error("a temporary file: {0}")]
+    TemporaryFile(io::Error),
     /// Setting up or listing files failed.
     #[error("{what}: {error}")]
     Setup {
@@ -234,7 +237,8 @@ impl StorageError {
             | ErrorKind::DiskFull { .. }
             | ErrorKind::MemoryExhausted { .. }
             | ErrorKind::CorruptPage { .. }
-            | ErrorKind::Read { .. } => Effect::Statement,
+            | ErrorKind::Read { .. }
+            | ErrorKind::TemporaryFile(_) => Effect::Statement,
             ErrorKind::BadOption { .. }
             | ErrorKind::InUse { .. }
             | ErrorKind::NotAStore { .. }

@@ -95,31 +95,31 @@ impl Store {
         options: StoreOptions,
         found: &mut dyn FnMut(Finding),
     ) -> Result<Result<Store, Inspection>> {
-        open_or_inspect(&*disk, options, found).map_err(StorageError::of_opening)
+        open_or_inspect(disk, options, found).map_err(StorageError::of_opening)
     }
 }
 
 fn open_or_inspect(
-    disk: &dyn Disk,
+    disk: Arc<dyn Disk>,
     options: StoreOptions,
     found: &mut dyn FnMut(Finding),
 ) -> Result<Result<Store, Inspection>> {
     options.check()?;
-    if !opening::list(disk)?.iter().any(|name| name == CONTROL_FILE) {
+    if !opening::list(&*disk)?.iter().any(|name| name == CONTROL_FILE) {
         return Err(ErrorKind::NotAStore { directory: disk.describe(), missing: CONTROL_FILE }.into());
     }
-    let lock = opening::lock(disk)?;
+    let lock = opening::lock(&*disk)?;
     let buffer_len = options.log_buffer_bytes;
-    let inspector = Inspector::new(disk, buffer_len)?;
+    let inspector = Inspector::new(&*disk, buffer_len)?;
     if let Some(reason) = inspector.reason.clone() {
         return Ok(Err(inspector.inspect(reason, true, found)));
     }
     drop(inspector);
-    match Store::open_locked(disk, lock, options) {
+    match Store::open_locked(Arc::clone(&disk), lock, options) {
         Ok(store) => Ok(Ok(store)),
         Err(error) if is_damage(&error) => {
-            let _lock = opening::lock(disk)?;
-            Ok(Err(Inspector::new(disk, buffer_len)?.inspect(error, false, found)))
+            let _lock = opening::lock(&*disk)?;
+            Ok(Err(Inspector::new(&*disk, buffer_len)?.inspect(error, false, found)))
         }
         Err(error) => Err(error),
     }

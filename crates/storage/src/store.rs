@@ -10,6 +10,7 @@
 //! | `meseta.doublewrite` | pages on their way to `meseta.data` | by the cleaner, before |
 //! | `meseta.log.NN` | the ring of log files | by the log's writer |
 //! | `meseta.log.buffer` | the log buffer, shared with the operating system | by every change |
+//! | one without a name | what a statement has no room for in memory | by that statement |
 //!
 //! Creating one, opening one and running one have rooms of their own: `creation`, `opening`, `running`.
 
@@ -33,6 +34,7 @@ use crate::mtr::Mtr;
 use crate::opening::{self, Opened};
 use crate::options::{Durability, StoreOptions};
 use crate::recovery::RecoveryFigures;
+use crate::temporary_file::TemporaryFile;
 use crate::wait::{WaitFigures, WaitHook};
 
 /// Figures for reports.
@@ -56,12 +58,17 @@ pub struct StoreFigures {
 #[derive(Clone)]
 pub struct Store {
     inner: Arc<Opened>,
+    disk: Arc<dyn Disk>,
 }
 
 impl Store {
     /// Opens a store that is there, with the lock held.
-    pub(crate) fn open_locked(disk: &dyn Disk, lock: Box<dyn DirectoryLock>, options: StoreOptions) -> Result<Store> {
-        Ok(Store { inner: Arc::new(opening::open(disk, lock, options)?) })
+    pub(crate) fn open_locked(
+        disk: Arc<dyn Disk>,
+        lock: Box<dyn DirectoryLock>,
+        options: StoreOptions,
+    ) -> Result<Store> {
+        Ok(Store { inner: Arc::new(opening::open(&*disk, lock, options)?), disk })
     }
 
     /// Opens the store in a directory, creating it if the directory is empty or missing, and recovering it if it was
@@ -72,18 +79,18 @@ impl Store {
 
     /// Opens a store on any disk.
     pub fn open_on(disk: Arc<dyn Disk>, options: StoreOptions) -> Result<Store> {
-        Self::try_open(&*disk, options).map_err(StorageError::of_opening)
+        Self::try_open(disk, options).map_err(StorageError::of_opening)
     }
 
-    fn try_open(disk: &dyn Disk, options: StoreOptions) -> Result<Store> {
+    fn try_open(disk: Arc<dyn Disk>, options: StoreOptions) -> Result<Store> {
         options.check()?;
         // Before the lock, which leaves a file: somebody else's directory stays as it is. Nobody creates a store in
         // such a directory, so the answer does not depend on who holds the lock.
-        creation::refuse_foreign(disk, &opening::list(disk)?)?;
-        let lock = opening::lock(disk)?;
-        let names = opening::list(disk)?;
+        creation::refuse_foreign(&*disk, &opening::list(&*disk)?)?;
+        let lock = opening::lock(&*disk)?;
+        let names = opening::list(&*disk)?;
         if !names.iter().any(|name| name == CONTROL_FILE) {
-            creation::create(disk, &names, &options)?;
+            creation::create(&*disk, &names, &options)?;
         }
         Self::open_locked(disk, lock, options)
     }
@@ -124,6 +131,11 @@ impl Store {
             return Err(ErrorKind::RootTree(tree).into());
         }
         lifetime::drop_tree(core, tree)
+    }
+
+    /// Creates a file for what memory has no room for, and nobody needs after a crash. Errors: `TemporaryFile`.
+    pub fn create_temporary_file(&self) -> Result<TemporaryFile> {
+        TemporaryFile::create(&*self.disk)
     }
 
     /// Waits until everything before `lsn` is as durable as asked.

@@ -35,7 +35,7 @@ use crate::rows::{FoundRow, RowCursor};
 use crate::session::{Isolation, Session};
 use crate::table::{Build, Entry, IndexDefinition, Table};
 
-/// Entries take so much memory before a run of them becomes a tree.
+/// Entries take so much memory before a run of them goes to a file.
 const RUN_BYTES: usize = 64 << 20;
 
 impl Session {
@@ -117,7 +117,7 @@ impl Session {
             layout.entry(&values, rows.key(), &*self.core.collations, &mut entry)?;
             memory = recycle_values(values);
             sorted.push(&entry.key, &entry.payload)?;
-            if build.has_failed() || sorted.has_too_many_twice() {
+            if build.has_failed() {
                 return Err(CatalogError::Duplicate(String::new()).into());
             }
         }

@@ -46,6 +46,10 @@ pub trait Disk: Send + Sync + 'static {
     /// Creates an empty file that must not exist yet. Durable only after [`Disk::sync_directory`].
     fn create(&self, name: &str) -> io::Result<Arc<dyn DiskFile>>;
 
+    /// Creates an empty file that has no name, and is gone when its last handle is: nothing of it survives a crash. What is
+    /// written there is soon read again, so it is in the page cache.
+    fn create_temporary(&self) -> io::Result<Arc<dyn DiskFile>>;
+
     /// Atomically gives `from` the name `to`, replacing it. Durable only after [`Disk::sync_directory`].
     fn rename(&self, from: &str, to: &str) -> io::Result<()>;
 

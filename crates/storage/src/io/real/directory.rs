@@ -13,6 +13,7 @@ use std::fs::{self, File};
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::FileExt;
 use std::path::Path;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
@@ -57,6 +58,39 @@ pub(super) fn open_file(directory: &File, name: &str) -> io::Result<OpenFile> {
 /// Creates an empty file that must not exist yet.
 pub(super) fn create_file(directory: &File, name: &str) -> io::Result<OpenFile> {
     open_with(directory, name, OFlags::CREATE | OFlags::EXCL)
+}
+
+/// What a file without a name is called in errors.
+pub(super) const TEMPORARY_NAME: &str = "meseta.temporary";
+
+/// Creates an empty file without a name, in the page cache.
+pub(super) fn create_temporary(directory: &File) -> io::Result<OpenFile> {
+    let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::TMPFILE;
+    let file = match rustix::fs::openat(directory, ".", flags, Mode::RUSR | Mode::WUSR) {
+        // The file system, or the kernel, knows no such thing.
+        Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL | Errno::NOENT) => create_and_unlink(directory),
+        created => created.map(File::from),
+    };
+    Ok(OpenFile::new(file.map_err(|error| named(&TEMPORARY_NAME, error))?, TEMPORARY_NAME))
+}
+
+/// Creates a file, and takes its name away.
+pub(super) fn create_and_unlink(directory: &File) -> rustix::io::Result<File> {
+    static NEXT: AtomicU64 = AtomicU64::new(0);
+    let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::CREATE | OFlags::EXCL;
+    loop {
+        let name = format!("{TEMPORARY_NAME}.{}", NEXT.fetch_add(1, Ordering::Relaxed));
+        let created = rustix::fs::openat(directory, &name, flags, Mode::RUSR | Mode::WUSR);
+        // A name is used once by this process, and the directory is ours: one that is there was left by a crash in between.
+        match created {
+            Ok(_) | Err(Errno::EXIST) => rustix::fs::unlinkat(directory, &name, AtFlags::empty())?,
+            Err(_) => {}
+        }
+        match created {
+            Err(Errno::EXIST) => {}
+            created => return created.map(File::from),
+        }
+    }
 }
 
 fn open_with(directory: &File, name: &str, how: OFlags) -> io::Result<OpenFile> {

@@ -117,6 +117,10 @@ impl Disk for RealDisk {
         Ok(self.file(directory::create_file(&self.directory, name)?))
     }
 
+    fn create_temporary(&self) -> io::Result<Arc<dyn DiskFile>> {
+        Ok(self.file(directory::create_temporary(&self.directory)?))
+    }
+
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {
         directory::rename(&self.directory, from, to)
     }

@@ -364,6 +364,31 @@ fn names_lead_to_files() {
 }
 
 #[test]
+fn a_temporary_file_has_no_name_whatever_the_file_system_knows() {
+    let directory = TempDir::new().unwrap();
+    let opened = directory::open_or_create(directory.path()).unwrap();
+    let descriptor_of = || directory::create_and_unlink(&opened).unwrap();
+    let files = [descriptor_of(), descriptor_of()];
+    // What a crash between the two steps has left, under the next name.
+    for number in 0..64 {
+        std::fs::write(directory.path().join(format!("{}.{number}", directory::TEMPORARY_NAME)), "left").unwrap();
+    }
+    let third = descriptor_of();
+    assert_eq!(third.metadata().unwrap().len(), 0);
+    std::os::unix::fs::FileExt::write_all_at(&files[0], b"one", 0).unwrap();
+    assert_eq!(files[1].metadata().unwrap().len(), 0, "it is another file");
+    assert!(
+        std::fs::read_dir(directory.path()).unwrap().count() < 64,
+        "what was left under a name that is used is gone"
+    );
+
+    let disk = RealDisk::new(directory.path().join("disk"), BatchEngine::ThreadPool).unwrap();
+    let file = disk.create_temporary().unwrap();
+    file.write_all_at(&AlignedBuffer::new(IO_ALIGN), 0).unwrap();
+    assert_eq!((file.len().unwrap(), disk.list().unwrap().len()), (IO_ALIGN as u64, 0));
+}
+
+#[test]
 fn a_missing_directory_is_created() {
     let directory = TempDir::new().unwrap();
     let path = directory.path().join("one/two");
