@@ -6,12 +6,15 @@ use meseta_engine::EngineError;
 use meseta_engine::lock::LockError;
 use meseta_engine::row::{KeyError, RowError};
 use meseta_engine::table::EntryError;
+use meseta_engine::undo::UndoError;
 use meseta_errors::{
     ER_CANT_CREATE_THREAD, ER_CON_COUNT_ERROR, ER_FK_DEPTH_EXCEEDED, ER_LOCK_DEADLOCK, ER_LOCK_NOWAIT,
-    ER_LOCK_WAIT_TIMEOUT, ER_NO_REFERENCED_ROW_2, ER_NOT_SUPPORTED_YET, ER_QUERY_INTERRUPTED, ER_ROW_IS_REFERENCED_2,
-    ER_TABLE_DEF_CHANGED, ER_TOO_BIG_ROWSIZE, ER_TOO_LONG_KEY, ER_UNKNOWN_ERROR, ErrorCode,
+    ER_LOCK_WAIT_TIMEOUT, ER_NO_REFERENCED_ROW_2, ER_NOT_SUPPORTED_YET, ER_QUERY_INTERRUPTED, ER_RECORD_FILE_FULL,
+    ER_ROW_IS_REFERENCED_2, ER_TABLE_DEF_CHANGED, ER_TEMP_FILE_WRITE_FAILURE, ER_TOO_BIG_ROWSIZE, ER_TOO_LONG_KEY,
+    ER_UNKNOWN_ERROR, ErrorCode,
 };
 use meseta_parser::ParseError;
+use meseta_storage::ErrorKind as StorageErrorKind;
 use meseta_types::SqlError;
 
 /// The result of everything that a statement does.
@@ -96,6 +99,15 @@ impl Error {
             EngineError::Entry(EntryError::Key(KeyError::TooLong { .. })) => Self::new(ER_TOO_LONG_KEY, &[&3072]),
             EngineError::TooManySessions => Self::new(ER_CON_COUNT_ERROR, &[]),
             EngineError::NoThread { errno } => Self::new(ER_CANT_CREATE_THREAD, &[errno]),
+            EngineError::Storage(storage) | EngineError::Undo(UndoError::Storage(storage)) => {
+                let code = match storage.kind() {
+                    StorageErrorKind::DiskFull { .. } => ER_RECORD_FILE_FULL,
+                    StorageErrorKind::TemporaryFile(_) => ER_TEMP_FILE_WRITE_FAILURE,
+                    _ => ER_UNKNOWN_ERROR,
+                };
+                // MySQL's sentences do not say which file, and why.
+                Self { code, message: error.to_string() }
+            }
             _ => Self { code: ER_UNKNOWN_ERROR, message: error.to_string() },
         }
     }

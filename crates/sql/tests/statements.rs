@@ -247,3 +247,22 @@ fn an_aggregate_of_the_query_around_is_refused_and_not_taken_for_the_subquerys()
     assert_eq!(run(&mut session, "select id from a where x = (select max(a.x) from b) order by id")[1..], ["1", "2"]);
     assert_eq!(run(&mut session, "select (select sum(a.x + b.id) from b) from a order by id")[1..], ["13", "17"]);
 }
+
+#[test]
+fn a_full_disk_costs_the_statement_that_met_it_and_says_so_with_mysqls_number() {
+    let server = Server::new();
+    let mut session = server.session();
+    is(&mut session, "create table t (id int primary key auto_increment, v varchar(2000))", "ok 0");
+    is(&mut session, "insert into t (v) values (repeat('x', 2000))", "ok 1");
+    server.fill_disk(true);
+    let refused = (0..20).find_map(|_| {
+        let answer = run(&mut session, "insert into t (v) select a.v from t a").join("; ");
+        (!answer.starts_with("ok")).then_some(answer)
+    });
+    let refused = refused.expect("the file has to grow");
+    assert!(refused.starts_with("1114 no space left on the device: meseta.data"), "{refused}");
+    let rows = run(&mut session, "select count(*) from t");
+    server.fill_disk(false);
+    assert!(run(&mut session, "insert into t (v) select a.v from t a")[0].starts_with("ok"), "there is room again");
+    assert_eq!(run(&mut session, "select count(*) / 2 from t")[1].trim_end_matches(".0000"), rows[1]);
+}

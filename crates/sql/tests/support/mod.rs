@@ -80,6 +80,11 @@ impl Server {
         Self::on(disk)
     }
 
+    /// From here on the disk has no room for a longer file, or has again.
+    pub fn fill_disk(&self, is_full: bool) {
+        self.disk.set_capacity(if is_full { 0 } else { u64::MAX });
+    }
+
     /// Waits until so many sessions wait for a lock.
     pub fn until_waiting(&self, sessions: usize) {
         while self.instance.engine.waiting() != sessions {
