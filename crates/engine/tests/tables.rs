@@ -9,7 +9,7 @@ use common::*;
 use meseta_engine::catalog::{CatalogError, TableHandle};
 use meseta_engine::counter::Series;
 use meseta_engine::ids::TableId;
-use meseta_engine::lock::{Mode, OnConflict, TableMode};
+use meseta_engine::lock::{LockError, Mode, OnConflict, TableMode};
 use meseta_engine::row::{Column, ColumnType, IntegerWidth, KeyRange, Value};
 use meseta_engine::rows::{FoundRow, RowChange, RowCursor, TableProblem};
 use meseta_engine::table::{
@@ -1031,4 +1031,67 @@ fn names_are_exchanged_and_tables_go_with_one_change() {
     let (engine, mut session) = self::engine(&disk);
     assert_eq!(["one", "two", "three"].map(|name| named(&mut session, name)), [Some(two), Some(one), None]);
     assert!(engine.check().unwrap().is_sound());
+}
+
+#[test]
+fn who_is_in_the_table_when_a_build_is_killed_goes_on_writing() {
+    const ROWS: i64 = 3000;
+    let disk = SimDisk::new(1);
+    let (engine, mut session) = engine(&disk);
+    let columns = vec![column("id", INT), column("a", INT)];
+    let t = session.create_table(TableDefinition::new("d", "t", columns).with_primary_key(&[0])).unwrap();
+    for id in 0..ROWS {
+        inserts(&mut session, t, &[number(id), number(id % 7)]);
+    }
+    session.commit().unwrap();
+    let trees = engine.store().trees().len();
+    let mut writer = engine.session().unwrap();
+    let canceller = session.canceller();
+    let table = loop {
+        let built = std::thread::scope(|scope| {
+            let building = scope.spawn(|| session.create_index(t, index("a", false, &[1])));
+            let table = loop {
+                let table = used(&mut writer, t);
+                if table.indexes.len() == 2 {
+                    break table;
+                }
+                drop(table);
+                writer.commit().unwrap();
+            };
+            canceller.cancel();
+            match building.join().unwrap() {
+                Ok(()) => None,
+                Err(killed) => {
+                    assert!(matches!(killed, EngineError::Lock(LockError::Killed)), "{killed}");
+                    Some(table)
+                }
+            }
+        });
+        match built {
+            Some(table) => break table,
+            // It had been built before anybody came.
+            None => {
+                writer.commit().unwrap();
+                session.drop_index(t, "a").unwrap();
+            }
+        }
+    };
+    // New pages for others: those of the index must not be among them.
+    let columns = vec![column("id", INT), column("text", TEXT)];
+    let other = session.create_table(TableDefinition::new("d", "other", columns).with_primary_key(&[0])).unwrap();
+    for id in 0..ROWS {
+        inserts(&mut session, other, &[number(id), Value::Bytes(&[b'x'; 150])]);
+        let row = [number(ROWS + id), number(id)];
+        assert_eq!(writer.insert_row(&table, &row, Mode::Shared).unwrap(), RowChange::Done);
+    }
+    session.commit().unwrap();
+    drop(table);
+    writer.commit().unwrap();
+    assert_eq!(rows(&mut session, t).len(), 2 * ROWS as usize);
+    session.commit().unwrap();
+    assert_sound(&engine);
+    drop((session, writer, engine));
+    let (engine, _session) = self::engine(&disk);
+    assert_eq!(engine.store().trees().len(), trees + 1, "the tree of the index goes with the next start");
+    assert_sound(&engine);
 }

@@ -17,7 +17,9 @@
 //! 4. A duplicate found by a writer is not the writer's fault: the build fails, and the writer goes on.
 //!
 //! # When things fail
-//! The definition without the index is published, and its tree dropped. A crash leaves a tree that nobody names.
+//! The definition without the index is published, and its tree dropped. If the statement was killed, or has waited too long, while
+//! others are in the table, the tree stays: they may be writing to it. So it is one that nobody names, as a crash leaves, and the
+//! next start drops it.
 
 use std::sync::Arc;
 
@@ -58,17 +60,23 @@ impl Session {
         let at = definition.indexes.len() - 1;
         definition.indexes[at].tree = tree;
         let build = Arc::new(Build::default());
+        let mut is_alone = true;
         let built = self.publish_building(&old, definition, &build).and_then(|table| {
+            is_alone = false;
             self.leave_table(&table, Some(TableMode::Upgradable));
             let filled = self.fill(&table, at, &build);
             // Whatever came of it, alone again: nobody goes on writing to an index that is not there.
             let alone = self.own_table(id)?;
+            is_alone = true;
             filled.and_then(|()| self.adopt(&alone, &build))
         });
         if built.is_err() {
             self.abandon(id, index.id)?;
             core.indexes.remove(index.id);
-            core.store.drop_tree(tree)?;
+            // Who is in the table may be at the index, and its pages must not be another's.
+            if is_alone {
+                core.store.drop_tree(tree)?;
+            }
         }
         match built {
             Err(EngineError::Catalog(CatalogError::Duplicate(_))) => Err(CatalogError::Duplicate(name).into()),
