@@ -1034,6 +1034,27 @@ fn names_are_exchanged_and_tables_go_with_one_change() {
 }
 
 #[test]
+fn a_build_that_is_killed_leaves_nothing() {
+    let (engine, mut session) = engine(&SimDisk::new(1));
+    let columns = vec![column("id", INT), column("a", INT)];
+    let t = session.create_table(TableDefinition::new("d", "t", columns).with_primary_key(&[0])).unwrap();
+    for id in 0..10 {
+        inserts(&mut session, t, &[number(id), number(id % 3)]);
+    }
+    session.commit().unwrap();
+    let trees = engine.store().trees().len();
+    session.canceller().cancel();
+    let killed = |outcome: Result<()>| assert!(matches!(outcome, Err(EngineError::Lock(LockError::Killed))));
+    killed(session.create_index(t, index("a", false, &[1])));
+    let definition = session.schema().table(t).unwrap().definition.clone();
+    session.canceller().cancel();
+    killed(session.rebuild_table(definition.clone(), vec![], &[], |_, _| unreachable!("no row is converted")));
+    assert_eq!((engine.store().trees().len(), definition.indexes.len()), (trees, 1));
+    session.create_index(t, index("a", false, &[1])).unwrap();
+    assert_sound(&engine);
+}
+
+#[test]
 fn who_is_in_the_table_when_a_build_is_killed_goes_on_writing() {
     const ROWS: i64 = 3000;
     let disk = SimDisk::new(1);

@@ -41,6 +41,9 @@ use crate::table::{
     TableIndex,
 };
 
+/// Rows that are read from one look for a kill to the next.
+const ROWS_BETWEEN_LOOKS: u64 = 256;
+
 /// Opens a table: each index that `old` has, with its locks, and the others anew.
 pub(crate) fn open_table(
     store: &Store,
@@ -197,6 +200,15 @@ impl Session {
         self.core.cut_off.wait_until_none(|| self.core.store.health())?;
         self.use_table(id, TableMode::Exclusive)?;
         Ok(Arc::clone(self.schema().table(id).ok_or(CatalogError::TableGone(id))?))
+    }
+
+    /// One more row has been read. Error: `Killed`, which is asked with the first one, and then after some more each time.
+    fn look_for_kill(&self, rows: &mut u64) -> Result<()> {
+        if rows.is_multiple_of(ROWS_BETWEEN_LOOKS) {
+            self.owner.check_killed()?;
+        }
+        *rows += 1;
+        Ok(())
     }
 
     /// Ends a DDL statement: nothing is locked any more. On entry: the session has no transaction.

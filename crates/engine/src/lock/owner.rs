@@ -115,6 +115,11 @@ impl Owner {
         self.seat.kill();
     }
 
+    /// For work that does not wait. Error: `Killed`.
+    pub fn check_killed(&self) -> Result<(), super::LockError> {
+        if self.seat.is_killed() { Err(super::LockError::Killed) } else { Ok(()) }
+    }
+
     /// Forgets a kill: the statement that it was meant for has ended.
     pub fn pardon(&self) {
         self.seat.pardon();

@@ -144,6 +144,11 @@ impl Seat {
         }
     }
 
+    /// Whether the owner was killed, and not pardoned.
+    pub fn is_killed(&self) -> bool {
+        self.seated.lock().killed
+    }
+
     /// Forgets that the owner was killed.
     pub fn pardon(&self) {
         self.seated.lock().killed = false;
