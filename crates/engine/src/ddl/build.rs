@@ -119,9 +119,9 @@ impl Session {
         let mut rows = RowCursor::consistent(table, 0, KeyRange::ALL, Direction::Ascending, columns.iter().copied());
         let mut sorted = SortedRuns::new(&self.core.store, RUN_BYTES);
         let (mut buffers, mut entry, mut memory) = (Default::default(), Entry::default(), Vec::new());
-        let mut count = 0;
+        let mut rows_read = 0;
         while rows.next(&mut reader)? {
-            self.look_for_kill(&mut count)?;
+            self.look_for_kill(&mut rows_read)?;
             let mut values = recycle_values(memory);
             rows.read_columns(&columns, &mut buffers, &mut values)?;
             layout.entry(&values, rows.key(), &*self.core.collations, &mut entry)?;
@@ -139,9 +139,9 @@ impl Session {
     /// Puts entries in their order: behind all that are there leaf by leaf, the others one by one.
     fn put_sorted(&mut self, table: &Table, at: usize, build: &Build, sorted: SortedRuns) -> Result<()> {
         let mut loader = table.indexes[at].index.tree.loader()?;
-        let (mut value, mut count) = (Vec::new(), 0);
+        let (mut value, mut entries_put) = (Vec::new(), 0);
         sorted.for_each(|key, payload| {
-            self.look_for_kill(&mut count)?;
+            self.look_for_kill(&mut entries_put)?;
             if build.has_failed() {
                 return Err(CatalogError::Duplicate(String::new()).into());
             }

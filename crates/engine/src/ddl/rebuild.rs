@@ -161,9 +161,9 @@ impl Session {
             let columns = 0..old.definition.columns.len() as u16;
             let mut rows = RowCursor::consistent(old, 0, KeyRange::ALL, Direction::Ascending, columns);
             let (mut buffers, mut made, mut count) = (Default::default(), Vec::new(), 0);
-            let mut looked_at = 0;
+            let mut rows_read = 0;
             while rows.next(&mut reader)? {
-                self.look_for_kill(&mut looked_at)?;
+                self.look_for_kill(&mut rows_read)?;
                 let mut values = Vec::new();
                 rows.read(&mut buffers, &mut values)?;
                 made.clear();

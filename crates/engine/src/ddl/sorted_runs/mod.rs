@@ -47,6 +47,7 @@ struct Spilled {
     empty: Run,
 }
 
+/// Sorts a run and writes it to the file.
 fn spill(mut run: Run, file: Arc<TemporaryFile>) -> Result<Spilled> {
     run.sort();
     let spilled = SpilledRun::write(&run, file)?;
