@@ -37,6 +37,10 @@ impl Disk for Directory {
         nobody_asks()
     }
 
+    fn create_temporary(&self) -> io::Result<Arc<dyn DiskFile>> {
+        nobody_asks()
+    }
+
     fn rename(&self, _: &str, _: &str) -> io::Result<()> {
         nobody_asks()
     }
