@@ -18,7 +18,7 @@
 //!   time         ids, commit times, snapshots: which version does one see?
 //!   row          values as bytes: keys that order as values do, rows, version headers
 //!   xa           transactions that a coordinator decides
-//!   core         what all sessions share;  root: what the engine finds first;  counter, index;  known_hash: maps by numbers
+//!   core         what all sessions share;  root: what the engine finds first;  counter, index;  known_hash: maps by numbers;  leb128: short numbers
 //! ```
 
 pub mod catalog;
@@ -31,6 +31,7 @@ mod error;
 pub mod ids;
 mod index;
 pub mod known_hash;
+mod leb128;
 pub mod lock;
 mod locking;
 mod purge;

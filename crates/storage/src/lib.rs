@@ -58,6 +58,6 @@ pub use inspect::{Finding, Inspection};
 pub use options::{Background, Durability, StoreOptions};
 pub use recovery::{LogParticipant, RecoveryFigures};
 pub use store::{Store, StoreFigures, file_names};
-pub use temporary_file::{Block, TemporaryFile};
+pub use temporary_file::{TemporaryBlock, TemporaryFile};
 pub use verify::{Problem, Report};
 pub use wait::{Hooked, WaitEvent, WaitFigures, WaitHook};

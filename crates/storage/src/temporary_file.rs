@@ -1,7 +1,7 @@
 //! A temporary file: blocks that memory has no room for, until they are read again.
 //!
 //! ```text
-//!   append(bytes) -> Block         | block | block, padded to 4096 |  block | ...
+//!   append(bytes) -> block         | block | block, padded to 4096 |  block | ...
 //!   read(block)   -> bytes           ^ where it is, how long, its crc: with whoever appended it
 //! ```
 //!
@@ -31,13 +31,13 @@ pub struct TemporaryFile {
 
 /// A block of a [`TemporaryFile`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Block {
+pub struct TemporaryBlock {
     offset: u64,
     len: u32,
     crc: u32,
 }
 
-impl Block {
+impl TemporaryBlock {
     /// Bytes.
     #[allow(clippy::len_without_is_empty)] // nobody asks
     pub fn len(&self) -> usize {
@@ -52,17 +52,17 @@ impl TemporaryFile {
     }
 
     /// Writes a block of less than 4 GiB. Several threads may append at once. Errors: `TemporaryFile`.
-    pub fn append(&self, bytes: &[u8]) -> Result<Block> {
+    pub fn append(&self, bytes: &[u8]) -> Result<TemporaryBlock> {
         let len = u32::try_from(bytes.len()).expect("a block has less than 4 GiB");
         let mut aligned = AlignedBuffer::new(bytes.len());
         aligned[..bytes.len()].copy_from_slice(bytes);
         let offset = self.end.fetch_add(aligned.len() as u64, Ordering::Relaxed);
         self.file.write_all_at(&aligned, offset).map_err(ErrorKind::TemporaryFile)?;
-        Ok(Block { offset, len, crc: crc32c(&aligned) })
+        Ok(TemporaryBlock { offset, len, crc: crc32c(&aligned) })
     }
 
     /// The bytes of a block of this file, and zeroes behind them. Errors: `TemporaryFile`.
-    pub fn read(&self, block: &Block) -> Result<AlignedBuffer> {
+    pub fn read(&self, block: &TemporaryBlock) -> Result<AlignedBuffer> {
         let mut bytes = AlignedBuffer::new(block.len());
         self.file.read_exact_at(&mut bytes, block.offset).map_err(ErrorKind::TemporaryFile)?;
         if crc32c(&bytes) != block.crc {
@@ -88,7 +88,7 @@ mod tests {
             .iter()
             .map(|&len| (0..len).map(|at| (at * 7 + len) as u8).collect())
             .collect();
-        let blocks: Vec<Block> = appended.iter().map(|bytes| file.append(bytes).unwrap()).collect();
+        let blocks: Vec<TemporaryBlock> = appended.iter().map(|bytes| file.append(bytes).unwrap()).collect();
         for (block, bytes) in blocks.iter().zip(&appended).rev() {
             let read = file.read(block).unwrap();
             assert!(read[..block.len()] == bytes[..] && read[block.len()..].iter().all(|&byte| byte == 0));
@@ -102,11 +102,11 @@ mod tests {
         let disk = RealDisk::new(directory.path(), BatchEngine::ThreadPool).unwrap();
         let file = TemporaryFile::create(&disk).unwrap();
         let (one, other) = (file.append(&[1; 100]).unwrap(), file.append(&[2; 100]).unwrap());
-        let mixed = Block { offset: other.offset, ..one };
+        let mixed = TemporaryBlock { offset: other.offset, ..one };
         let error = file.read(&mixed).map(drop).unwrap_err();
         assert_eq!(error.effect(), Effect::Statement);
         assert_eq!(error.to_string(), "a temporary file: 100 bytes at 4096 are not what was written");
-        let beyond = Block { offset: 1 << 20, ..one };
+        let beyond = TemporaryBlock { offset: 1 << 20, ..one };
         assert!(matches!(file.read(&beyond).map(drop).unwrap_err().kind(), ErrorKind::TemporaryFile(_)));
     }
 }

@@ -24,6 +24,7 @@ use std::ops::Range;
 
 use smallvec::SmallVec;
 
+use crate::leb128;
 use crate::row::Corrupt;
 
 /// How a value is made from another.
@@ -112,16 +113,7 @@ struct Pieces<'a> {
 
 impl<'a> Pieces<'a> {
     fn number(&mut self) -> Result<usize, Corrupt> {
-        let mut number = 0;
-        for shift in (0..usize::BITS).step_by(7) {
-            let (&byte, rest) = self.rest.split_first().ok_or(Corrupt::Truncated)?;
-            self.rest = rest;
-            number |= usize::from(byte & 0x7F) << shift;
-            if byte < 0x80 {
-                return Ok(number);
-            }
-        }
-        Err(Corrupt::Delta)
+        leb128::take(&mut self.rest, Corrupt::Delta)
     }
 
     fn read(&mut self) -> Result<Piece<'a>, Corrupt> {
@@ -260,12 +252,8 @@ fn common_suffix_len(one: &[u8], other: &[u8]) -> usize {
 }
 
 fn append_piece(skipped: usize, copied: usize, own: &[u8], out: &mut Vec<u8>) {
-    for mut number in [skipped, copied, own.len()] {
-        while number >= 0x80 {
-            out.push(number as u8 | 0x80);
-            number >>= 7;
-        }
-        out.push(number as u8);
+    for number in [skipped, copied, own.len()] {
+        leb128::append(number, out);
     }
     out.extend_from_slice(own);
 }

@@ -13,9 +13,11 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use meseta_storage::io::AlignedBuffer;
-use meseta_storage::{Block, TemporaryFile};
+use meseta_storage::{TemporaryBlock, TemporaryFile};
 
 use crate::error::Result;
+use crate::leb128;
+use crate::row::Corrupt;
 
 /// Bytes of entries that a block has at least, but the last.
 const BLOCK_BYTES: usize = 64 << 10;
@@ -109,7 +111,7 @@ impl Run {
 /// A sorted run in a file.
 pub(super) struct SpilledRun {
     file: Arc<TemporaryFile>,
-    blocks: Vec<Block>,
+    blocks: Vec<TemporaryBlock>,
 }
 
 impl SpilledRun {
@@ -117,8 +119,8 @@ impl SpilledRun {
     pub fn write(run: &Run, file: Arc<TemporaryFile>) -> Result<Self> {
         let (mut blocks, mut bytes) = (Vec::new(), Vec::with_capacity(BLOCK_BYTES + 1024));
         for (key, payload) in run.entries() {
-            push_number(&mut bytes, key.len());
-            push_number(&mut bytes, payload.len());
+            leb128::append(key.len(), &mut bytes);
+            leb128::append(payload.len(), &mut bytes);
             bytes.extend_from_slice(key);
             bytes.extend_from_slice(payload);
             if bytes.len() >= BLOCK_BYTES {
@@ -148,7 +150,7 @@ impl SpilledRun {
 pub(super) struct SpilledReader<'r> {
     file: &'r TemporaryFile,
     /// Blocks that have not been read.
-    blocks: &'r [Block],
+    blocks: &'r [TemporaryBlock],
     /// The block that is read, and what of it comes behind the entry.
     bytes: AlignedBuffer,
     rest: Range<usize>,
@@ -180,33 +182,13 @@ impl SpilledReader<'_> {
             self.bytes = self.file.read(block)?;
             (self.blocks, self.rest) = (blocks, 0..block.len());
         }
-        // What was written is what is read, so lengths are within the block.
-        let (key_len, payload_len) = (self.take_number(), self.take_number());
-        let key = self.rest.start..self.rest.start + key_len;
+        let mut rest = &self.bytes[self.rest.clone()];
+        let mut len = || leb128::take(&mut rest, Corrupt::TooLong).expect("a block is what was written, or not read");
+        let (key_len, payload_len) = (len(), len());
+        let key_at = self.rest.end - rest.len();
+        let key = key_at..key_at + key_len;
         self.entry = Entry { payload: key.end..key.end + payload_len, key };
         self.rest.start = self.entry.payload.end;
         Ok(true)
     }
-
-    fn take_number(&mut self) -> usize {
-        let (mut number, mut shift) = (0, 0);
-        loop {
-            let byte = self.bytes[self.rest.start];
-            self.rest.start += 1;
-            number |= usize::from(byte & 0x7f) << shift;
-            if byte < 0x80 {
-                return number;
-            }
-            shift += 7;
-        }
-    }
-}
-
-/// Appends a number in LEB128.
-fn push_number(bytes: &mut Vec<u8>, mut number: usize) {
-    while number >= 0x80 {
-        bytes.push(number as u8 | 0x80);
-        number >>= 7;
-    }
-    bytes.push(number as u8);
 }
