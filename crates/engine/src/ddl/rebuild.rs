@@ -26,7 +26,7 @@ use crate::session::{Isolation, Session};
 use crate::table::{OwnedValue, Table, TableDefinition};
 
 /// Rows that are copied in one transaction.
-const ROWS_A_TRANSACTION: usize = 10_000;
+const ROWS_A_TRANSACTION: u64 = 10_000;
 
 impl Session {
     /// Puts definitions in the place of those that have their numbers, and drops tables: all of it, or nothing. Names may
@@ -160,8 +160,7 @@ impl Session {
         let copied = (|| {
             let columns = 0..old.definition.columns.len() as u16;
             let mut rows = RowCursor::consistent(old, 0, KeyRange::ALL, Direction::Ascending, columns);
-            let (mut buffers, mut made, mut count) = (Default::default(), Vec::new(), 0);
-            let mut rows_read = 0;
+            let (mut buffers, mut made, mut rows_read) = (Default::default(), Vec::new(), 0);
             while rows.next(&mut reader)? {
                 self.look_for_kill(&mut rows_read)?;
                 let mut values = Vec::new();
@@ -178,8 +177,7 @@ impl Session {
                     }
                     RowChange::Stale => return Err(EngineError::TableChanged.into()),
                 }
-                count += 1;
-                if count % ROWS_A_TRANSACTION == 0 {
+                if rows_read % ROWS_A_TRANSACTION == 0 {
                     writer.commit()?;
                 }
             }

@@ -9,6 +9,7 @@ use std::task::Waker;
 
 use parking_lot::Mutex;
 
+use super::LockError;
 use super::index::Place;
 use super::ledger::Ledger;
 use super::row_wait::RowWait;
@@ -116,8 +117,8 @@ impl Owner {
     }
 
     /// For work that does not wait. Error: `Killed`.
-    pub fn check_killed(&self) -> Result<(), super::LockError> {
-        if self.seat.is_killed() { Err(super::LockError::Killed) } else { Ok(()) }
+    pub fn check_killed(&self) -> Result<(), LockError> {
+        if self.seat.is_killed() { Err(LockError::Killed) } else { Ok(()) }
     }
 
     /// Forgets a kill: the statement that it was meant for has ended.

@@ -182,11 +182,11 @@ impl<'r> TableRows<'r> {
     /// Shows a row by its primary key.
     fn show_one(&self, key: &[u8], running: &mut Running<'_>, spare: &mut Memory, sink: &mut Sink<'_>) -> Result<Flow> {
         let rows = self.handle.rows();
-        if !running.inside.engine.get(&rows.index, key, &mut spare.payload).map_err(Error::from_engine)? {
-            running.inside.facts.count(Counter::HandlerReadKey, 1);
+        let is_there = running.inside.engine.get(&rows.index, key, &mut spare.payload).map_err(Error::from_engine)?;
+        running.inside.facts.count(Counter::HandlerReadKey, 1);
+        if !is_there {
             return Ok(MORE);
         }
-        running.inside.facts.count(Counter::HandlerReadKey, 1);
         running.inside.facts.count(Counter::InnodbRowsRead, 1);
         let damaged = |problem| Error::from_engine(EngineError::Corrupt { index: rows.index.id(), problem });
         let mut full = recycle(std::mem::take(&mut spare.row));

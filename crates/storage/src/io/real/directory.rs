@@ -80,15 +80,14 @@ pub(super) fn create_and_unlink(directory: &File) -> rustix::io::Result<File> {
     let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::CREATE | OFlags::EXCL;
     loop {
         let name = format!("{TEMPORARY_NAME}.{}", NEXT.fetch_add(1, Ordering::Relaxed));
-        let created = rustix::fs::openat(directory, &name, flags, Mode::RUSR | Mode::WUSR);
-        // A name is used once by this process, and the directory is ours: one that is there was left by a crash in between.
-        match created {
-            Ok(_) | Err(Errno::EXIST) => rustix::fs::unlinkat(directory, &name, AtFlags::empty())?,
-            Err(_) => {}
-        }
-        match created {
-            Err(Errno::EXIST) => {}
-            created => return created.map(File::from),
+        match rustix::fs::openat(directory, &name, flags, Mode::RUSR | Mode::WUSR) {
+            Ok(file) => {
+                rustix::fs::unlinkat(directory, &name, AtFlags::empty())?;
+                return Ok(File::from(file));
+            }
+            // A name is used once by this process, and the directory is ours: a crash in between has left it.
+            Err(Errno::EXIST) => rustix::fs::unlinkat(directory, &name, AtFlags::empty())?,
+            Err(error) => return Err(error),
         }
     }
 }
