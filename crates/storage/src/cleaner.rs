@@ -179,9 +179,19 @@ impl Ages {
     }
 }
 
+/// What pages are written for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum For {
+    /// They are to leave memory.
+    Memory,
+    /// The log is to be free of them.
+    Log,
+}
+
 /// Pages copied, on their way to disk.
 struct Batch {
     pages: Vec<PageNo>,
+    what_for: For,
     newest: Lsn,
     /// Room for a doublewrite segment's header, then the copies.
     copies: AlignedBuffer,
@@ -304,25 +314,22 @@ impl Cleaner {
             let mut cold = self.pool.take_cold();
             cold.sort_unstable();
             cold.dedup();
-            self.flush(&mut work, &cold, || true)?;
-            // Copying was no use of the page: it stays the next to leave, before pages loaded since.
-            for page in cold {
-                self.pool.frame(page).latch.mark();
-            }
+            self.flush(&mut work, &cold, For::Memory, || true)?;
+            self.pool.cold_is_written();
         }
         let end = self.log.reserved();
         // No more than a few batches a round, so that memory gets its turn.
         let (pages, more) = self.old_pages(&mut work, end, 4 * batch);
         if !pages.is_empty() {
             // Who waits for memory waits no longer than for the batches that are on their way.
-            busy = more | !self.flush(&mut work, &pages, || !self.memory_wanted.load(Ordering::Acquire))?;
+            busy = more | !self.flush(&mut work, &pages, For::Log, || !self.memory_wanted.load(Ordering::Acquire))?;
             work.looked_at = work.looked_at.filter(|_| !busy);
         } else if work.last_end == end && !self.recovering.load(Ordering::Acquire) {
             let (mut idle, _) = self.dirty_since(end, 0);
             idle.sort_unstable();
             let pages: Vec<PageNo> = idle.iter().take(batch).map(|&(_, page)| page).collect();
             if !pages.is_empty() {
-                self.flush(&mut work, &pages, || true)?;
+                self.flush(&mut work, &pages, For::Log, || true)?;
                 busy = idle.len() > batch;
             }
         }
@@ -455,7 +462,7 @@ impl Cleaner {
                 break;
             }
             dirty.sort_unstable();
-            self.flush(&mut work, &dirty, || true)?;
+            self.flush(&mut work, &dirty, For::Log, || true)?;
             if !clean {
                 break;
             }
@@ -466,12 +473,12 @@ impl Cleaner {
     }
 
     /// Writes pages back, in order of their numbers, batch by batch while `goes_on`. Returns whether all were.
-    fn flush(&self, work: &mut Work, pages: &[PageNo], goes_on: impl Fn() -> bool) -> Result<bool> {
+    fn flush(&self, work: &mut Work, pages: &[PageNo], what_for: For, goes_on: impl Fn() -> bool) -> Result<bool> {
         let mut chunks = pages.chunks(work.doublewrite.segment_pages());
         let (mut copied, mut sent) = (None, None);
         loop {
             let chunk = if goes_on() { chunks.next() } else { None };
-            let next = chunk.map(|pages| self.copy(work, pages));
+            let next = chunk.map(|pages| self.copy(work, pages, what_for));
             if next.is_none() && copied.is_none() && sent.is_none() {
                 return Ok(chunks.len() == 0);
             }
@@ -484,7 +491,7 @@ impl Cleaner {
     }
 
     /// Step 1 of a batch, and the log is asked for step 2.
-    fn copy(&self, work: &mut Work, pages: &[PageNo]) -> Batch {
+    fn copy(&self, work: &mut Work, pages: &[PageNo], what_for: For) -> Batch {
         let len = copy_at(work.doublewrite.segment_pages());
         let mut copies = work.spare.pop().unwrap_or_else(|| AlignedBuffer::new(len));
         let mut copied = Vec::with_capacity(pages.len());
@@ -502,7 +509,7 @@ impl Cleaner {
             page::seal(copy);
         }
         self.log.want_durable(newest);
-        Batch { pages: copied, newest, copies }
+        Batch { pages: copied, what_for, newest, copies }
     }
 
     /// Steps 2 to 4 of a batch. `before` is the batch before it, should that have to arrive first.
@@ -560,6 +567,9 @@ impl Cleaner {
         }
         for &page in &batch.pages {
             self.pool.frame(page).end_flush();
+        }
+        if batch.what_for == For::Memory {
+            self.pool.let_leave(&batch.pages);
         }
         work.spare.push(batch.copies);
         if !batch.pages.is_empty() {

@@ -3,8 +3,17 @@
 //! ```text
 //!   resident pages   | . . m . M d . m | ...     the hand goes round: a page that nobody has touched since the last time (m) leaves
 //!                          ^hand                 if it is clean; if it is dirty (d) the cleaner hears of it; others are marked
+//!
+//!   cold, dirty:   noted --take_cold--> under way --let_leave--> written: the next to leave, if nobody touches them
 //! ```
+//!
+//! # Invariants
+//! 1. While a good part of memory is noted or under way the hand stands still: memory comes from what the cleaner has written.
+//!    (Round and round among dirty pages it would find, and evict, none but those that have come a moment ago, and those who wait
+//!    for them would read them again.)
+//! 2. Dirty pages are written for memory only if the hand has met them.
 
+use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
 
 use smallvec::SmallVec;
@@ -17,8 +26,40 @@ use crate::page::PAGE_SIZE;
 const EVICT_BATCH: usize = 16;
 /// How many cold dirty pages are remembered for the cleaner.
 const COLD_MAX: usize = 4096;
+/// The part of memory that is enough to be cold and dirty: see invariant 1.
+const COLD_PART: usize = 4;
 
-/// What the clock hand has met on its way.
+/// Dirty pages that the clock would have evicted.
+#[derive(Default)]
+pub(super) struct Cold {
+    /// They are to be written.
+    noted: Vec<PageNo>,
+    /// So many are being written.
+    under_way: usize,
+    /// They have been written.
+    written: VecDeque<PageNo>,
+}
+
+impl Cold {
+    fn note(&mut self, pages: &mut Vec<PageNo>) {
+        if self.noted.len() < COLD_MAX {
+            self.noted.append(pages);
+        }
+    }
+
+    /// Invariant 1, of a memory of so many pages.
+    fn is_enough(&self, limit: usize) -> bool {
+        (self.noted.len() + self.under_way) * COLD_PART > limit
+    }
+
+    /// Some of those that have been written, the first ones.
+    fn take_written(&mut self) -> SmallVec<[PageNo; EVICT_BATCH]> {
+        let count = self.written.len().min(EVICT_BATCH);
+        self.written.drain(..count).collect()
+    }
+}
+
+/// What leaves memory, and what was met on the way.
 #[derive(Default)]
 struct Sweep {
     /// Held exclusively, on their way out.
@@ -28,11 +69,46 @@ struct Sweep {
 }
 
 impl Pool {
-    /// Moves the clock hand until a few pages have left memory, or it has been round. Dirty pages that it would have
-    /// evicted are noted for the cleaner ([`Pool::take_cold`]). Returns how many left.
+    /// Has a few pages leave memory: those that were written for that, or else those that the clock hand meets until it has been
+    /// round. Dirty pages that it would have evicted are noted for the cleaner ([`Pool::take_cold`]). Returns how many left.
     pub(super) fn evict_some(&self) -> usize {
-        let words = self.file_pages().div_ceil(64).max(1);
         let mut sweep = Sweep::default();
+        let stands_still = self.evict_written(&mut sweep);
+        if sweep.leaving.is_empty() && !stands_still {
+            self.sweep(&mut sweep);
+        }
+        self.evict(&sweep.leaving);
+        if stands_still || !sweep.cold.is_empty() {
+            self.cold.lock().note(&mut sweep.cold);
+            let relief = self.relief.lock().clone();
+            if let Some(relief) = relief {
+                relief.want();
+            }
+        }
+        sweep.leaving.len()
+    }
+
+    /// Those that were written, unless somebody has touched them since. Returns whether the hand is to stand still.
+    fn evict_written(&self, sweep: &mut Sweep) -> bool {
+        loop {
+            let (written, stands_still) = {
+                let mut cold = self.cold.lock();
+                (cold.take_written(), cold.is_enough(self.limit))
+            };
+            for &page in &written {
+                let frame = self.frame(page);
+                if frame.latch.is_marked() && frame.is_clean() {
+                    self.evict_if_free(page, sweep);
+                }
+            }
+            if written.is_empty() || !sweep.leaving.is_empty() {
+                return stands_still;
+            }
+        }
+    }
+
+    fn sweep(&self, sweep: &mut Sweep) {
+        let words = self.file_pages().div_ceil(64).max(1);
         // Once round: who was marked on an earlier turn and not touched since leaves. A second turn, which may take
         // pages loaded a moment ago, only if there is nothing else to do: dirty pages are written first. (Otherwise
         // two pages that one operation needs could evict each other for ever.)
@@ -41,25 +117,11 @@ impl Pool {
                 break;
             }
             let index = self.hand.fetch_add(1, Ordering::Relaxed) % words;
-            self.sweep_word(index, &mut sweep);
+            self.sweep_word(index, sweep);
             if sweep.leaving.len() >= EVICT_BATCH || sweep.cold.len() >= 8 * EVICT_BATCH {
                 break;
             }
         }
-        self.evict(&sweep.leaving);
-        if !sweep.cold.is_empty() {
-            {
-                let mut known = self.cold.lock();
-                if known.len() < COLD_MAX {
-                    known.append(&mut sweep.cold);
-                }
-            }
-            let relief = self.relief.lock().clone();
-            if let Some(relief) = relief {
-                relief.want();
-            }
-        }
-        sweep.leaving.len()
     }
 
     fn sweep_word(&self, index: usize, sweep: &mut Sweep) {
@@ -73,10 +135,15 @@ impl Pool {
             } else if !frame.is_clean() {
                 sweep.cold.push(page);
             } else {
-                self.begin_moving();
-                if self.try_evict(frame) { sweep.leaving.push(page) } else { self.end_moving(1) }
+                self.evict_if_free(page, sweep);
             }
         }
+    }
+
+    /// A page that was marked and clean leaves, if it still is and nobody holds it.
+    fn evict_if_free(&self, page: PageNo, sweep: &mut Sweep) {
+        self.begin_moving();
+        if self.try_evict(self.frame(page)) { sweep.leaving.push(page) } else { self.end_moving(1) }
     }
 
     fn try_evict(&self, frame: &Frame) -> bool {
@@ -109,8 +176,98 @@ impl Pool {
         }
     }
 
-    /// The dirty pages that the clock has met since the last call.
+    /// The dirty pages that the clock has met since the last call. They are under way until [`Pool::cold_is_written`].
     pub fn take_cold(&self) -> Vec<PageNo> {
-        std::mem::take(&mut self.cold.lock())
+        let mut cold = self.cold.lock();
+        cold.under_way = cold.noted.len();
+        std::mem::take(&mut cold.noted)
+    }
+
+    /// Some of those that were taken have been written: they are the next to leave. (That they were copied was no use of them.)
+    pub fn let_leave(&self, written: &[PageNo]) {
+        for &page in written {
+            self.frame(page).latch.mark();
+        }
+        self.cold.lock().written.extend(written);
+    }
+
+    /// All that were taken have been written, or looked at.
+    pub fn cold_is_written(&self) {
+        self.cold.lock().under_way = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::health::Health;
+    use crate::ids::Lsn;
+    use crate::io::{BatchEngine, Disk, RealDisk};
+    use crate::rank::Rank;
+    use crate::wait::WaitEvents;
+
+    const LIMIT: u32 = 64;
+
+    /// A pool whose memory is full of pages that were made in it: as many as said are dirty, and those above them clean.
+    fn full_pool(dirty: u32) -> (tempfile::TempDir, Pool) {
+        let directory = tempfile::tempdir().unwrap();
+        let disk = RealDisk::new(directory.path(), BatchEngine::ThreadPool).unwrap();
+        let (file, pages) = (disk.create("data").unwrap(), 4 * LIMIT as usize);
+        let (health, waits) = (Arc::new(Health::default()), Arc::new(WaitEvents::default()));
+        let pool = Pool::new(file, pages, pages, LIMIT as usize, Arc::new(|| Lsn(1)), health, waits).unwrap();
+        (0..LIMIT).for_each(|page| make(&pool, PageNo(page), page < dirty));
+        (directory, pool)
+    }
+
+    fn make(pool: &Pool, page: PageNo, is_dirty: bool) {
+        drop(pool.fresh(page, pool.take_permit().unwrap(), Rank::TreePage));
+        if is_dirty {
+            pool.frame(page).set_dirty(|| Lsn(1));
+        }
+    }
+
+    fn are_resident(pool: &Pool, pages: std::ops::Range<u32>) -> bool {
+        pages.map(PageNo).all(|page| pool.is_resident(page))
+    }
+
+    #[test]
+    fn what_has_come_a_moment_ago_stays_while_most_of_memory_is_to_be_written() {
+        let (_directory, pool) = full_pool(LIMIT - 16);
+        while pool.evict_some() > 0 {}
+        assert!(are_resident(&pool, 0..LIMIT - 16), "dirty ones stay");
+        // Who is waited for by somebody who has no thread is looked at only after a while.
+        make(&pool, PageNo(LIMIT), false);
+        for _ in 0..100 {
+            assert_eq!(pool.evict_some(), 0);
+        }
+        assert!(pool.is_resident(PageNo(LIMIT)));
+    }
+
+    #[test]
+    fn what_was_written_leaves_before_others() {
+        let (_directory, pool) = full_pool(LIMIT - 16);
+        while pool.evict_some() > 0 {}
+        (LIMIT..LIMIT + 16).for_each(|page| make(&pool, PageNo(page), false));
+        let cold = pool.take_cold();
+        assert!(cold.len() >= LIMIT as usize / COLD_PART);
+        assert_eq!(pool.evict_some(), 0, "they are under way");
+        let (touched, written) = cold[..20].split_first().unwrap();
+        for &page in &cold[..20] {
+            pool.frame(page).begin_flush().unwrap();
+            pool.frame(page).end_flush();
+        }
+        pool.let_leave(&cold[..20]);
+        drop(pool.shared(*touched, Rank::TreePage).unwrap());
+        assert_eq!((pool.evict_some(), pool.evict_some()), (15, 4));
+        assert!(pool.is_resident(*touched) && written.iter().all(|&page| !pool.is_resident(page)));
+        assert!(are_resident(&pool, LIMIT..LIMIT + 16));
+        // Then the clock goes on, and meets the others again.
+        assert_eq!(pool.evict_some(), 0);
+        assert!(pool.take_cold().is_empty());
+        pool.cold_is_written();
+        assert_eq!(pool.evict_some(), 0);
+        assert_eq!(pool.take_cold().len(), LIMIT as usize - 16 - 20);
     }
 }

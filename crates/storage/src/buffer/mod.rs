@@ -41,6 +41,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use crossbeam_utils::CachePadded;
 use parking_lot::{Condvar, Mutex};
 
+use clock::Cold;
 pub use frame::Frame;
 pub use guard::{Exclusive, Optimistic, Restart, Shared};
 use huge::{Collapse, HugePages, STRETCH_PAGES};
@@ -85,7 +86,7 @@ pub struct Pool {
     /// Threads that found no page to evict and want to hear when one has moved.
     starved: CachePadded<AtomicUsize>,
     hand: CachePadded<AtomicUsize>,
-    cold: Mutex<Vec<PageNo>>,
+    cold: Mutex<Cold>,
     progress: Progress,
     relief: Mutex<Option<Arc<dyn Relief>>>,
     health: Arc<Health>,
