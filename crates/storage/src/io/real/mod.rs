@@ -6,7 +6,7 @@
 //! # The pieces
 //!
 //! ```text
-//! RealDisk --open--> RealFile --submit--> Engine::Ring (uring.rs)   one thread, one io_uring
+//! RealDisk --open--> RealFile --submit--> Engine::Rings (uring.rs)  two threads, each with an io_uring: reads, and writes
 //!    |                  |                 Engine::Pool (pool.rs)    some threads, pread and pwrite
 //! directory.rs       file.rs: one blocking pread or pwrite on the caller's thread
 //! names, the lock
@@ -94,7 +94,7 @@ impl RealDisk {
     /// Which engine carries out batches: "io_uring" or "thread pool".
     pub fn batch_engine(&self) -> &'static str {
         match *self.engine {
-            Engine::Ring(_) => "io_uring",
+            Engine::Rings { .. } => "io_uring",
             Engine::Pool(_) => "thread pool",
         }
     }
@@ -189,15 +189,18 @@ impl DiskFile for RealFile {
 
     fn submit(&self, batch: Vec<Request>) {
         if !batch.is_empty() {
-            let transfers = batch.into_iter().map(|request| Transfer { file: Arc::clone(&self.file), request });
-            self.engine.submit(transfers);
+            self.engine.submit(batch, &self.file);
         }
     }
 }
 
 /// Carries out batches. Dropping it waits for what is under way.
 enum Engine {
-    Ring(Ring),
+    /// One for reads, and one for writes: neither waits behind hundreds of the other.
+    Rings {
+        reads: Ring,
+        writes: Ring,
+    },
     Pool(Pool),
 }
 
@@ -209,21 +212,32 @@ impl Engine {
                 let explain = |error| {
                     io::Error::new(io::ErrorKind::Unsupported, format!("io_uring is not available here: {error}"))
                 };
-                Ok(Engine::Ring(Ring::start().map_err(explain)?))
+                Engine::rings().map_err(explain)
             }
             // Whatever keeps io_uring from starting (an old kernel, a container's filter, a limit on locked
             // memory), threads are the answer.
-            BatchEngine::Auto => match Ring::start() {
-                Ok(ring) => Ok(Engine::Ring(ring)),
+            BatchEngine::Auto => match Engine::rings() {
+                Ok(rings) => Ok(rings),
                 Err(_) => Ok(Engine::Pool(Pool::start()?)),
             },
         }
     }
 
-    fn submit(&self, transfers: impl Iterator<Item = Transfer>) {
+    fn rings() -> io::Result<Engine> {
+        Ok(Engine::Rings { reads: Ring::start("meseta-reads")?, writes: Ring::start("meseta-writes")? })
+    }
+
+    fn submit(&self, batch: Vec<Request>, file: &Arc<OpenFile>) {
+        let transfers =
+            |batch: Vec<Request>| batch.into_iter().map(|request| Transfer { file: Arc::clone(file), request });
         match self {
-            Engine::Ring(ring) => ring.submit(transfers),
-            Engine::Pool(pool) => pool.submit(transfers),
+            Engine::Rings { reads, writes } => {
+                let is_read = |request: &Request| request.operation == Operation::Read;
+                let (to_read, to_write) = batch.into_iter().partition(is_read);
+                reads.submit(transfers(to_read));
+                writes.submit(transfers(to_write));
+            }
+            Engine::Pool(pool) => pool.submit(transfers(batch)),
         }
     }
 }

@@ -12,7 +12,7 @@ use crate::io::{AlignedBuffer, IO_ALIGN, IoMemory};
 /// The engines that this kernel offers. The thread pool is always there.
 fn engines() -> Vec<BatchEngine> {
     let mut engines = vec![BatchEngine::ThreadPool];
-    match Ring::start() {
+    match Ring::start("meseta-test") {
         Ok(_) => engines.push(BatchEngine::IoUring),
         Err(error) => eprintln!("io_uring is not tested: {error}"),
     }

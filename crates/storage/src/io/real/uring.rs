@@ -1,4 +1,4 @@
-//! Batches by io_uring: one ring, and one thread that alone touches it.
+//! Requests by io_uring: a ring, and one thread that alone touches it.
 //!
 //! # Life of a transfer
 //!
@@ -78,8 +78,8 @@ struct Inbox {
 }
 
 impl Ring {
-    /// Starts the ring thread. Errors: the kernel has no io_uring, or does not let us use it.
-    pub(super) fn start() -> io::Result<Ring> {
+    /// Starts the ring thread, of this name. Errors: the kernel has no io_uring, or does not let us use it.
+    pub(super) fn start(name: &'static str) -> io::Result<Ring> {
         let (bell, doorbell) = io::pipe()?;
         let inbox = Mutex::new(Inbox { waiting: VecDeque::new(), asleep: false, closed: false });
         let shared = Arc::new(Shared { inbox, doorbell, bell });
@@ -95,12 +95,15 @@ impl Ring {
                 let _ = report.send(Err(error));
             }
         };
-        let thread = crate::thread::spawn("meseta-ring", run)?;
+        let thread = crate::thread::spawn(name, run)?;
         started.recv().expect("the ring thread reports before anything else")?;
         Ok(Ring { shared, thread: Some(thread) })
     }
 
-    pub(super) fn submit(&self, transfers: impl Iterator<Item = Transfer>) {
+    pub(super) fn submit(&self, transfers: impl ExactSizeIterator<Item = Transfer>) {
+        if transfers.len() == 0 {
+            return;
+        }
         let mut inbox = self.shared.inbox.lock();
         inbox.waiting.extend(transfers);
         let asleep = std::mem::take(&mut inbox.asleep);
