@@ -20,6 +20,9 @@ pub enum EngineError {
     /// A lock was not had.
     #[error(transparent)]
     Lock(#[from] LockError),
+    /// A page is missing, and the statement waits for it without its thread.
+    #[error("the statement waits for a page")]
+    Suspended,
     /// No writer can begin.
     #[error(transparent)]
     TableFull(#[from] TableFull),

@@ -34,6 +34,7 @@ pub mod known_hash;
 mod leb128;
 pub mod lock;
 mod locking;
+mod page_wait;
 mod purge;
 mod read;
 mod root;

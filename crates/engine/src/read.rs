@@ -7,7 +7,9 @@
 //! # What it costs
 //! An entry whose newest version is seen costs a copy out of its leaf and a comparison. A long entry costs its pages.
 
-use crate::error::Result;
+use std::task::{Poll, Waker};
+
+use crate::error::{EngineError, Result};
 use crate::index::Index;
 use crate::row::{Corrupt, VERSION_HEADER_LEN};
 use crate::session::Session;
@@ -15,11 +17,16 @@ use crate::time::Snapshot;
 use crate::version::{Seen, VersionReader};
 
 impl Session {
-    /// What this statement's snapshot sees of an entry: its payload is copied to `out`. False if it sees nothing.
-    pub fn get(&mut self, index: &Index, key: &[u8], out: &mut Vec<u8>) -> Result<bool> {
+    /// What this statement's snapshot sees of an entry: its payload is copied to `out`. False if it sees nothing. Where the statement
+    /// `is_repeatable`, it may wait for a page without its thread: then this fails with [`EngineError::Suspended`], and is asked again
+    /// when the session has been called back ([`Session::set_waker`]).
+    pub fn get(&mut self, index: &Index, key: &[u8], out: &mut Vec<u8>, is_repeatable: bool) -> Result<bool> {
         let snapshot = self.snapshot();
         let mut versions = VersionReader::new(&self.core.time, &self.core.undo);
-        seen_at(&mut versions, &snapshot, index, key, out)
+        let waker = self.page_wait.waker(&self.owner, is_repeatable);
+        let seen = seen_by(&mut versions, &snapshot, index, key, out, waker);
+        self.page_wait.note(&seen);
+        seen
     }
 
     /// The newest version of an entry, header and all, whoever wrote it: for those who lock and change. False if there is
@@ -29,10 +36,36 @@ impl Session {
         self.announce_now();
         Ok(index.tree.get_into(key, out)?)
     }
+
+    /// As [`Session::get_newest`], for a statement that may wait without its thread as in [`Session::get`].
+    pub(crate) fn get_newest_or_suspend(
+        &mut self,
+        index: &Index,
+        key: &[u8],
+        out: &mut Vec<u8>,
+        is_repeatable: bool,
+    ) -> Result<bool> {
+        self.announce_now();
+        let found = get_into(index, key, out, self.page_wait.waker(&self.owner, is_repeatable));
+        self.page_wait.note(&found);
+        found
+    }
 }
 
 /// So often an entry that changes is read again.
 const ATTEMPTS: usize = 100_000;
+
+/// Copies an entry's newest version, header and all, to `out`. With a waker that is called when a page that is missing has come, and
+/// this fails with [`EngineError::Suspended`].
+fn get_into(index: &Index, key: &[u8], out: &mut Vec<u8>, waker: Option<&Waker>) -> Result<bool> {
+    match waker {
+        None => Ok(index.tree.get_into(key, out)?),
+        Some(waker) => match index.tree.poll_get_into(key, out, waker)? {
+            Poll::Ready(found) => Ok(found),
+            Poll::Pending => Err(EngineError::Suspended),
+        },
+    }
+}
 
 /// Reads an entry, and reads it again as often as it has changed meanwhile.
 pub(crate) fn seen_at(
@@ -42,8 +75,20 @@ pub(crate) fn seen_at(
     key: &[u8],
     out: &mut Vec<u8>,
 ) -> Result<bool> {
+    seen_by(versions, snapshot, index, key, out, None)
+}
+
+/// As [`seen_at`]; with a waker as [`get_into`].
+fn seen_by(
+    versions: &mut VersionReader<'_>,
+    snapshot: &Snapshot,
+    index: &Index,
+    key: &[u8],
+    out: &mut Vec<u8>,
+    waker: Option<&Waker>,
+) -> Result<bool> {
     for _ in 0..ATTEMPTS {
-        if !index.tree.get_into(key, out)? {
+        if !get_into(index, key, out, waker)? {
             return Ok(false);
         }
         let older = match versions.seen(snapshot, index.id(), key, out)? {

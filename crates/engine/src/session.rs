@@ -31,6 +31,7 @@ use crate::core::Core;
 use crate::error::{EngineError, Result};
 use crate::ids::{SlotNo, TableId, TransactionId};
 use crate::lock::{LockError, OnConflict, Outcome, Owner, OwnerId, Suspension, TableMode};
+use crate::page_wait::PageWait;
 use crate::purge::Ended;
 use crate::rows::Cascade;
 use crate::table::{Scratch, Table};
@@ -111,6 +112,7 @@ impl Canceller {
 pub struct Session {
     pub(crate) core: Arc<Core>,
     pub(crate) owner: Arc<Owner>,
+    pub(crate) page_wait: PageWait,
     pub(crate) slot: SlotNo,
     pub(crate) writing: Option<Writing>,
     /// An undo record under way.
@@ -143,6 +145,7 @@ impl Session {
         let number = core.next_owner();
         Ok(Self {
             owner: Owner::new(OwnerId(number), number as usize),
+            page_wait: PageWait::default(),
             slot: core.next_slot(),
             core: Arc::clone(core),
             line,
@@ -224,7 +227,7 @@ impl Session {
 
     /// For how long the session will wait at most, if its statement is suspended and nothing has called it back.
     pub fn suspended_for(&self) -> Option<Duration> {
-        self.core.locks.suspended_for(&self.owner)
+        self.page_wait.suspended_for().or_else(|| self.core.locks.suspended_for(&self.owner))
     }
 
     /// Comes back to the wait of a statement that was suspended, and says what became of it, if there is one.
@@ -241,6 +244,7 @@ impl Session {
 
     /// A statement that was suspended is not executed again, or came to its end without a look at what it waited for.
     pub fn give_up_wait(&mut self) {
+        self.page_wait = PageWait::default();
         self.core.locks.give_up(&self.owner);
     }
 

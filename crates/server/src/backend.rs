@@ -10,7 +10,7 @@
 //!       reply.flush_if_full()  after each row: a large result leaves as it is made
 //!       reply.request_file(..) LOCAL INFILE, in the middle of a statement
 //!       reply.park()         the reply is ready, and leaves when somebody says so (the log is durable)
-//!       Outcome::Suspended   the statement has done nothing yet, waits (for a row lock), and is to be executed again
+//!       Outcome::Suspended   the statement has done nothing yet, waits (for a row lock, or a page), and is to be executed again
 //!       reply.interrupt()    KILL, the client has gone, the server stops: looked at now and then
 //! ```
 //!

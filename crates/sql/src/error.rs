@@ -87,7 +87,7 @@ impl Error {
             EngineError::Lock(LockError::WouldWait) => Self::new(ER_LOCK_NOWAIT, &[]),
             EngineError::Lock(LockError::Timeout) => Self::new(ER_LOCK_WAIT_TIMEOUT, &[]),
             EngineError::Lock(LockError::Deadlock) | EngineError::RolledBack => Self::new(ER_LOCK_DEADLOCK, &[]),
-            EngineError::Lock(LockError::Suspended) => Self::suspended(),
+            EngineError::Lock(LockError::Suspended) | EngineError::Suspended => Self::suspended(),
             EngineError::Lock(LockError::Killed) => Self::new(ER_QUERY_INTERRUPTED, &[]),
             EngineError::TableChanged => Self::new(ER_TABLE_DEF_CHANGED, &[]),
             EngineError::CascadesTooDeep => Self::new(ER_FK_DEPTH_EXCEEDED, &[&15]),

@@ -251,3 +251,64 @@ fn others_wait_on_their_threads() {
         assert_eq!(called.0.load(Ordering::SeqCst), 0, "{text}");
     }
 }
+
+/// A server whose table is three times as large as memory; its first rows are on disk.
+fn with_table_on_disk() -> Server {
+    let server = Server::with_memory(2 << 20);
+    let mut session = server.session();
+    run(&mut session, "create table t (id int primary key, v int, pad varchar(4000))");
+    for from in (0..3000).step_by(100) {
+        let rows: Vec<String> = (from..from + 100).map(|id| format!("({id}, {id}, repeat('p', 2000))")).collect();
+        run(&mut session, &format!("insert into t values {}", rows.join(", ")));
+    }
+    server
+}
+
+/// Executes a statement until it is answered; how often it was suspended.
+fn until_answered(session: &mut Session, text: &str) -> (usize, String) {
+    for times in 0.. {
+        let answer = run(session, text);
+        if !session.is_suspended() {
+            return (times, answer.join("; "));
+        }
+        assert!(answer.is_empty() && session.suspended_for().is_some());
+    }
+    unreachable!("it is answered some time")
+}
+
+#[test]
+fn who_needs_a_page_is_suspended_until_it_has_come() {
+    let server = with_table_on_disk();
+    let (mut b, called) = callable(&server);
+    let figures = |session: &Session| {
+        [Counter::ComSelect, Counter::Questions, Counter::HandlerReadKey]
+            .map(|counter| session.shared().counters.get(counter))
+    };
+    let before = figures(&b);
+    let read = "select v, rand() < 2 from t where id = 40";
+    assert_eq!(until_answered(&mut b, read), (1, "[v|rand() < 2]; 40|1".to_owned()));
+    assert_eq!(called.0.load(Ordering::SeqCst), 1);
+    assert_eq!(figures(&b), before.map(|count| count + 1), "it is one statement");
+    assert_eq!(until_answered(&mut b, read).0, 0, "it is there");
+    // A change; and what is not there is not, once its leaf has come.
+    assert_eq!(until_answered(&mut b, "update t set v = 0 where id = 80"), (1, "ok 1".to_owned()));
+    assert_eq!(until_answered(&mut b, "delete from t where id = -1"), (1, "ok 0".to_owned()));
+    // A session that nobody calls back, and a statement that is not alone, wait for theirs.
+    is(&mut server.session(), "select v from t where id = 120", "[v]; 120");
+    is(&mut b, "select v from t where id = 160; select v from t where id = 200", "[v]; 160; [v]; 200");
+    assert!(!b.is_suspended());
+}
+
+#[test]
+fn a_session_that_ends_while_a_page_comes_leaves_nothing() {
+    let server = with_table_on_disk();
+    let (mut b, _) = callable(&server);
+    suspends(&mut b, "update t set v = 0 where id = 40");
+    b.close();
+    let (mut c, _) = callable(&server);
+    suspends(&mut c, "select v from t where id = 80");
+    drop(c);
+    let mut d = server.session();
+    is(&mut d, "alter table t add w int", "ok 0");
+    is(&mut d, "update t set v = v + 1; select sum(v) from t", "ok 3000; [sum(v)]; 4501500");
+}

@@ -270,6 +270,11 @@ impl Latch {
         state_of(self.0.load(Ordering::Relaxed)) == EVICTED
     }
 
+    /// Whether somebody reads the page in just now.
+    pub fn is_loading(&self) -> bool {
+        state_of(self.0.load(Ordering::Relaxed)) == LOADING
+    }
+
     /// From exclusive or loading to `state`, with the version moved on by `step`.
     fn leave(&self, state: u64, step: u64) {
         let mut word = self.0.load(Ordering::Relaxed);

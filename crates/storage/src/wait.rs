@@ -107,6 +107,14 @@ struct Site {
     nanoseconds: AtomicU64,
 }
 
+impl Site {
+    fn count(&self, time: Duration) {
+        let nanoseconds = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+        self.count.fetch_add(1, Ordering::Relaxed);
+        self.nanoseconds.fetch_add(nanoseconds, Ordering::Relaxed);
+    }
+}
+
 /// The counters of one store.
 pub struct WaitEvents {
     sites: Box<[CachePadded<Site>]>,
@@ -147,6 +155,11 @@ impl WaitEvents {
         Waiting { site: &self.sites[event as usize], since: Instant::now(), _hooked: hooked }
     }
 
+    /// Counts a wait that no thread has waited.
+    pub fn note(&self, event: WaitEvent, time: Duration) {
+        self.sites[event as usize].count(time);
+    }
+
     /// All events' figures, in the order of [`WaitEvent::ALL`].
     pub fn snapshot(&self) -> Vec<WaitFigures> {
         WaitEvent::ALL
@@ -180,9 +193,7 @@ pub struct Waiting<'w> {
 
 impl Drop for Waiting<'_> {
     fn drop(&mut self) {
-        let nanoseconds = u64::try_from(self.since.elapsed().as_nanos()).unwrap_or(u64::MAX);
-        self.site.count.fetch_add(1, Ordering::Relaxed);
-        self.site.nanoseconds.fetch_add(nanoseconds, Ordering::Relaxed);
+        self.site.count(self.since.elapsed());
     }
 }
 

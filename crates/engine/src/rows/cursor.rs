@@ -69,7 +69,7 @@ impl Session {
 
     /// As [`Session::find_row`], of the row with the key that `row` has: its value is put there. False if it is not there. Where
     /// the statement `is_repeatable`, it may wait without its thread: then this fails with
-    /// [`crate::lock::LockError::Suspended`], and is asked again when the session has been called back
+    /// [`crate::lock::LockError::Suspended`] or [`EngineError::Suspended`], and is asked again when the session has been called back
     /// ([`Session::set_waker`]).
     pub fn find_row_into(
         &mut self,
@@ -84,7 +84,7 @@ impl Session {
         let FoundRow { key, value } = row;
         self.resume_wait()?;
         loop {
-            if !self.get_newest(rows, key, value)? {
+            if !self.get_newest_or_suspend(rows, key, value, is_repeatable)? {
                 return Ok(false);
             }
             let (header, _) = VersionHeader::split_off(value).map_err(|problem| rows.damaged(problem))?;

@@ -240,7 +240,7 @@ impl ClientSession {
     /// A command has been answered: the connection hears of what has changed, and the reply waits for the log if it must.
     fn ended(&mut self, done: Result<()>, reply: &mut Reply<'_>) -> Outcome {
         if self.session.is_suspended() {
-            return self.wait_for_row(reply);
+            return self.suspended(reply);
         }
         self.tell_database();
         self.apply_limits();
@@ -253,7 +253,7 @@ impl ClientSession {
     }
 
     /// The statement is suspended. (It may have been called back meanwhile: then it is executed again at once.)
-    fn wait_for_row(&self, reply: &mut Reply<'_>) -> Outcome {
+    fn suspended(&self, reply: &mut Reply<'_>) -> Outcome {
         reply.set_state(self.session.suspended_state().unwrap_or_default());
         Outcome::Suspended(self.session.suspended_for().unwrap_or_default())
     }

@@ -130,12 +130,12 @@ impl QueryPlan {
         true
     }
 
-    /// Whether it begins by locking a row of its only table by the primary key, before anything is evaluated that could not be
+    /// Whether it begins by looking for a row of its only table by the primary key, before anything is evaluated that could not be
     /// evaluated again.
-    pub fn begins_with_a_lock(&self) -> bool {
+    pub fn begins_with_a_row(&self) -> bool {
         let Body::Select(select) = &self.body else { return false };
         let [Source { kind: SourceKind::Table(table), .. }] = &select.sources[..] else { return false };
-        table.locking.is_some() && table.access.is_point && table.access.index == 0 && select.constant.is_empty()
+        table.access.is_point && table.access.index == 0 && select.constant.is_empty()
     }
 
     /// Calls with each expression of it, but for those of queries inside of expressions.

@@ -107,12 +107,12 @@ impl<'r> TableRows<'r> {
     ) -> Result<Flow> {
         let locking = self.table.locking.map(|plan| locking_of(plan, running));
         for bounds in stretches {
-            // The first that is locked, if anything.
+            // The first that is looked for, if anything.
             let may_suspend = std::mem::take(&mut running.inside.may_suspend) && matches!(bounds, Bounds::Point(_));
             let locking = if may_suspend { locking.map(Locking::suspending) } else { locking };
             let flow = match bounds {
                 Bounds::Point(key) if locking.is_none() && self.table.access.index == 0 => {
-                    self.show_one(&key, running, spare, sink)?
+                    self.show_one(&key, may_suspend, running, spare, sink)?
                 }
                 bounds => {
                     let Some(cursor) = self.cursor(bounds, locking) else { continue };
@@ -180,9 +180,17 @@ impl<'r> TableRows<'r> {
     }
 
     /// Shows a row by its primary key.
-    fn show_one(&self, key: &[u8], running: &mut Running<'_>, spare: &mut Memory, sink: &mut Sink<'_>) -> Result<Flow> {
+    fn show_one(
+        &self,
+        key: &[u8],
+        may_suspend: bool,
+        running: &mut Running<'_>,
+        spare: &mut Memory,
+        sink: &mut Sink<'_>,
+    ) -> Result<Flow> {
         let rows = self.handle.rows();
-        let is_there = running.inside.engine.get(&rows.index, key, &mut spare.payload).map_err(Error::from_engine)?;
+        let found = running.inside.engine.get(&rows.index, key, &mut spare.payload, may_suspend);
+        let is_there = found.map_err(Error::from_engine)?;
         running.inside.facts.count(Counter::HandlerReadKey, 1);
         if !is_there {
             return Ok(MORE);

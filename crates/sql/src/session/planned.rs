@@ -262,7 +262,7 @@ impl Session {
     ) -> Result<Ran> {
         let status = Status { more_results: self.more_follows, ..self.status() };
         let (mut is_begun, mut shown) = (false, 0);
-        let may_suspend = query.begins_with_a_lock() && subqueries.is_empty() && self.may_suspend();
+        let may_suspend = query.begins_with_a_row() && subqueries.is_empty() && self.may_suspend();
         let mut running = self.running(slots, subqueries);
         running.inside.may_suspend = may_suspend;
         let done = run_query(query, &[], &mut running, &mut |_, row| {

@@ -1,16 +1,16 @@
-//! Statements that wait for a row without their thread.
+//! Statements that wait for a row, or for the page that it is in, without their thread.
 //!
 //! ```text
-//!   execute --> begins --> the row is locked, and the statement has done nothing --> suspended: the thread serves others
-//!                                                                                      |  the waker is called
+//!   execute --> begins --> the row is locked, or on disk, and the statement has done nothing --> suspended: the thread serves
+//!                                                                                      |  others      the waker is called
 //!   execute, with the same text and values  <------------------------------------------+
-//!     resumed: it runs from its beginning, finds the lock held, or that the wait has failed
+//!     resumed: it runs from its beginning, finds the lock held, or that the wait has failed; or finds the page
 //! ```
-//! With a thread for each that waits, a few hundred clients that meet at the same rows would pay for two switches of threads a
-//! wait, and for cold caches (docs/decisions/2026-11-25-suspended-statements.md). So it is done where it is simple: a change or a
-//! locking read of one row that is named by its primary key, the first statement of its text, without queries inside, of which
-//! nothing has been evaluated that could not be evaluated again (`query::selected`, `QueryPlan::begins_with_a_lock`). All others
-//! wait on their threads.
+//! With a thread for each that waits, a few hundred clients that meet at the same rows, or whose rows are on disk, would pay for two
+//! switches of threads a wait, and for cold caches (docs/decisions/2026-11-25-suspended-statements.md, 2026-11-26-missing-pages.md).
+//! So it is done where it is simple: a change or a read of one row that is named by its primary key, the first statement of its
+//! text, without queries inside, of which nothing has been evaluated that could not be evaluated again (`query::selected`,
+//! `QueryPlan::begins_with_a_row`). All others wait on their threads. (A locking read waits so for the lock, not for the page.)
 //!
 //! # Invariants
 //! 1. A statement that is suspended has done nothing: no row is changed, nothing is answered. It keeps its tables.
@@ -23,7 +23,7 @@ use std::time::Duration;
 use super::Session;
 use crate::error::{Error, Result};
 
-/// How the process list has a change that waits for a row, in MySQL's words.
+/// How the process list has a change that waits for its row, in MySQL's words.
 pub(super) const CHANGING: &str = "updating";
 /// And a read, the one row of which MySQL reads when it plans.
 pub(super) const READING: &str = "statistics";

@@ -50,6 +50,9 @@ impl Answer for Text {
     }
 }
 
+/// Memory for pages.
+const MEMORY_BYTES: usize = 32 << 20;
+
 /// A server without a network, whose disk outlives it.
 pub struct Server {
     pub instance: Arc<Instance>,
@@ -58,12 +61,17 @@ pub struct Server {
 
 impl Server {
     pub fn new() -> Self {
-        Self::on(SimDisk::new(1))
+        Self::on(SimDisk::new(1), MEMORY_BYTES)
     }
 
-    fn on(disk: SimDisk) -> Self {
+    /// One with so much memory for pages.
+    pub fn with_memory(bytes: usize) -> Self {
+        Self::on(SimDisk::new(1), bytes)
+    }
+
+    fn on(disk: SimDisk, memory_bytes: usize) -> Self {
         let options = StoreOptions {
-            memory_bytes: 32 << 20,
+            memory_bytes,
             log_bytes: 16 << 20,
             log_buffer_bytes: 1 << 20,
             max_data_bytes: 512 << 20,
@@ -77,7 +85,7 @@ impl Server {
     pub fn again(self) -> Self {
         let Server { instance, disk } = self;
         drop(instance);
-        Self::on(disk)
+        Self::on(disk, MEMORY_BYTES)
     }
 
     /// From here on the disk has no room for a longer file, or has again.

@@ -4,6 +4,7 @@ use super::Tree;
 use crate::buffer::{DATA_FILE, Optimistic};
 use crate::core::Stop;
 use crate::error::ErrorKind;
+use crate::ids::PageNo;
 use crate::page::PageKind;
 use crate::page::bytes::PageRef;
 use crate::page::node::Node;
@@ -41,12 +42,33 @@ impl Tree {
         }
     }
 
+    /// The leaf that covers `key`, if all nodes on the way to it are in memory: nobody waits for the disk.
+    pub(super) fn descend_resident(&self, key: &[u8]) -> Result<Optimistic<'_>, Stop> {
+        let take = |page| Ok(self.core.pool.optimistic_resident(page, Rank::TreePage)?);
+        match self.descend_by(key, 0, Side::At, take)? {
+            Some(path) => Ok(path.node),
+            None => unreachable!("every tree has leaves"),
+        }
+    }
+
     /// The node of `level` on the way to `key`. `None` if the tree is not that high (any more).
     #[inline]
     pub(super) fn descend_to(&self, key: &[u8], level: u8, side: Side) -> Result<Option<Path<'_>>, Stop> {
+        self.descend_by(key, level, side, |page| Ok(self.core.pool.optimistic(page, Rank::TreePage)?))
+    }
+
+    /// As [`Tree::descend_to`]; `take` takes each node.
+    #[inline(always)]
+    fn descend_by<'p>(
+        &'p self,
+        key: &[u8],
+        level: u8,
+        side: Side,
+        take: impl Fn(PageNo) -> Result<Optimistic<'p>, Stop>,
+    ) -> Result<Option<Path<'p>>, Stop> {
         let pool = &*self.core.pool;
         let mut parent = None;
-        let mut node = pool.optimistic(self.id.root(), Rank::TreePage)?;
+        let mut node = take(self.id.root())?;
         let mut expected = None;
         loop {
             let step = node.read(|page| self.look(page, expected, level, key, side))?;
@@ -57,7 +79,7 @@ impl Tree {
                         // Nodes above the leaves are in the processor's caches as a rule.
                         pool.prefetch_node(child);
                     }
-                    let next = pool.optimistic(child, Rank::TreePage)?;
+                    let next = take(child)?;
                     // The link held at the moment when the child's version was taken.
                     node.check()?;
                     parent = Some((node, index));
@@ -91,7 +113,7 @@ impl Tree {
     }
 
     #[cold]
-    fn strange(&self, page: crate::ids::PageNo, expected: Option<u8>) -> Stop {
+    fn strange(&self, page: PageNo, expected: Option<u8>) -> Stop {
         if page == self.id.root() {
             return ErrorKind::NoSuchTree(self.id).into();
         }
@@ -102,7 +124,7 @@ impl Tree {
 
 enum Step {
     Here,
-    Down { index: usize, child: crate::ids::PageNo, level: u8 },
+    Down { index: usize, child: PageNo, level: u8 },
     TooLow,
     Strange,
 }

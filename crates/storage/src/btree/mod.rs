@@ -35,13 +35,15 @@ mod write;
 
 use std::cell::RefCell;
 use std::sync::Arc;
+use std::task::{Poll, Waker};
 
 pub use bulk_load::Loader;
 pub use cursor::{Copied, Cursor};
 pub use write::Change;
 use write::Sight;
 
-use crate::core::Core;
+use crate::buffer::{Optimistic, Restart};
+use crate::core::{Core, Stop};
 use crate::error::{ErrorKind, Result};
 use crate::ids::{Lsn, TreeId};
 use crate::page::{node, overflow};
@@ -59,6 +61,21 @@ fn keep_value(value: Vec<u8>) {
     if value.capacity() <= VALUE_BYTES {
         VALUE.set(value);
     }
+}
+
+/// Copies what a leaf holds for a key to `out`: the value, or (`Some(true)`) the reference to a long one. `None` if there is no such
+/// key.
+#[inline]
+fn copy_from(leaf: &Optimistic<'_>, key: &[u8], out: &mut Vec<u8>) -> Result<Option<bool>, Stop> {
+    Ok(leaf.read(|page| {
+        out.clear();
+        let node = node::Node(page);
+        let position = node.search(key);
+        position.exact.then(|| {
+            node.append_value(position.index, out);
+            node.value_at(position.index).overflow
+        })
+    })?)
 }
 
 /// An open tree. Cheap to clone; all clones are the same tree.
@@ -106,21 +123,31 @@ impl Tree {
         }
     }
 
-    /// Copies what the leaf holds for a key to `out`: the value, or (`Some(true)`) the reference to a long one. `None` if
-    /// there is no such key.
+    /// As [`Tree::get_into`], without a wait for the way to the leaf: where a page of it is missing, that is read in, the waker is
+    /// called when it has come, or cannot be read, and the answer is `Pending`. The page may be missing again by then. (Memory that is
+    /// full is waited for, and so are the pages of a long value.)
+    pub fn poll_get_into(&self, key: &[u8], out: &mut Vec<u8>, waker: &Waker) -> Result<Poll<bool>> {
+        self.check_key(key)?;
+        let mut restarts = 0;
+        let stored = loop {
+            match self.descend_resident(key).and_then(|leaf| copy_from(&leaf, key, out)) {
+                Ok(stored) => break stored,
+                Err(Stop::Failed(error)) => return Err(error),
+                Err(Stop::Restart(Restart::NotResident(page))) if self.core.pool.call_when_loaded(page, waker)? => {
+                    return Ok(Poll::Pending);
+                }
+                Err(Stop::Restart(restart)) => self.core.before_retry(restart, &mut restarts)?,
+            }
+        };
+        Ok(Poll::Ready(match stored {
+            Some(true) => self.read_long(key, out)?,
+            found => found.is_some(),
+        }))
+    }
+
+    /// Copies what the leaf holds for a key to `out`: see [`copy_from`].
     fn copy_stored(&self, key: &[u8], out: &mut Vec<u8>) -> Result<Option<bool>> {
-        self.core.retry(|| {
-            let leaf = self.descend(key)?;
-            Ok(leaf.read(|page| {
-                out.clear();
-                let node = node::Node(page);
-                let position = node.search(key);
-                position.exact.then(|| {
-                    node.append_value(position.index, out);
-                    node.value_at(position.index).overflow
-                })
-            })?)
-        })
+        self.core.retry(|| copy_from(&self.descend(key)?, key, out))
     }
 
     /// Whether the tree has this key.

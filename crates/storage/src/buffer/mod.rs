@@ -29,6 +29,7 @@
 //! table of resident pages (a scan of it is 64 pages a word), dirty state beside the latch, sleeping waiters, and
 //! a cleaner that copies pages before it writes them, so that no latch is held during I/O.
 
+mod callbacks;
 mod clock;
 mod frame;
 mod guard;
@@ -37,10 +38,13 @@ pub mod memory;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::task::Waker;
+use std::time::Instant;
 
 use crossbeam_utils::CachePadded;
 use parking_lot::{Condvar, Mutex};
 
+use callbacks::Callbacks;
 use clock::Cold;
 pub use frame::Frame;
 pub use guard::{Exclusive, Optimistic, Restart, Shared};
@@ -83,6 +87,8 @@ pub struct Pool {
     permits: CachePadded<AtomicUsize>,
     /// Pages on their way in or out: they will be of use to those who wait for memory without anybody's help.
     moving: CachePadded<AtomicUsize>,
+    /// Who is called when a page has come.
+    callbacks: Callbacks,
     /// Threads that found no page to evict and want to hear when one has moved.
     starved: CachePadded<AtomicUsize>,
     hand: CachePadded<AtomicUsize>,
@@ -159,6 +165,7 @@ impl Pool {
             limit,
             permits: CachePadded::default(),
             moving: CachePadded::default(),
+            callbacks: Callbacks::default(),
             starved: CachePadded::default(),
             hand: CachePadded::default(),
             cold: Mutex::default(),
@@ -247,6 +254,22 @@ impl Pool {
             match self.frame(page).latch.optimistic() {
                 Ok(version) => return Ok(Optimistic::new(self, page, version)),
                 Err(blocked) => self.unblock(page, blocked, rank, false)?,
+            }
+        }
+    }
+
+    /// As [`Pool::optimistic`], of a page in memory: nobody waits for the disk.
+    #[inline]
+    pub fn optimistic_resident(&self, page: PageNo, rank: Rank) -> Result<Optimistic<'_>, Restart> {
+        // (Whoever has it loaded looks whether there is such a page.)
+        if page.index() >= self.file_pages() {
+            return Err(Restart::NotResident(page));
+        }
+        loop {
+            match self.frame(page).latch.optimistic() {
+                Ok(version) => return Ok(Optimistic::new(self, page, version)),
+                Err(Blocked::Held) => self.wait_latch(page, rank, false),
+                Err(Blocked::Evicted | Blocked::Loading) => return Err(Restart::NotResident(page)),
             }
         }
     }
@@ -382,6 +405,41 @@ impl Pool {
         begun
     }
 
+    /// Has a page that is missing read in, and the waker called when it is there, or cannot be read: whoever really wants it gets
+    /// the error. False, if nobody will call: it is there, or memory has no room for it at once.
+    ///
+    /// # Errors
+    /// There is no such page; the engine has stopped.
+    pub fn call_when_loaded(self: &Arc<Self>, page: PageNo, waker: &Waker) -> Result<bool> {
+        self.check_in_file(page)?;
+        self.health.check()?;
+        let latch = &self.frame(page).latch;
+        if latch.is_evicted() {
+            let Some(permit) = self.permit_at_once() else { return Ok(false) };
+            self.callbacks.add(page, waker);
+            if self.begin_load(page, permit) {
+                self.file.submit(vec![self.read_request(page)]);
+                return Ok(true);
+            }
+        } else {
+            self.callbacks.add(page, waker);
+        }
+        // Another reads it: he has not called yet, or it is not loading any more.
+        let is_coming = latch.is_loading();
+        if !is_coming {
+            self.callbacks.remove(page, waker);
+        }
+        Ok(is_coming)
+    }
+
+    /// The right to make one page resident, if some page can leave memory without a wait.
+    fn permit_at_once(&self) -> Option<Permit<'_>> {
+        self.try_take_permit().or_else(|| {
+            self.evict_some();
+            self.try_take_permit()
+        })
+    }
+
     /// The page that `begin_load` was called for has been read, whole and checked; or not, and leaves memory.
     fn end_load(&self, page: PageNo, is_whole: bool) {
         let latch = &self.frame(page).latch;
@@ -395,6 +453,7 @@ impl Pool {
             self.return_permit();
         }
         self.end_moving(1);
+        self.callbacks.call(page);
     }
 
     fn read_in(&self, page: PageNo) -> Result<()> {
@@ -425,11 +484,7 @@ impl Pool {
             if page.index() >= self.file_pages() || !self.frame(page).latch.is_evicted() {
                 continue;
             }
-            let permit = self.try_take_permit().or_else(|| {
-                self.evict_some();
-                self.try_take_permit()
-            });
-            let Some(permit) = permit else { break };
+            let Some(permit) = self.permit_at_once() else { break };
             if self.begin_load(page, permit) {
                 batch.push(self.read_request(page));
             }
@@ -441,8 +496,9 @@ impl Pool {
 
     /// The read of a page that `begin_load` was called for; ends its load when it is done.
     fn read_request(self: &Arc<Self>, page: PageNo) -> Request {
-        let pool = Arc::clone(self);
+        let (pool, since) = (Arc::clone(self), Instant::now());
         let done = Box::new(move |outcome: std::io::Result<()>| {
+            pool.waits.note(WaitEvent::DataRead, since.elapsed());
             pool.reads.fetch_add(1, Ordering::Relaxed);
             let checked = outcome.map_err(|error| read_error(page, error)).and_then(|()| pool.check_read(page));
             // Whoever really wants the page reads it again and gets the error.

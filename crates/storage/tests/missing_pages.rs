@@ -1,0 +1,145 @@
+//! Reads that do not wait for the disk: who reads is called when a page has come.
+
+mod common;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::task::{Poll, Wake, Waker};
+use std::thread::{self, Thread};
+use std::time::Duration;
+
+use common::*;
+use meseta_sim::{Call, Effect, Fault, SimDisk};
+use meseta_storage::{Background, ErrorKind, Store, StoreOptions};
+
+/// Counts how often it was called.
+#[derive(Default)]
+struct Called(AtomicUsize);
+
+impl Wake for Called {
+    fn wake(self: Arc<Self>) {
+        self.0.fetch_add(1, Ordering::SeqCst);
+    }
+}
+
+impl Called {
+    fn times(&self) -> usize {
+        self.0.load(Ordering::SeqCst)
+    }
+}
+
+fn caller() -> (Arc<Called>, Waker) {
+    let called = Arc::new(Called::default());
+    (Arc::clone(&called), Waker::from(called))
+}
+
+/// Wakes a thread.
+struct Unpark(Thread);
+
+impl Wake for Unpark {
+    fn wake(self: Arc<Self>) {
+        self.0.unpark();
+    }
+}
+
+const ENTRIES: u32 = 4000;
+
+fn key(number: u32) -> [u8; 4] {
+    number.to_be_bytes()
+}
+
+/// A store whose only tree is much larger than memory, and in which the first entries are on disk.
+fn large(disk: &SimDisk) -> Store {
+    let store = open(disk);
+    let tree = store.root_tree();
+    for number in 0..ENTRIES {
+        tree.insert(&key(number), &[number as u8; 200]).unwrap();
+    }
+    store.checkpoint().unwrap();
+    store
+}
+
+#[test]
+fn a_missing_page_is_read_in_and_who_wants_it_is_called() {
+    let disk = SimDisk::new(1);
+    let store = large(&disk);
+    let (tree, mut value) = (store.root_tree(), Vec::new());
+    let (called, waker) = caller();
+    let before = store.figures().pool.reads;
+    let mut waits = 0;
+    while tree.poll_get_into(&key(3), &mut value, &waker).unwrap().is_pending() {
+        waits += 1;
+        assert_eq!(called.times(), waits, "the simulated disk has read it before it returns");
+    }
+    assert_eq!(value, [3; 200]);
+    assert!(waits > 0);
+    assert_eq!(store.figures().pool.reads - before, waits as u64, "each page is read once");
+    assert_eq!(tree.poll_get_into(&key(4), &mut value, &waker).unwrap(), Poll::Ready(true));
+    assert_eq!(tree.poll_get_into(&[0, 0, 0, 4, 0], &mut value, &waker).unwrap(), Poll::Ready(false));
+    assert_eq!(called.times(), waits);
+    assert_sound(&store);
+}
+
+/// All entries, each asked for until it is there, with memory for a tenth of them.
+#[test]
+fn memory_that_is_full_is_enough() {
+    let disk = SimDisk::new(2);
+    let store = large(&disk);
+    let (tree, mut value) = (store.root_tree(), Vec::new());
+    let (_, waker) = caller();
+    for number in (0..ENTRIES).step_by(7) {
+        // Dirty pages have to be written first.
+        tree.patch(&key(number), 0, &[number as u8]).unwrap();
+        let other = (number * 31) % ENTRIES;
+        while tree.poll_get_into(&key(other), &mut value, &waker).unwrap().is_pending() {}
+        assert_eq!(value, [other as u8; 200]);
+    }
+    assert_sound(&store);
+}
+
+#[test]
+fn a_page_that_cannot_be_read_calls_and_is_the_error_of_who_waits_for_it() {
+    let disk = SimDisk::new(3);
+    let store = large(&disk);
+    let (tree, mut value) = (store.root_tree(), Vec::new());
+    let (called, waker) = caller();
+    disk.inject(Fault::new(Call::Read, Effect::DeviceError).on(meseta_storage::buffer::DATA_FILE).forever());
+    for times in 1..4 {
+        assert!(tree.poll_get_into(&key(3), &mut value, &waker).unwrap().is_pending());
+        assert_eq!(called.times(), times);
+    }
+    let error = tree.get_into(&key(3), &mut value).unwrap_err();
+    assert!(matches!(error.kind(), ErrorKind::Read { .. }), "{error:?}");
+    disk.clear_faults();
+    while tree.poll_get_into(&key(3), &mut value, &waker).unwrap().is_pending() {}
+    assert_eq!(value, [3; 200]);
+    assert_sound(&store);
+}
+
+/// On a real disk, where pages come while others ask for them: whoever is told to wait is called.
+#[test]
+fn of_many_who_want_the_same_pages_each_is_called() {
+    let directory = tempfile::tempdir().unwrap();
+    let options = StoreOptions { background: Background::Threads, ..tiny() };
+    let store = Store::open(directory.path(), options).unwrap();
+    let tree = store.root_tree();
+    for number in 0..ENTRIES {
+        tree.insert(&key(number), &[number as u8; 200]).unwrap();
+    }
+    thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                let (waker, mut value) = (Waker::from(Arc::new(Unpark(thread::current()))), Vec::new());
+                for number in (0..ENTRIES).step_by(17) {
+                    while tree.poll_get_into(&key(number), &mut value, &waker).unwrap().is_pending() {
+                        let asleep = std::time::Instant::now();
+                        thread::park_timeout(Duration::from_secs(60));
+                        assert!(asleep.elapsed() < Duration::from_secs(60), "nobody has called");
+                    }
+                    assert_eq!(value, [number as u8; 200]);
+                }
+            });
+        }
+    });
+    assert_sound(&store);
+}
