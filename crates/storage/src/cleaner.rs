@@ -44,8 +44,8 @@
 //! # When things fail
 //! A failed write or sync stops the engine: nobody knows which pages are on disk.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, mpsc};
 use std::time::{Duration, Instant};
 
 use parking_lot::{Condvar, Mutex};
@@ -204,8 +204,22 @@ struct Sent {
     batch: Batch,
 }
 
-/// For each request its first page and how it ended; closed behind the last.
-struct Outcomes(mpsc::Receiver<(PageNo, std::io::Result<()>)>);
+/// How the requests of a batch end, of which all are waited for.
+struct Outcomes(Arc<Ends>);
+
+#[derive(Default)]
+struct Ends {
+    left: Mutex<Left>,
+    /// There are none: told once, since the cleaner would be woken for each otherwise.
+    none_left: Condvar,
+}
+
+#[derive(Default)]
+struct Left {
+    requests: usize,
+    /// The first that failed: its first page, and why.
+    failed: Option<(PageNo, std::io::Error)>,
+}
 
 impl Cleaner {
     /// A cleaner over the files of a store that is being recovered; see [`Cleaner::end_recovery`].
@@ -514,9 +528,9 @@ impl Cleaner {
 
     /// Steps 2 to 4 of a batch. `before` is the batch before it, should that have to arrive first.
     fn send(&self, work: &mut Work, mut batch: Batch, before: &mut Option<Sent>) -> Result<Sent> {
-        let (sender, outcomes) = mpsc::channel();
+        let ends = Arc::<Ends>::default();
         if batch.pages.is_empty() {
-            return Ok(Sent { outcomes: Outcomes(outcomes), batch });
+            return Ok(Sent { outcomes: Outcomes(ends), batch });
         }
         self.log.wait_durable(batch.newest)?;
         if work.doublewrite.must_sync_data() {
@@ -539,22 +553,21 @@ impl Cleaner {
         let Batch { pages, copies, .. } = &mut batch;
         let mut at = 0;
         // Pages side by side lie side by side among the copies too: one request.
-        let requests = pages
+        let requests: Vec<Request> = pages
             .chunk_by(|page, next| page.0 + 1 == next.0)
             .map(|run| {
-                let (first, sender) = (run[0], sender.clone());
+                let (first, ends) = (run[0], Arc::clone(&ends));
                 // SAFETY: the copies belong to the batch, which is kept, and its copies are not touched, until every
                 // outcome has been received (`Sent`).
                 let memory = unsafe { IoMemory::new(copies[copy_at(at)..].as_mut_ptr(), run.len() * PAGE_SIZE) };
                 at += run.len();
-                let done = Box::new(move |outcome: std::io::Result<()>| {
-                    let _ = sender.send((first, outcome));
-                });
+                let done = Box::new(move |outcome| ends.one_ends(first, outcome));
                 Request { operation: Operation::Write, offset: first.offset(), memory, done }
             })
             .collect();
+        ends.left.lock().requests = requests.len();
         self.pool.file().submit(requests);
-        Ok(Sent { outcomes: Outcomes(outcomes), batch })
+        Ok(Sent { outcomes: Outcomes(ends), batch })
     }
 
     /// Waits until a batch has been written, and step 5.
@@ -588,16 +601,26 @@ impl Cleaner {
     }
 }
 
+impl Ends {
+    /// A request has ended, that of the pages from this one on.
+    fn one_ends(&self, first: PageNo, outcome: std::io::Result<()>) {
+        let mut left = self.left.lock();
+        left.requests -= 1;
+        if let Err(error) = outcome {
+            left.failed.get_or_insert((first, error));
+        }
+        if left.requests == 0 {
+            self.none_left.notify_one();
+        }
+    }
+}
+
 impl Outcomes {
     /// Waits for all of them, also after an error. Returns the first error.
     fn wait(&self) -> Result<(), (PageNo, std::io::Error)> {
-        let mut first_error = None;
-        for (page, outcome) in &self.0 {
-            if let Err(error) = outcome {
-                first_error.get_or_insert((page, error));
-            }
-        }
-        first_error.map_or(Ok(()), Err)
+        let mut left = self.0.left.lock();
+        self.0.none_left.wait_while(&mut left, |left| left.requests > 0);
+        left.failed.take().map_or(Ok(()), Err)
     }
 }
 
