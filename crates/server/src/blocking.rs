@@ -14,10 +14,10 @@
 //! others wait for, and the sooner its statement ends the better. So for the rest of that statement one thread more
 //! than there are workers may run; the kernel shares the cores out among them.
 //!
-//! **A task alone.** A wait that is known to be short (one sync of the log) costs less than two threads that wake each
-//! other for it. Where a worker has run nothing but one task for some turns ([`is_alone`]), that task may wait with the
-//! worker in hand ([`keep`]): it keeps nobody waiting but one who comes just then, and him for no longer than that. The
-//! worker hears of it (`has_kept`): where it runs is then the device's affair.
+//! **A task alone.** A wait that is known to be short (one sync of the log, one read of a page) costs less than two threads
+//! that wake each other for it. Where a worker has run nothing but one task for some turns ([`is_alone`]), that task waits with
+//! the worker in hand ([`keep`], [`before_brief_wait`]): it keeps nobody waiting but one who comes just then, and him for no longer
+//! than that. The worker hears of it (`has_kept`): where it runs is then the device's affair.
 //!
 //! **A turn that takes long** says so ([`takes_long`]): others' answers and commits may wait for the end of the round that it is
 //! in.
@@ -45,12 +45,17 @@ thread_local! {
 pub struct WaitHook {
     /// Before the wait.
     pub before: fn(),
+    /// Before one that is known to be short.
+    pub before_brief: fn(),
     /// After it.
     pub after: fn(),
+    /// Whether this thread makes short waits itself: nobody is served by another way to wait.
+    pub keeps: fn() -> bool,
 }
 
 /// The hook of this crate's scheduler.
-pub const HOOK: WaitHook = WaitHook { before: before_wait, after: after_wait };
+pub const HOOK: WaitHook =
+    WaitHook { before: before_wait, before_brief: before_brief_wait, after: after_wait, keeps: is_alone };
 
 /// Between this and its drop the thread counts as waiting.
 #[derive(Debug)]
@@ -80,6 +85,11 @@ pub fn before_wait() {
     }
 }
 
+/// As [`before_wait`], where the wait is known to be short: one that is alone keeps its worker.
+pub fn before_brief_wait() {
+    if is_alone() { note_kept() } else { before_wait() }
+}
+
 /// The wait is over.
 pub fn after_wait() {
     DEPTH.set(DEPTH.get().saturating_sub(1));
@@ -100,9 +110,13 @@ pub fn is_alone() -> bool {
 
 /// Between this and its drop the thread waits without giving its worker away. For short waits of one that is alone.
 pub fn keep() -> Blocking {
+    note_kept();
+    Blocking(std::marker::PhantomData)
+}
+
+fn note_kept() {
     KEPT.set(true);
     DEPTH.set(DEPTH.get() + 1);
-    Blocking(std::marker::PhantomData)
 }
 
 /// Whether this thread has said that it waits.

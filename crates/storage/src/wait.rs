@@ -57,27 +57,45 @@ wait_events! {
     LogDurable = "log/durable", "A commit waits until its log is synced.";
 }
 
+/// How long a wait takes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Length {
+    /// It is over before another thread could take the place of the one that waits.
+    Moment,
+    /// As long as a device takes to read a page.
+    Brief,
+    /// Nobody knows.
+    Long,
+}
+
 impl WaitEvent {
-    /// Whether such a wait is worth another thread: not that for a latch.
-    fn is_long(self) -> bool {
-        use WaitEvent::{LatchCleaner, LatchSpace, LatchSpaceMap, LatchTree};
-        !matches!(self, LatchTree | LatchSpaceMap | LatchSpace | LatchCleaner)
+    fn length(self) -> Length {
+        use WaitEvent::{DataRead, LatchCleaner, LatchSpace, LatchSpaceMap, LatchTree, PageLoad};
+        match self {
+            LatchTree | LatchSpaceMap | LatchSpace | LatchCleaner => Length::Moment,
+            DataRead | PageLoad => Length::Brief,
+            _ => Length::Long,
+        }
     }
 }
 
-/// What is called when a thread is about to wait, and when it has waited. Neither fails nor panics; calls may nest.
+/// What is called when a thread is about to wait, and when it has waited. None of it fails or panics; calls may nest.
 #[derive(Clone, Copy, Debug)]
 pub struct WaitHook {
     /// Before the wait.
     pub before: fn(),
+    /// Before one that is known to be short.
+    pub before_brief: fn(),
     /// After it.
     pub after: fn(),
+    /// Whether the thread may as well make a short wait as be called back from it.
+    pub keeps: fn() -> bool,
 }
 
 impl Default for WaitHook {
     /// Nobody wants to know.
     fn default() -> Self {
-        Self { before: || {}, after: || {} }
+        Self { before: || {}, before_brief: || {}, after: || {}, keeps: || false }
     }
 }
 
@@ -85,6 +103,12 @@ impl WaitHook {
     /// Between this and its drop, the thread waits.
     pub fn enter(&self) -> Hooked {
         (self.before)();
+        Hooked { after: self.after }
+    }
+
+    /// As [`WaitHook::enter`], for a short wait.
+    fn enter_brief(&self) -> Hooked {
+        (self.before_brief)();
         Hooked { after: self.after }
     }
 }
@@ -151,7 +175,11 @@ impl WaitEvents {
 
     /// Counts one wait at `event` for as long as the answer lives.
     pub fn begin(&self, event: WaitEvent) -> Waiting<'_> {
-        let hooked = event.is_long().then(|| self.hook.enter());
+        let hooked = match event.length() {
+            Length::Moment => None,
+            Length::Brief => Some(self.hook.enter_brief()),
+            Length::Long => Some(self.hook.enter()),
+        };
         Waiting { site: &self.sites[event as usize], since: Instant::now(), _hooked: hooked }
     }
 

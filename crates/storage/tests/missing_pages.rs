@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use common::*;
 use meseta_sim::{Call, Effect, Fault, SimDisk};
-use meseta_storage::{Background, ErrorKind, Store, StoreOptions};
+use meseta_storage::{Background, ErrorKind, Store, StoreOptions, WaitHook};
 
 /// Counts how often it was called.
 #[derive(Default)]
@@ -114,6 +114,21 @@ fn a_page_that_cannot_be_read_calls_and_is_the_error_of_who_waits_for_it() {
     while tree.poll_get_into(&key(3), &mut value, &waker).unwrap().is_pending() {}
     assert_eq!(value, [3; 200]);
     assert_sound(&store);
+}
+
+/// A thread in whose place nobody comes may as well wait.
+#[test]
+fn who_keeps_its_place_waits() {
+    let disk = SimDisk::new(4);
+    large(&disk).close().unwrap();
+    let wait_hook = WaitHook { keeps: || true, ..WaitHook::default() };
+    let store = try_open(&disk, &StoreOptions { wait_hook, ..tiny() }).unwrap();
+    let (called, waker) = caller();
+    let mut value = Vec::new();
+    let (before, tree) = (store.figures().pool.reads, store.root_tree());
+    assert_eq!(tree.poll_get_into(&key(3), &mut value, &waker).unwrap(), Poll::Ready(true));
+    assert!(store.figures().pool.reads > before);
+    assert_eq!((value, called.times()), (vec![3; 200], 0));
 }
 
 /// On a real disk, where pages come while others ask for them: whoever is told to wait is called.

@@ -55,7 +55,8 @@ pub fn run(arguments: Vec<String>) -> Result<(), Failure> {
         // Somebody is to come in, and this is where.
         options.socket = Some(options.in_datadir(SOCKET.as_ref()));
     }
-    let wait_hook = WaitHook { before: blocking::HOOK.before, after: blocking::HOOK.after };
+    let blocking::WaitHook { before, before_brief, after, keeps } = blocking::HOOK;
+    let wait_hook = WaitHook { before, before_brief, after, keeps };
     let store_options = StoreOptions {
         memory_bytes: options.innodb_buffer_pool_size as usize,
         log_bytes: options.innodb_redo_log_capacity.max(LOG_BYTES_MIN),

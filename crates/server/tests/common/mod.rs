@@ -307,7 +307,14 @@ impl Session for TestSession {
             }
             ["processors", waiting] => {
                 let _kept = (blocking::is_alone() && waiting == "waiting").then(blocking::keep);
+                let is_brief = waiting == "briefly";
+                if is_brief {
+                    blocking::before_brief_wait();
+                }
                 let count = rustix::thread::sched_getaffinity(None).unwrap().count();
+                if is_brief {
+                    blocking::after_wait();
+                }
                 self.row(&[count.to_string().as_bytes()], reply)
             }
             ["park-done"] => {

@@ -125,7 +125,7 @@ impl Tree {
 
     /// As [`Tree::get_into`], without a wait for the way to the leaf: where a page of it is missing, that is read in, the waker is
     /// called when it has come, or cannot be read, and the answer is `Pending`. The page may be missing again by then. (Memory that is
-    /// full is waited for, and so are the pages of a long value.)
+    /// full is waited for, and so are the pages of a long value, and all of it by a thread that [`crate::WaitHook::keeps`] its place.)
     pub fn poll_get_into(&self, key: &[u8], out: &mut Vec<u8>, waker: &Waker) -> Result<Poll<bool>> {
         self.check_key(key)?;
         let mut restarts = 0;

@@ -406,13 +406,16 @@ impl Pool {
     }
 
     /// Has a page that is missing read in, and the waker called when it is there, or cannot be read: whoever really wants it gets
-    /// the error. False, if nobody will call: it is there, or memory has no room for it at once.
+    /// the error. False, if nobody will call: it is there, memory has no room for it at once, or this thread may as well wait.
     ///
     /// # Errors
     /// There is no such page; the engine has stopped.
     pub fn call_when_loaded(self: &Arc<Self>, page: PageNo, waker: &Waker) -> Result<bool> {
         self.check_in_file(page)?;
         self.health.check()?;
+        if (self.waits.hook().keeps)() {
+            return Ok(false);
+        }
         let latch = &self.frame(page).latch;
         if latch.is_evicted() {
             let Some(permit) = self.permit_at_once() else { return Ok(false) };
