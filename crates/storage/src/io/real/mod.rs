@@ -6,8 +6,9 @@
 //! # The pieces
 //!
 //! ```text
-//! RealDisk --open--> RealFile --submit--> Engine::Rings (uring.rs)  two threads, each with an io_uring: reads, and writes
-//!    |                  |                 Engine::Pool (pool.rs)    some threads, pread and pwrite
+//! RealDisk --open--> RealFile --submit--> Engine, a side each for reads and for writes: either
+//!    |                  |                   Ring (uring.rs)           a thread, an io_uring
+//!    |                  |                   Pool (pool.rs)            some threads, pread or pwrite
 //! directory.rs       file.rs: one blocking pread or pwrite on the caller's thread
 //! names, the lock
 //! ```
@@ -63,6 +64,10 @@ use file::OpenFile;
 use pool::Pool;
 use uring::Ring;
 
+/// Threads of the pools. Statements wait for reads, as many as the device can do at a time; writes are the cleaner's.
+const READ_THREADS: usize = 32;
+const WRITE_THREADS: usize = 8;
+
 /// Which engine carries out batches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BatchEngine {
@@ -93,9 +98,9 @@ impl RealDisk {
 
     /// Which engine carries out batches: "io_uring" or "thread pool".
     pub fn batch_engine(&self) -> &'static str {
-        match *self.engine {
-            Engine::Rings { .. } => "io_uring",
-            Engine::Pool(_) => "thread pool",
+        match self.engine.reads {
+            Side::Ring(_) => "io_uring",
+            Side::Pool(_) => "thread pool",
         }
     }
 
@@ -188,26 +193,26 @@ impl DiskFile for RealFile {
     }
 
     fn submit(&self, batch: Vec<Request>) {
-        if !batch.is_empty() {
-            self.engine.submit(batch, &self.file);
-        }
+        self.engine.submit(batch, &self.file);
     }
 }
 
-/// Carries out batches. Dropping it waits for what is under way.
-enum Engine {
-    /// One for reads, and one for writes: neither waits behind hundreds of the other.
-    Rings {
-        reads: Ring,
-        writes: Ring,
-    },
+/// Carries out batches: reads, and writes, neither of which waits behind hundreds of the other. Dropping it waits for what is under
+/// way.
+struct Engine {
+    reads: Side,
+    writes: Side,
+}
+
+enum Side {
+    Ring(Ring),
     Pool(Pool),
 }
 
 impl Engine {
     fn start(kind: BatchEngine) -> io::Result<Engine> {
         match kind {
-            BatchEngine::ThreadPool => Ok(Engine::Pool(Pool::start()?)),
+            BatchEngine::ThreadPool => Engine::pools(),
             BatchEngine::IoUring => {
                 let explain = |error| {
                     io::Error::new(io::ErrorKind::Unsupported, format!("io_uring is not available here: {error}"))
@@ -216,28 +221,36 @@ impl Engine {
             }
             // Whatever keeps io_uring from starting (an old kernel, a container's filter, a limit on locked
             // memory), threads are the answer.
-            BatchEngine::Auto => match Engine::rings() {
-                Ok(rings) => Ok(rings),
-                Err(_) => Ok(Engine::Pool(Pool::start()?)),
-            },
+            BatchEngine::Auto => Engine::rings().or_else(|_| Engine::pools()),
         }
     }
 
     fn rings() -> io::Result<Engine> {
-        Ok(Engine::Rings { reads: Ring::start("meseta-reads")?, writes: Ring::start("meseta-writes")? })
+        let start = |name| Ring::start(name).map(Side::Ring);
+        Ok(Engine { reads: start("meseta-reads")?, writes: start("meseta-writes")? })
+    }
+
+    fn pools() -> io::Result<Engine> {
+        let start = |name, threads| Pool::start(name, threads).map(Side::Pool);
+        Ok(Engine { reads: start("meseta-reads", READ_THREADS)?, writes: start("meseta-writes", WRITE_THREADS)? })
     }
 
     fn submit(&self, batch: Vec<Request>, file: &Arc<OpenFile>) {
-        let transfers =
-            |batch: Vec<Request>| batch.into_iter().map(|request| Transfer { file: Arc::clone(file), request });
+        let (to_read, to_write) = batch.into_iter().partition(|request| request.operation == Operation::Read);
+        self.reads.submit(to_read, file);
+        self.writes.submit(to_write, file);
+    }
+}
+
+impl Side {
+    fn submit(&self, requests: Vec<Request>, file: &Arc<OpenFile>) {
+        if requests.is_empty() {
+            return;
+        }
+        let transfers = requests.into_iter().map(|request| Transfer { file: Arc::clone(file), request });
         match self {
-            Engine::Rings { reads, writes } => {
-                let is_read = |request: &Request| request.operation == Operation::Read;
-                let (to_read, to_write) = batch.into_iter().partition(is_read);
-                reads.submit(transfers(to_read));
-                writes.submit(transfers(to_write));
-            }
-            Engine::Pool(pool) => pool.submit(transfers(batch)),
+            Side::Ring(ring) => ring.submit(transfers),
+            Side::Pool(pool) => pool.submit(transfers),
         }
     }
 }

@@ -15,9 +15,6 @@ use parking_lot::{Condvar, Mutex};
 
 use super::{AbortOnPanic, Transfer};
 
-/// Enough to keep a device busy, few enough to cost nothing while idle.
-const THREADS: usize = 8;
-
 /// The threads and their queue. Dropping it waits until all that was submitted has ended.
 pub(super) struct Pool {
     shared: Arc<Shared>,
@@ -37,14 +34,15 @@ struct Queue {
 }
 
 impl Pool {
-    pub(super) fn start() -> io::Result<Pool> {
+    /// Starts so many threads, with this name and a number.
+    pub(super) fn start(name: &str, threads: usize) -> io::Result<Pool> {
         let queue = Mutex::new(Queue { waiting: VecDeque::new(), closed: false });
         let shared = Arc::new(Shared { queue, changed: Condvar::new() });
         // Threads are added one by one, so that those already running are stopped, by `drop`, if one fails to start.
-        let mut pool = Pool { shared, threads: Vec::with_capacity(THREADS) };
-        for index in 0..THREADS {
+        let mut pool = Pool { shared, threads: Vec::with_capacity(threads) };
+        for index in 0..threads {
             let shared = Arc::clone(&pool.shared);
-            pool.threads.push(crate::thread::spawn(format!("meseta-io-{index}"), move || work(&shared))?);
+            pool.threads.push(crate::thread::spawn(format!("{name}-{index}"), move || work(&shared))?);
         }
         Ok(pool)
     }
@@ -55,7 +53,7 @@ impl Pool {
         queue.waiting.extend(transfers);
         let added = queue.waiting.len() - before;
         drop(queue);
-        for _ in 0..added.min(THREADS) {
+        for _ in 0..added.min(self.threads.len()) {
             if !self.shared.changed.notify_one() {
                 break; // nobody is asleep: those at work will look again before they sleep
             }

@@ -100,10 +100,7 @@ impl Ring {
         Ok(Ring { shared, thread: Some(thread) })
     }
 
-    pub(super) fn submit(&self, transfers: impl ExactSizeIterator<Item = Transfer>) {
-        if transfers.len() == 0 {
-            return;
-        }
+    pub(super) fn submit(&self, transfers: impl Iterator<Item = Transfer>) {
         let mut inbox = self.shared.inbox.lock();
         inbox.waiting.extend(transfers);
         let asleep = std::mem::take(&mut inbox.asleep);
