@@ -6,7 +6,8 @@
 //! One reserved stretch of address space holds the whole database: a page's address is `base + number * PAGE_SIZE`,
 //! computed, never looked up. Beside it an array with one [`Frame`] a page. Reading in is a read to that address;
 //! evicting is giving the memory back (*vmcache*). There is no page table and no list of pages by age: a clock
-//! hand walks a bitmap of the pages in memory. Where all neighbours are, they become a huge page (`huge`).
+//! hand walks a bitmap of the pages in memory (`clock`). Where all neighbours are, they become a huge page (`huge`). Who need not wait
+//! for a page is called when it has come (`callbacks`).
 //!
 //! # Words
 //! *Resident*: in memory. *Permit*: the right to make one more page resident; there are `limit` of them.
@@ -412,6 +413,7 @@ impl Pool {
     /// There is no such page; the engine has stopped.
     pub fn call_when_loaded(self: &Arc<Self>, page: PageNo, waker: &Waker) -> Result<bool> {
         self.check_in_file(page)?;
+        rank::holds_nothing_from(Rank::TreePage);
         self.health.check()?;
         if (self.waits.hook().keeps)() {
             return Ok(false);
