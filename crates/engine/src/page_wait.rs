@@ -24,9 +24,7 @@ const LIMIT: Duration = Duration::from_secs(60);
 /// A session's waits for pages.
 #[derive(Default, Debug)]
 pub(crate) struct PageWait {
-    /// Whether its statement is suspended for a page.
-    is_suspended: bool,
-    /// How often it was.
+    /// How often its statement was suspended for a page, the last read of it among them; 0 if that had its pages.
     times: u32,
 }
 
@@ -38,13 +36,12 @@ impl PageWait {
 
     /// What became of a read.
     pub fn note(&mut self, read: &Result<bool>) {
-        self.is_suspended = matches!(read, Err(EngineError::Suspended));
-        self.times = if self.is_suspended { self.times + 1 } else { 0 };
+        self.times = if matches!(read, Err(EngineError::Suspended)) { self.times + 1 } else { 0 };
     }
 
     /// For how long the statement will wait at most, if it is suspended.
     pub fn suspended_for(&self) -> Option<Duration> {
-        self.is_suspended.then_some(LIMIT)
+        (self.times > 0).then_some(LIMIT)
     }
 }
 

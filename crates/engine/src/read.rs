@@ -32,9 +32,7 @@ impl Session {
     /// The newest version of an entry, header and all, whoever wrote it: for those who lock and change. False if there is
     /// no entry.
     pub fn get_newest(&mut self, index: &Index, key: &[u8], out: &mut Vec<u8>) -> Result<bool> {
-        // So that a writer's fate can be told while it is looked at.
-        self.announce_now();
-        Ok(index.tree.get_into(key, out)?)
+        self.get_newest_or_suspend(index, key, out, false)
     }
 
     /// As [`Session::get_newest`], for a statement that may wait without its thread as in [`Session::get`].
@@ -45,6 +43,7 @@ impl Session {
         out: &mut Vec<u8>,
         is_repeatable: bool,
     ) -> Result<bool> {
+        // So that a writer's fate can be told while it is looked at.
         self.announce_now();
         let found = get_into(index, key, out, self.page_wait.waker(&self.owner, is_repeatable));
         self.page_wait.note(&found);

@@ -1,9 +1,9 @@
 //! Statements that wait for a row, or for the page that it is in, without their thread.
 //!
 //! ```text
-//!   execute --> begins --> the row is locked, or on disk, and the statement has done nothing --> suspended: the thread serves
-//!                                                                                      |  others      the waker is called
-//!   execute, with the same text and values  <------------------------------------------+
+//!   execute --> begins --> the row is locked, or on disk, and nothing was done yet --> suspended: the thread serves others
+//!                                                                                       |  the waker is called
+//!   execute, with the same text and values  <-------------------------------------------+
 //!     resumed: it runs from its beginning, finds the lock held, or that the wait has failed; or finds the page
 //! ```
 //! With a thread for each that waits, a few hundred clients that meet at the same rows, or whose rows are on disk, would pay for two

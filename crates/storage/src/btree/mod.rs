@@ -117,7 +117,14 @@ impl Tree {
     /// Finds a value and copies it to `out`, replacing what was there. False if there is no such key.
     pub fn get_into(&self, key: &[u8], out: &mut Vec<u8>) -> Result<bool> {
         self.check_key(key)?;
-        match self.copy_stored(key, out)? {
+        let stored = self.copy_stored(key, out)?;
+        self.read_rest(stored, key, out)
+    }
+
+    /// Reads what the leaf has not, if it holds this for the key ([`copy_from`]). False if it holds nothing.
+    #[inline]
+    fn read_rest(&self, stored: Option<bool>, key: &[u8], out: &mut Vec<u8>) -> Result<bool> {
+        match stored {
             Some(true) => self.read_long(key, out),
             found => Ok(found.is_some()),
         }
@@ -128,21 +135,17 @@ impl Tree {
     /// full is waited for, and so are the pages of a long value, and all of it by a thread that [`crate::WaitHook::keeps`] its place.)
     pub fn poll_get_into(&self, key: &[u8], out: &mut Vec<u8>, waker: &Waker) -> Result<Poll<bool>> {
         self.check_key(key)?;
-        let mut restarts = 0;
-        let stored = loop {
-            match self.descend_resident(key).and_then(|leaf| copy_from(&leaf, key, out)) {
-                Ok(stored) => break stored,
-                Err(Stop::Failed(error)) => return Err(error),
+        let stored =
+            self.core.retry(|| match self.descend_resident(key).and_then(|leaf| copy_from(&leaf, key, out)) {
                 Err(Stop::Restart(Restart::NotResident(page))) if self.core.pool.call_when_loaded(page, waker)? => {
-                    return Ok(Poll::Pending);
+                    Ok(Poll::Pending)
                 }
-                Err(Stop::Restart(restart)) => self.core.before_retry(restart, &mut restarts)?,
-            }
-        };
-        Ok(Poll::Ready(match stored {
-            Some(true) => self.read_long(key, out)?,
-            found => found.is_some(),
-        }))
+                stored => stored.map(Poll::Ready),
+            })?;
+        match stored {
+            Poll::Ready(stored) => self.read_rest(stored, key, out).map(Poll::Ready),
+            Poll::Pending => Ok(Poll::Pending),
+        }
     }
 
     /// Copies what the leaf holds for a key to `out`: see [`copy_from`].

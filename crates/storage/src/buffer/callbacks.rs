@@ -6,8 +6,8 @@
 //! ```
 //!
 //! # Invariants
-//! 1. A load ends before `call` looks for wakers, and whoever has added one looks afterwards whether the page still loads. So either
-//!    the one is called, or the other sees that he will not be.
+//! 1. A load ends before `call` looks for wakers, and whoever has added one looks afterwards whether the page still loads, and if not,
+//!    whether the waker is still there. So either the one is called, or the other sees that he will not be.
 //! 2. No waker is called with a lock of this module held.
 
 use std::task::Waker;
@@ -44,9 +44,12 @@ impl Callbacks {
         self.list(page).lock().push((page, waker.clone()));
     }
 
-    /// Not to be called any more.
-    pub fn remove(&self, page: PageNo, waker: &Waker) {
-        self.list(page).lock().retain(|(of, other)| *of != page || !other.will_wake(waker));
+    /// Not to be called any more; whether it was still to be.
+    pub fn remove(&self, page: PageNo, waker: &Waker) -> bool {
+        let mut list = self.list(page).lock();
+        let before = list.len();
+        list.retain(|(of, other)| *of != page || !other.will_wake(waker));
+        list.len() < before
     }
 
     /// The page has come, or will not: calls who waits for it.
@@ -85,7 +88,8 @@ mod tests {
         pages.iter().zip(&wakers).for_each(|(&page, waker)| callbacks.add(page, waker));
         callbacks.add(pages[0], &wakers[1]);
         callbacks.add(pages[0], &wakers[2]);
-        callbacks.remove(pages[0], &wakers[1]);
+        assert!(callbacks.remove(pages[0], &wakers[1]));
+        assert!(!callbacks.remove(pages[0], &wakers[1]));
         callbacks.call(pages[0]);
         assert_eq!(times(), [1, 0, 1]);
         callbacks.call(pages[0]);

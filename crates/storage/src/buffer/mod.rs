@@ -418,31 +418,10 @@ impl Pool {
         if (self.waits.hook().keeps)() {
             return Ok(false);
         }
-        let latch = &self.frame(page).latch;
-        if latch.is_evicted() {
-            let Some(permit) = self.permit_at_once() else { return Ok(false) };
-            self.callbacks.add(page, waker);
-            if self.begin_load(page, permit) {
-                self.file.submit(vec![self.read_request(page)]);
-                return Ok(true);
-            }
-        } else {
-            self.callbacks.add(page, waker);
-        }
-        // Another reads it: he has not called yet, or it is not loading any more.
-        let is_coming = latch.is_loading();
-        if !is_coming {
-            self.callbacks.remove(page, waker);
-        }
-        Ok(is_coming)
-    }
-
-    /// The right to make one page resident, if some page can leave memory without a wait.
-    fn permit_at_once(&self) -> Option<Permit<'_>> {
-        self.try_take_permit().or_else(|| {
-            self.evict_some();
-            self.try_take_permit()
-        })
+        self.callbacks.add(page, waker);
+        self.read_ahead(&[page]);
+        // By this thread or another; or it was, and he who had read it has called.
+        Ok(self.frame(page).latch.is_loading() || !self.callbacks.remove(page, waker))
     }
 
     /// The page that `begin_load` was called for has been read, whole and checked; or not, and leaves memory.
@@ -489,7 +468,11 @@ impl Pool {
             if page.index() >= self.file_pages() || !self.frame(page).latch.is_evicted() {
                 continue;
             }
-            let Some(permit) = self.permit_at_once() else { break };
+            let permit = self.try_take_permit().or_else(|| {
+                self.evict_some();
+                self.try_take_permit()
+            });
+            let Some(permit) = permit else { break };
             if self.begin_load(page, permit) {
                 batch.push(self.read_request(page));
             }
