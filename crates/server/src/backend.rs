@@ -205,7 +205,8 @@ pub trait Backend: Send + Sync + 'static {
 
     /// A thread has run all the commands that had come to its worker, or is going to do without the worker: what they put
     /// off, to do it once for all of them, is to be done or begun now; or soon, if all workers are busy and this one `goes_on`
-    /// at once: then this is called again. Often called; must not wait.
+    /// at once: then this is called again. So is what they have been told of, by the worker's eventfd, to be seen to. Often called; must
+    /// not wait.
     fn round_is_over(&self, goes_on: bool) {
         let _ = goes_on;
     }

@@ -7,8 +7,8 @@
 //!   drop(guard)        -->  A goes on with its statement, without a worker, and joins the spares after it
 //! ```
 //!
-//! The layers below (engine, storage) know nothing of this crate. They are handed [`HOOK`], two plain functions, and
-//! call them around what waits. On a thread that has no worker (of the log, of a test) both do nothing.
+//! The layers below (engine, storage) know nothing of this crate. They are handed [`HOOK`], a few plain functions, and
+//! call them around what waits. On a thread that has no worker (of the log, of a test) they do nothing.
 //!
 //! A thread that comes back from a wait does not ask for a worker before it goes on: it may hold row locks that
 //! others wait for, and the sooner its statement ends the better. So for the rest of that statement one thread more
@@ -27,6 +27,7 @@
 //! 2. Nothing here fails or panics.
 
 use std::cell::{Cell, RefCell};
+use std::os::fd::RawFd;
 use std::sync::Arc;
 
 use crate::scheduler::Holding;
@@ -51,11 +52,13 @@ pub struct WaitHook {
     pub after: fn(),
     /// Whether this thread makes short waits itself: nobody is served by another way to wait.
     pub keeps: fn() -> bool,
+    /// An eventfd that wakes the worker that this thread has: its round is over then, or soon.
+    pub bell: fn() -> Option<RawFd>,
 }
 
 /// The hook of this crate's scheduler.
 pub const HOOK: WaitHook =
-    WaitHook { before: before_wait, before_brief: before_brief_wait, after: after_wait, keeps: is_alone };
+    WaitHook { before: before_wait, before_brief: before_brief_wait, after: after_wait, keeps: is_alone, bell };
 
 /// Between this and its drop the thread counts as waiting.
 #[derive(Debug)]
@@ -106,6 +109,11 @@ pub fn takes_long() {
 /// Whether the worker that this thread has has run nothing for a while but the task whose turn this is.
 pub fn is_alone() -> bool {
     ALONE.get()
+}
+
+/// What wakes the worker that this thread has.
+fn bell() -> Option<RawFd> {
+    HOLDING.with_borrow(|holding| holding.as_ref().map(|holding| holding.bell()))
 }
 
 /// Between this and its drop the thread waits without giving its worker away. For short waits of one that is alone.

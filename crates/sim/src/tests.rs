@@ -471,7 +471,7 @@ fn run_batch(file: &Arc<dyn DiskFile>, operation: Operation, buffer: &mut Aligne
         let memory = unsafe { buffer.io_memory(start..start + IO_ALIGN) };
         let ended = Arc::clone(&ended);
         let done = Box::new(move |outcome| ended.lock().unwrap().push((number, outcome)));
-        Request { operation, offset: number * BLOCK, memory, done }
+        Request { operation, offset: number * BLOCK, memory, done, tell: None }
     });
     file.submit(batch.collect());
     std::mem::take(&mut ended.lock().unwrap())
@@ -532,9 +532,15 @@ fn completions_may_use_the_disk() {
         inner_file.sync().unwrap();
         inner_disk.create("b").unwrap();
         let done = Box::new(move |outcome: io::Result<()>| inner_ended.lock().unwrap().push(outcome.is_ok()));
-        inner_file.submit(vec![Request { operation: Operation::Write, offset: BLOCK, memory: second, done }]);
+        inner_file.submit(vec![Request {
+            operation: Operation::Write,
+            offset: BLOCK,
+            memory: second,
+            done,
+            tell: None,
+        }]);
     });
-    file.submit(vec![Request { operation: Operation::Write, offset: 0, memory: first, done }]);
+    file.submit(vec![Request { operation: Operation::Write, offset: 0, memory: first, done, tell: None }]);
     assert_eq!(*ended.lock().unwrap(), [true]);
     assert_eq!(sectors(&disk, "a"), [3; 16]);
 }

@@ -562,7 +562,7 @@ impl Cleaner {
                 let memory = unsafe { IoMemory::new(copies[copy_at(at)..].as_mut_ptr(), run.len() * PAGE_SIZE) };
                 at += run.len();
                 let done = Box::new(move |outcome| ends.one_ends(first, outcome));
-                Request { operation: Operation::Write, offset: first.offset(), memory, done }
+                Request { operation: Operation::Write, offset: first.offset(), memory, done, tell: None }
             })
             .collect();
         ends.left.lock().requests = requests.len();

@@ -50,7 +50,7 @@ pub struct StoreOptions {
     pub recovery_threads: usize,
     /// Threads of the store's own, or none.
     pub background: Background,
-    /// io_uring or a thread pool; for stores on a real disk.
+    /// Asynchronous I/O or a thread pool; for stores on a real disk.
     pub batch_engine: BatchEngine,
     /// Called around waits, of the layer above too.
     pub wait_hook: WaitHook,

@@ -172,6 +172,12 @@ impl Store {
         self.core().log.flush_gathered_if_due();
     }
 
+    /// Ends reads of pages that the thread that calls has been told of ([`WaitHook::bell`]): who waits for one without a thread is
+    /// called. Cheap if there is none.
+    pub fn end_reads(&self) {
+        self.core().pool.end_reads();
+    }
+
     /// If nobody else is about to, makes everything before `lsn` durable on this thread; whether it is. (If not, somebody
     /// must still wait for it.)
     pub fn try_durable(&self, lsn: Lsn) -> Result<bool> {

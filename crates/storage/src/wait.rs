@@ -7,6 +7,7 @@
 //! A server that has only as many running threads as cores must know when one of them is about to sleep: a [`WaitHook`] is
 //! called around every wait but those for a latch, which are over before another thread could be put in its place.
 
+use std::os::fd::RawFd;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
@@ -90,12 +91,15 @@ pub struct WaitHook {
     pub after: fn(),
     /// Whether the thread may as well make a short wait as be called back from it.
     pub keeps: fn() -> bool,
+    /// An eventfd to ring when a read has ended that this thread does not wait for: whoever hears it calls
+    /// [`crate::Store::end_reads`].
+    pub bell: fn() -> Option<RawFd>,
 }
 
 impl Default for WaitHook {
     /// Nobody wants to know.
     fn default() -> Self {
-        Self { before: || {}, before_brief: || {}, after: || {}, keeps: || false }
+        Self { before: || {}, before_brief: || {}, after: || {}, keeps: || false, bell: || None }
     }
 }
 

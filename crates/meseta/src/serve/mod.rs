@@ -55,8 +55,8 @@ pub fn run(arguments: Vec<String>) -> Result<(), Failure> {
         // Somebody is to come in, and this is where.
         options.socket = Some(options.in_datadir(SOCKET.as_ref()));
     }
-    let blocking::WaitHook { before, before_brief, after, keeps } = blocking::HOOK;
-    let wait_hook = WaitHook { before, before_brief, after, keeps };
+    let blocking::WaitHook { before, before_brief, after, keeps, bell } = blocking::HOOK;
+    let wait_hook = WaitHook { before, before_brief, after, keeps, bell };
     let store_options = StoreOptions {
         memory_bytes: options.innodb_buffer_pool_size as usize,
         log_bytes: options.innodb_redo_log_capacity.max(LOG_BYTES_MIN),

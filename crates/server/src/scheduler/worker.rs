@@ -25,7 +25,7 @@
 //!    Only by changing it from the turn's number does anybody take the worker, or the thread go on with it.
 
 use std::io;
-use std::os::fd::OwnedFd;
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Weak};
 use std::time::Instant;
@@ -90,6 +90,9 @@ pub(crate) trait Holding: Send + Sync {
 
     /// What is to be done when the round is over is done now, for the turns before this one.
     fn end_round(&self);
+
+    /// The eventfd that wakes the worker.
+    fn bell(&self) -> RawFd;
 }
 
 struct Held<S: 'static> {
@@ -113,6 +116,10 @@ impl<S: 'static> Holding for Held<S> {
         if let Some(core) = self.core.upgrade() {
             self.worker.end_round(&core);
         }
+    }
+
+    fn bell(&self) -> RawFd {
+        self.worker.wake.as_raw_fd()
     }
 }
 
@@ -317,7 +324,8 @@ impl<S: 'static> Worker<S> {
             }
         }
         (core.after_round)(false);
-        if self.steal(core) {
+        // (What was to be done after the round may have brought something.)
+        if self.queued() > 0 || self.steal(core) {
             return;
         }
         core.idle.fetch_add(1, Ordering::SeqCst);

@@ -37,6 +37,7 @@ mod guard;
 mod huge;
 pub mod memory;
 
+use std::os::fd::RawFd;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::task::Waker;
@@ -419,7 +420,7 @@ impl Pool {
             return Ok(false);
         }
         self.callbacks.add(page, waker);
-        self.read_ahead(&[page]);
+        self.begin_reads(&[page], (self.waits.hook().bell)());
         // By this thread or another; or it was, and he who had read it has called.
         Ok(self.frame(page).latch.is_loading() || !self.callbacks.remove(page, waker))
     }
@@ -463,6 +464,15 @@ impl Pool {
     /// Starts reading pages that will be wanted soon, as one batch. Skips what is resident and stops when no
     /// page can leave memory at once: reading ahead never waits.
     pub fn read_ahead(self: &Arc<Self>, pages: &[PageNo]) {
+        self.begin_reads(pages, None);
+    }
+
+    /// Ends reads that the one who calls has been told of ([`crate::WaitHook::bell`]); does not wait.
+    pub fn end_reads(&self) {
+        self.file.end_told();
+    }
+
+    fn begin_reads(self: &Arc<Self>, pages: &[PageNo], tell: Option<RawFd>) {
         let mut batch = Vec::new();
         for &page in pages {
             if page.index() >= self.file_pages() || !self.frame(page).latch.is_evicted() {
@@ -474,7 +484,7 @@ impl Pool {
             });
             let Some(permit) = permit else { break };
             if self.begin_load(page, permit) {
-                batch.push(self.read_request(page));
+                batch.push(self.read_request(page, tell));
             }
         }
         if !batch.is_empty() {
@@ -483,7 +493,7 @@ impl Pool {
     }
 
     /// The read of a page that `begin_load` was called for; ends its load when it is done.
-    fn read_request(self: &Arc<Self>, page: PageNo) -> Request {
+    fn read_request(self: &Arc<Self>, page: PageNo, tell: Option<RawFd>) -> Request {
         let (pool, since) = (Arc::clone(self), Instant::now());
         let done = Box::new(move |outcome: std::io::Result<()>| {
             pool.waits.note(WaitEvent::DataRead, since.elapsed());
@@ -495,7 +505,7 @@ impl Pool {
         // SAFETY: the latch is loading until `done` runs, so nobody else touches the memory, which stays mapped
         // because `done` keeps the pool alive.
         let memory = unsafe { IoMemory::new(self.address(page), PAGE_SIZE) };
-        Request { operation: Operation::Read, offset: page.offset(), memory, done }
+        Request { operation: Operation::Read, offset: page.offset(), memory, done, tell }
     }
 
     // ---- permits and eviction -----------------------------------------------------------------------------------

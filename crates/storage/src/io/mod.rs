@@ -1,12 +1,12 @@
 //! The only door to the disk: every byte that the engine reads or writes passes through these two traits.
 //!
 //! Above: `buffer` moves pages, `log` writes blocks, `doublewrite`, `control` and `space` keep their files.
-//! Below: [`RealDisk`] (direct I/O on a directory, with io_uring or a thread pool for batches), or a simulated
+//! Below: [`RealDisk`] (direct I/O on a directory, with asynchronous I/O or a thread pool for batches), or a simulated
 //! disk that forgets, tears and reorders what was not synced, or answers with errors, at a seeded point.
 //!
 //! # Words
 //! A *batch* is a list of requests handed over at once; each request's completion is called exactly once, on
-//! any thread, in any order. *Durable*: survives power loss. Only what was written before a successful
+//! any thread, in any order. To be *told* of a request is to be rung for by an eventfd when it may be ended. *Durable*: survives power loss. Only what was written before a successful
 //! [`DiskFile::sync`] on the same file is durable; see docs/media.md for what we assume of the device.
 //!
 //! # Invariants
@@ -17,13 +17,14 @@
 //! 3. Nobody retries a failed `sync` and calls the data durable; callers stop the engine instead.
 //!
 //! # Deliberately absent
-//! File descriptors, paths, and errno outside this module. Page numbers, LSNs and checksums inside it.
+//! Descriptors of files, paths, and errno outside this module. Page numbers, LSNs and checksums inside it.
 
 mod aligned;
 mod real;
 mod shared;
 
 use std::io;
+use std::os::fd::RawFd;
 use std::sync::Arc;
 
 pub use aligned::AlignedBuffer;
@@ -117,6 +118,10 @@ pub trait DiskFile: Send + Sync {
 
     /// Starts all requests of a batch and returns without waiting for them.
     fn submit(&self, batch: Vec<Request>);
+
+    /// Calls the completions of requests that have ended and that somebody was told of; does not wait. Nobody need call it: it is
+    /// sooner so.
+    fn end_told(&self) {}
 }
 
 /// What a request does.
@@ -187,6 +192,8 @@ pub struct Request {
     pub memory: IoMemory,
     /// Called once with the outcome: all bytes transferred, or the error.
     pub done: Completion,
+    /// An eventfd of somebody who, when it is rung, will soon call [`DiskFile::end_told`]. A disk need not ring it.
+    pub tell: Option<RawFd>,
 }
 
 impl dyn DiskFile + '_ {

@@ -65,13 +65,24 @@ pub(super) const TEMPORARY_NAME: &str = "meseta.temporary";
 
 /// Creates an empty file without a name, in the page cache.
 pub(super) fn create_temporary(directory: &File) -> io::Result<OpenFile> {
+    let file = create_nameless(directory).map_err(|error| named(&TEMPORARY_NAME, error))?;
+    Ok(OpenFile::new(file, TEMPORARY_NAME))
+}
+
+/// Creates an empty file without a name for direct I/O. Errors: the file system does not allow it.
+pub(super) fn create_direct_temporary(directory: &File) -> io::Result<File> {
+    let file = create_nameless(directory)?;
+    rustix::fs::fcntl_setfl(&file, rustix::fs::fcntl_getfl(&file)? | OFlags::DIRECT)?;
+    Ok(file)
+}
+
+fn create_nameless(directory: &File) -> rustix::io::Result<File> {
     let flags = OFlags::RDWR | OFlags::CLOEXEC | OFlags::TMPFILE;
-    let file = match rustix::fs::openat(directory, ".", flags, Mode::RUSR | Mode::WUSR) {
+    match rustix::fs::openat(directory, ".", flags, Mode::RUSR | Mode::WUSR) {
         // The file system, or the kernel, knows no such thing.
         Err(Errno::OPNOTSUPP | Errno::ISDIR | Errno::INVAL | Errno::NOENT) => create_and_unlink(directory),
         created => created.map(File::from),
-    };
-    Ok(OpenFile::new(file.map_err(|error| named(&TEMPORARY_NAME, error))?, TEMPORARY_NAME))
+    }
 }
 
 /// Creates a file, and takes its name away.

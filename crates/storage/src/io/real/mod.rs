@@ -7,7 +7,7 @@
 //!
 //! ```text
 //! RealDisk --open--> RealFile --submit--> Engine, a side each for reads and for writes: either
-//!    |                  |                   Ring (uring.rs)           a thread, an io_uring
+//!    |                  |                   Aio (aio.rs)              the kernel's asynchronous I/O, a thread that ends it
 //!    |                  |                   Pool (pool.rs)            some threads, pread or pwrite
 //! directory.rs       file.rs: one blocking pread or pwrite on the caller's thread
 //! names, the lock
@@ -17,9 +17,10 @@
 //! engine, which all files of the disk share. The engine lives as long as the disk or any of its files.
 //!
 //! # The two engines behave the same
-//! - Every completion is called exactly once, on an engine thread, with no engine lock held, so it may submit.
-//! - A request moves all of its bytes, or ends with an error that names the file. What io_uring leaves undone (a
-//!   short transfer, an interruption, `EAGAIN`) is finished by the very code that the thread pool runs.
+//! - Every completion is called exactly once, on an engine thread or in [`DiskFile::end_told`], with no engine lock held, so it may
+//!   submit.
+//! - A request moves all of its bytes, or ends with an error that names the file. What the kernel leaves undone (a
+//!   short transfer, an interruption) is finished by the very code that the thread pool runs.
 //! - There is no limit on what may wait. Neither engine promises an order, not even within a batch.
 //! - Dropping the last handle waits until all that was submitted has ended. (A completion that itself drops the
 //!   last handle does not wait for its own thread, which ends a moment later.)
@@ -45,12 +46,12 @@
 //! # Tests
 //! `tests.rs` runs the same checks on both engines.
 
+mod aio;
 mod directory;
 mod file;
 mod pool;
 #[cfg(test)]
 mod tests;
-mod uring;
 
 use std::fs::File;
 use std::io;
@@ -60,9 +61,9 @@ use std::sync::Arc;
 use std::thread;
 
 use super::{DirectoryLock, Disk, DiskFile, Operation, Request};
+use aio::Aio;
 use file::OpenFile;
 use pool::Pool;
-use uring::Ring;
 
 /// Threads of the pools. Statements wait for reads, as many as the device can do at a time; writes are the cleaner's.
 const READ_THREADS: usize = 32;
@@ -71,10 +72,10 @@ const WRITE_THREADS: usize = 8;
 /// Which engine carries out batches.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BatchEngine {
-    /// io_uring where the kernel allows it, else threads.
+    /// The kernel's asynchronous I/O where it and the file system allow it, else threads.
     Auto,
-    /// io_uring, or an error.
-    IoUring,
+    /// The kernel's asynchronous I/O, or an error.
+    Aio,
     /// Threads that call `pread` and `pwrite`.
     ThreadPool,
 }
@@ -89,17 +90,18 @@ pub struct RealDisk {
 impl RealDisk {
     /// Opens the directory `path`, creating it (durably) when it is missing, and starts the engine for batches.
     ///
-    /// Errors: `Unsupported` when io_uring was asked for by name and the kernel does not allow it.
+    /// Errors: `Unsupported` when asynchronous I/O was asked for by name and is not to be had.
     pub fn new(path: impl Into<PathBuf>, engine: BatchEngine) -> io::Result<RealDisk> {
         let path = path.into();
         let directory = directory::open_or_create(&path)?;
-        Ok(RealDisk { path, directory, engine: Arc::new(Engine::start(engine)?) })
+        let engine = Arc::new(Engine::start(engine, &directory)?);
+        Ok(RealDisk { path, directory, engine })
     }
 
-    /// Which engine carries out batches: "io_uring" or "thread pool".
+    /// Which engine carries out batches: "asynchronous I/O" or "thread pool".
     pub fn batch_engine(&self) -> &'static str {
         match self.engine.reads {
-            Side::Ring(_) => "io_uring",
+            Side::Aio(_) => "asynchronous I/O",
             Side::Pool(_) => "thread pool",
         }
     }
@@ -195,6 +197,10 @@ impl DiskFile for RealFile {
     fn submit(&self, batch: Vec<Request>) {
         self.engine.submit(batch, &self.file);
     }
+
+    fn end_told(&self) {
+        self.engine.end_told();
+    }
 }
 
 /// Carries out batches: reads, and writes, neither of which waits behind hundreds of the other. Dropping it waits for what is under
@@ -205,28 +211,31 @@ struct Engine {
 }
 
 enum Side {
-    Ring(Ring),
+    Aio(Aio),
     Pool(Pool),
 }
 
 impl Engine {
-    fn start(kind: BatchEngine) -> io::Result<Engine> {
+    fn start(kind: BatchEngine, directory: &File) -> io::Result<Engine> {
         match kind {
             BatchEngine::ThreadPool => Engine::pools(),
-            BatchEngine::IoUring => {
+            BatchEngine::Aio => {
                 let explain = |error| {
-                    io::Error::new(io::ErrorKind::Unsupported, format!("io_uring is not available here: {error}"))
+                    io::Error::new(
+                        io::ErrorKind::Unsupported,
+                        format!("no asynchronous I/O is to be had here: {error}"),
+                    )
                 };
-                Engine::rings().map_err(explain)
+                Engine::asynchronous(directory).map_err(explain)
             }
-            // Whatever keeps io_uring from starting (an old kernel, a container's filter, a limit on locked
-            // memory), threads are the answer.
-            BatchEngine::Auto => Engine::rings().or_else(|_| Engine::pools()),
+            // Whatever keeps it from starting (an old kernel, a file system, a container's filter, a limit on how much of it
+            // there may be), threads are the answer.
+            BatchEngine::Auto => Engine::asynchronous(directory).or_else(|_| Engine::pools()),
         }
     }
 
-    fn rings() -> io::Result<Engine> {
-        let start = |name| Ring::start(name).map(Side::Ring);
+    fn asynchronous(directory: &File) -> io::Result<Engine> {
+        let start = |name| Aio::start(name, directory).map(Side::Aio);
         Ok(Engine { reads: start("meseta-reads")?, writes: start("meseta-writes")? })
     }
 
@@ -240,6 +249,12 @@ impl Engine {
         self.reads.submit(to_read, file);
         self.writes.submit(to_write, file);
     }
+
+    fn end_told(&self) {
+        if let Side::Aio(aio) = &self.reads {
+            aio.end_told();
+        }
+    }
 }
 
 impl Side {
@@ -249,7 +264,7 @@ impl Side {
         }
         let transfers = requests.into_iter().map(|request| Transfer { file: Arc::clone(file), request });
         match self {
-            Side::Ring(ring) => ring.submit(transfers),
+            Side::Aio(aio) => aio.submit(transfers),
             Side::Pool(pool) => pool.submit(transfers),
         }
     }
@@ -265,8 +280,17 @@ struct Transfer {
 }
 
 impl Transfer {
+    /// See [`OpenFile::check_aligned`].
+    fn check_aligned(&self) -> io::Result<()> {
+        let Request { memory, offset, .. } = &self.request;
+        self.file.check_aligned(memory.pointer(), memory.len(), *offset)
+    }
+
     /// Moves what is left after the first `done` bytes, on this thread, and ends.
     fn finish_blocking(self, done: usize) {
+        if let Err(error) = self.check_aligned() {
+            return self.end(Err(error));
+        }
         let Request { operation, offset, memory, .. } = self.request;
         // In both cases: the one engine thread that has taken this transfer carries it out, after the kernel is
         // through with the memory, and the completion comes below, in `end`.

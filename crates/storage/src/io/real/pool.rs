@@ -1,6 +1,6 @@
 //! Batches by threads: each takes one transfer at a time from a shared queue and blocks in `pread` or `pwrite`.
 //!
-//! The fallback where io_uring is not to be had. How it compares, and what both promise: `real/mod.rs`.
+//! The fallback where asynchronous I/O is not to be had. How it compares, and what both promise: `real/mod.rs`.
 //!
 //! # Invariants
 //! 1. A queued transfer is taken by exactly one thread, which ends it. (`work`)
@@ -81,22 +81,12 @@ fn work(shared: &Shared) {
     loop {
         if let Some(transfer) = queue.waiting.pop_front() {
             drop(queue);
-            transfer.run();
+            transfer.finish_blocking(0);
             queue = shared.queue.lock();
         } else if queue.closed {
             return;
         } else {
             shared.changed.wait(&mut queue);
-        }
-    }
-}
-
-impl Transfer {
-    fn run(self) {
-        let memory = self.request.memory;
-        match self.file.check_aligned(memory.pointer(), memory.len(), self.request.offset) {
-            Ok(()) => self.finish_blocking(0),
-            Err(error) => self.end(Err(error)),
         }
     }
 }

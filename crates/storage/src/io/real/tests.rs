@@ -1,6 +1,7 @@
 //! The same checks for both engines, on a temporary directory.
 
 use std::io::ErrorKind;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Barrier, mpsc};
 
@@ -12,9 +13,9 @@ use crate::io::{AlignedBuffer, IO_ALIGN, IoMemory};
 /// The engines that this kernel offers. The thread pool is always there.
 fn engines() -> Vec<BatchEngine> {
     let mut engines = vec![BatchEngine::ThreadPool];
-    match Ring::start("meseta-test") {
-        Ok(_) => engines.push(BatchEngine::IoUring),
-        Err(error) => eprintln!("io_uring is not tested: {error}"),
+    match RealDisk::new(std::env::temp_dir(), BatchEngine::Aio) {
+        Ok(_) => engines.push(BatchEngine::Aio),
+        Err(error) => eprintln!("asynchronous I/O is not tested: {error}"),
     }
     engines
 }
@@ -63,7 +64,7 @@ fn run_batch(
     let batch = numbers.iter().map(|&number| {
         let sender = sender.clone();
         let done = Box::new(move |outcome| sender.send((number, outcome)).expect("the test waits"));
-        Request { operation, offset: (number * IO_ALIGN) as u64, memory: blocks[number], done }
+        Request { operation, offset: (number * IO_ALIGN) as u64, memory: blocks[number], done, tell: None }
     });
     file.submit(batch.collect());
     drop(sender); // so that a completion that is dropped uncalled ends the wait, and fails the count
@@ -73,7 +74,7 @@ fn run_batch(
 }
 
 #[test]
-fn a_batch_larger_than_the_ring_arrives_whole_and_in_place() {
+fn a_batch_larger_than_what_may_be_in_flight_arrives_whole_and_in_place() {
     with_each_engine(|disk, _| {
         let count = 1000;
         let file = disk.create("pages").unwrap();
@@ -111,7 +112,7 @@ fn long_requests_move_all_their_bytes() {
             // SAFETY: `buffer` is not touched until the completion has come in.
             let memory = unsafe { buffer.io_memory(0..8 << 20) };
             let done = Box::new(move |outcome| sender.send(outcome).expect("the test waits"));
-            file.submit(vec![Request { operation, offset: 0, memory, done }]);
+            file.submit(vec![Request { operation, offset: 0, memory, done, tell: None }]);
             outcome.recv().expect("the completion is called").unwrap();
             for (number, block) in buffer.chunks_mut(IO_ALIGN).enumerate() {
                 let mut expected = [0; IO_ALIGN];
@@ -177,7 +178,7 @@ fn misaligned_transfers_are_refused() {
         for operation in [Operation::Read, Operation::Write] {
             let (sender, outcome) = mpsc::channel();
             let done = Box::new(move |outcome| sender.send(outcome).expect("the test waits"));
-            file.submit(vec![Request { operation, offset: 512, memory: blocks[0], done }]);
+            file.submit(vec![Request { operation, offset: 512, memory: blocks[0], done, tell: None }]);
             refused(outcome.recv().expect("the completion is called").map(|()| 0));
         }
     });
@@ -195,7 +196,7 @@ fn write_chain(file: Arc<dyn DiskFile>, blocks: Vec<IoMemory>, next: usize, send
             sender.send(next + 1).expect("the test waits");
         }
     });
-    let request = Request { operation: Operation::Write, offset: (next * IO_ALIGN) as u64, memory, done };
+    let request = Request { operation: Operation::Write, offset: (next * IO_ALIGN) as u64, memory, done, tell: None };
     file.submit(vec![request]);
 }
 
@@ -255,6 +256,114 @@ fn many_threads_share_one_engine() {
     });
 }
 
+/// Reads blocks of a file, one request each, and tells that eventfd of them; the outcomes come by the channel.
+fn read_telling(file: &Arc<dyn DiskFile>, blocks: &[IoMemory], told: &OwnedFd) -> mpsc::Receiver<io::Result<()>> {
+    let (sender, outcomes) = mpsc::channel();
+    let batch = blocks.iter().enumerate().map(|(number, &memory)| {
+        let sender = sender.clone();
+        let done = Box::new(move |outcome| sender.send(outcome).expect("the test waits"));
+        let (operation, offset) = (Operation::Read, (number * IO_ALIGN) as u64);
+        Request { operation, offset, memory, done, tell: Some(told.as_raw_fd()) }
+    });
+    file.submit(batch.collect());
+    outcomes
+}
+
+/// A file of so many blocks, and room to read them.
+fn filled(disk: &RealDisk, count: usize) -> (Arc<dyn DiskFile>, AlignedBuffer) {
+    let file = disk.create("pages").unwrap();
+    let mut written = AlignedBuffer::new(count * IO_ALIGN);
+    written.chunks_mut(IO_ALIGN).enumerate().for_each(|(number, block)| fill_block(block, number));
+    file.write_all_at(&written, 0).unwrap();
+    (file, AlignedBuffer::new(count * IO_ALIGN))
+}
+
+fn are_filled(buffer: &AlignedBuffer) -> bool {
+    let mut expected = [0; IO_ALIGN];
+    buffer.chunks(IO_ALIGN).enumerate().all(|(number, block)| {
+        fill_block(&mut expected, number);
+        *block == expected
+    })
+}
+
+fn eventfd() -> OwnedFd {
+    rustix::event::eventfd(0, rustix::event::EventfdFlags::empty()).unwrap()
+}
+
+#[test]
+fn who_is_told_is_rung_for_and_may_end_it() {
+    with_each_engine(|disk, _| {
+        let (file, mut buffer) = filled(&disk, 1);
+        let told = eventfd();
+        for _ in 0..100 {
+            buffer.fill(0);
+            // SAFETY: `buffer` is not touched until the completion has come in.
+            let blocks = unsafe { blocks_of(&mut buffer) };
+            let outcomes = read_telling(&file, &blocks, &told);
+            if disk.batch_engine() != "thread pool" {
+                let mut count = [0; 8];
+                rustix::io::read(&told, &mut count).expect("it rings");
+                assert_eq!(u64::from_ne_bytes(count), 1);
+            }
+            file.end_told();
+            outcomes.recv().expect("the completion is called").unwrap();
+            assert!(are_filled(&buffer));
+        }
+    });
+}
+
+#[test]
+fn what_nobody_ends_who_was_told_is_ended() {
+    with_each_engine(|disk, _| {
+        let (file, mut buffer) = filled(&disk, 600);
+        let told = eventfd();
+        for round in 0..3 {
+            buffer.fill(0);
+            // SAFETY: `buffer` is not touched until all completions have come in, or the drop has waited for them.
+            let blocks = unsafe { blocks_of(&mut buffer) };
+            let outcomes = read_telling(&file, &blocks, &told);
+            if round == 2 {
+                drop((disk, file));
+                assert_eq!(outcomes.try_iter().filter(Result::is_ok).count(), 600);
+                return assert!(are_filled(&buffer));
+            }
+            assert_eq!(outcomes.iter().filter(Result::is_ok).count(), 600);
+            assert!(are_filled(&buffer));
+        }
+    });
+}
+
+/// The page cache has none of it, so a read that must not wait is refused at first.
+#[test]
+fn what_would_have_to_wait_is_read_all_the_same() {
+    with_each_engine(|disk, _| {
+        let (file, mut buffer) = filled(&disk, 300);
+        file.use_page_cache().unwrap();
+        let told = eventfd();
+        // SAFETY: `buffer` is not touched until all completions have come in.
+        let blocks = unsafe { blocks_of(&mut buffer) };
+        let outcomes = read_telling(&file, &blocks, &told);
+        file.end_told();
+        assert_eq!(outcomes.iter().filter(Result::is_ok).count(), 300);
+        assert!(are_filled(&buffer));
+    });
+}
+
+#[test]
+fn what_was_told_of_and_fails_is_an_error_for_that_request_alone() {
+    with_each_engine(|disk, _| {
+        let (file, _) = filled(&disk, 2);
+        let mut buffer = AlignedBuffer::new(3 * IO_ALIGN);
+        let told = eventfd();
+        // SAFETY: `buffer` is not touched until all completions have come in.
+        let blocks = unsafe { blocks_of(&mut buffer) };
+        let outcomes: Vec<_> = read_telling(&file, &blocks, &told).iter().collect();
+        assert_eq!(outcomes.iter().filter(|outcome| outcome.is_ok()).count(), 2);
+        let error = outcomes.into_iter().find_map(Result::err).expect("the third is beyond the end");
+        assert_eq!(error.kind(), ErrorKind::UnexpectedEof, "{error}");
+    });
+}
+
 #[test]
 fn dropping_the_last_handle_waits_for_what_is_under_way() {
     with_each_engine(|disk, _| {
@@ -270,7 +379,7 @@ fn dropping_the_last_handle_waits_for_what_is_under_way() {
                 outcome.expect("a write to a healthy disk");
                 ended.fetch_add(1, Ordering::Relaxed); // the join in `drop` publishes it
             });
-            Request { operation: Operation::Write, offset: (number * IO_ALIGN) as u64, memory, done }
+            Request { operation: Operation::Write, offset: (number * IO_ALIGN) as u64, memory, done, tell: None }
         });
         file.submit(batch.collect());
         drop(disk);
@@ -279,12 +388,12 @@ fn dropping_the_last_handle_waits_for_what_is_under_way() {
     });
 }
 
-/// Again and again, because once upon a time a ring that was dropped before its thread had first slept broke its pipe.
+/// Again and again, because once upon a time an engine that was dropped before its thread had first slept broke its pipe.
 #[test]
 fn an_engine_may_be_dropped_at_once() {
     let directory = TempDir::new().unwrap();
     for engine in engines() {
-        for _ in 0..200 {
+        for _ in 0..50 {
             let disk = RealDisk::new(directory.path(), engine).unwrap();
             drop(disk);
         }
@@ -305,7 +414,7 @@ fn a_completion_may_drop_the_last_handle() {
             drop(handle.recv().expect("the test hands over the last handle"));
             sender.send(result).expect("the test waits");
         });
-        file.submit(vec![Request { operation: Operation::Write, offset: 0, memory, done }]);
+        file.submit(vec![Request { operation: Operation::Write, offset: 0, memory, done, tell: None }]);
         hand_over.send(file).expect("the completion waits");
         outcome.recv().expect("dropping the engine on its own thread comes back").unwrap();
     });
@@ -405,10 +514,10 @@ fn the_engine_is_the_one_asked_for() {
     let directory = TempDir::new().unwrap();
     let name = |engine| RealDisk::new(directory.path(), engine).map(|disk| disk.batch_engine());
     assert_eq!(name(BatchEngine::ThreadPool).unwrap(), "thread pool");
-    match name(BatchEngine::IoUring) {
+    match name(BatchEngine::Aio) {
         Ok(engine) => {
-            assert_eq!(engine, "io_uring");
-            assert_eq!(name(BatchEngine::Auto).unwrap(), "io_uring");
+            assert_eq!(engine, "asynchronous I/O");
+            assert_eq!(name(BatchEngine::Auto).unwrap(), "asynchronous I/O");
         }
         Err(error) => {
             assert_eq!(error.kind(), ErrorKind::Unsupported);
