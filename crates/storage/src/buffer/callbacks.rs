@@ -61,15 +61,22 @@ impl Callbacks {
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use std::sync::Arc;
     use std::sync::atomic::{AtomicUsize, Ordering};
     use std::task::Wake;
 
     use super::*;
 
+    /// Counts its wakes.
     #[derive(Default)]
-    struct Called(AtomicUsize);
+    pub struct Called(AtomicUsize);
+
+    impl Called {
+        pub fn times(&self) -> usize {
+            self.0.load(Ordering::Relaxed)
+        }
+    }
 
     impl Wake for Called {
         fn wake(self: Arc<Self>) {
@@ -82,7 +89,7 @@ mod tests {
         let callbacks = Callbacks::default();
         let called: [Arc<Called>; 3] = Default::default();
         let wakers = called.clone().map(Waker::from);
-        let times = || called.each_ref().map(|called| called.0.load(Ordering::Relaxed));
+        let times = || called.each_ref().map(|called| called.times());
         // Of these pages the first and the last share a list.
         let pages = [PageNo(1), PageNo(2), PageNo(1 + LISTS as u32)];
         pages.iter().zip(&wakers).for_each(|(&page, waker)| callbacks.add(page, waker));

@@ -12,15 +12,20 @@
 //!    (Round and round among dirty pages it would find, and evict, none but those that have come a moment ago, and those who wait
 //!    for them would read them again.)
 //! 2. Dirty pages are written for memory only if the hand has met them.
+//! 3. Who waits for memory without a thread does so only while pages are noted or under way; when some have been written, as many
+//!    are called, and when none are noted or under way any more, all. (`call_when_room`)
 
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
+use std::task::Waker;
+use std::time::Instant;
 
 use smallvec::SmallVec;
 
 use super::{Frame, Pool};
 use crate::ids::PageNo;
 use crate::page::PAGE_SIZE;
+use crate::wait::WaitEvent;
 
 /// How many candidates one call of the clock looks for.
 const EVICT_BATCH: usize = 16;
@@ -38,6 +43,8 @@ pub(super) struct Cold {
     under_way: usize,
     /// They have been written.
     written: VecDeque<PageNo>,
+    /// Who waits for memory, and since when.
+    waiting: VecDeque<(Waker, Instant)>,
 }
 
 impl Cold {
@@ -50,6 +57,11 @@ impl Cold {
     /// Invariant 1, of a memory of so many pages.
     fn is_enough(&self, limit: usize) -> bool {
         (self.noted.len() + self.under_way) * COLD_PART > limit
+    }
+
+    /// Whether some will be written.
+    fn are_expected(&self) -> bool {
+        self.noted.len() + self.under_way > 0
     }
 
     /// Some of those that have been written, the first ones.
@@ -188,12 +200,40 @@ impl Pool {
         for &page in written {
             self.frame(page).latch.mark();
         }
-        self.cold.lock().written.extend(written);
+        let mut cold = self.cold.lock();
+        cold.written.extend(written);
+        let count = cold.waiting.len().min(written.len());
+        let called: Vec<_> = cold.waiting.drain(..count).collect();
+        drop(cold);
+        self.call(called);
     }
 
     /// All that were taken have been written, or looked at.
     pub fn cold_is_written(&self) {
-        self.cold.lock().under_way = 0;
+        let mut cold = self.cold.lock();
+        cold.under_way = 0;
+        let called = if cold.are_expected() { VecDeque::new() } else { std::mem::take(&mut cold.waiting) };
+        drop(cold);
+        self.call(called);
+    }
+
+    /// Has the waker called when there may be room for a page, for a caller that found none. False, if nobody will call: there is
+    /// some already, or nobody knows when.
+    pub(super) fn call_when_room(&self, waker: &Waker) -> bool {
+        let mut cold = self.cold.lock();
+        let waits = cold.are_expected() && cold.written.is_empty();
+        if waits {
+            cold.waiting.push_back((waker.clone(), Instant::now()));
+        }
+        waits
+    }
+
+    /// There may be room for those who waited for it.
+    fn call(&self, waiting: impl IntoIterator<Item = (Waker, Instant)>) {
+        for (waker, since) in waiting {
+            self.waits.note(WaitEvent::FrameFree, since.elapsed());
+            waker.wake();
+        }
     }
 }
 
@@ -201,6 +241,7 @@ impl Pool {
 mod tests {
     use std::sync::Arc;
 
+    use super::super::callbacks::tests::Called;
     use super::*;
     use crate::health::Health;
     use crate::ids::Lsn;
@@ -243,6 +284,30 @@ mod tests {
             assert_eq!(pool.evict_some(), 0);
         }
         assert!(pool.is_resident(PageNo(LIMIT)));
+    }
+
+    #[test]
+    fn who_waits_for_room_is_called_when_some_was_written_or_none_will_be() {
+        let called: [Arc<Called>; 3] = Default::default();
+        let wakers = called.clone().map(Waker::from);
+        let times = || called.each_ref().map(|called| called.times());
+        let (_directory, pool) = full_pool(LIMIT - 16);
+        assert!(!pool.call_when_room(&wakers[0]), "nothing is known to be cold");
+        while pool.evict_some() > 0 {}
+        assert!(pool.call_when_room(&wakers[0]), "some are noted");
+        let cold = pool.take_cold();
+        assert!(wakers[1..].iter().all(|waker| pool.call_when_room(waker)), "some are under way");
+        for &page in &cold[..1] {
+            pool.frame(page).begin_flush().unwrap();
+            pool.frame(page).end_flush();
+        }
+        pool.let_leave(&cold[..1]);
+        assert_eq!(times(), [1, 0, 0]);
+        assert!(!pool.call_when_room(&wakers[0]), "there is room");
+        assert_eq!(pool.evict_some(), 1);
+        pool.cold_is_written();
+        assert_eq!(times(), [1, 1, 1]);
+        assert!(!pool.call_when_room(&wakers[0]));
     }
 
     #[test]

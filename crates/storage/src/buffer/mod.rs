@@ -408,7 +408,8 @@ impl Pool {
     }
 
     /// Has a page that is missing read in, and the waker called when it is there, or cannot be read: whoever really wants it gets
-    /// the error. False, if nobody will call: it is there, memory has no room for it at once, or this thread may as well wait.
+    /// the error. Or the waker is called when memory has room for it: then this is to be called again. False, if nobody will call: it
+    /// is there, nobody knows when there is room, or this thread may as well wait.
     ///
     /// # Errors
     /// There is no such page; the engine has stopped.
@@ -422,7 +423,10 @@ impl Pool {
         self.callbacks.add(page, waker);
         self.begin_reads(&[page], (self.waits.hook().bell)());
         // By this thread or another; or it was, and he who had read it has called.
-        Ok(self.frame(page).latch.is_loading() || !self.callbacks.remove(page, waker))
+        if self.frame(page).latch.is_loading() || !self.callbacks.remove(page, waker) {
+            return Ok(true);
+        }
+        Ok(!self.is_resident(page) && self.call_when_room(waker))
     }
 
     /// The page that `begin_load` was called for has been read, whole and checked; or not, and leaves memory.
