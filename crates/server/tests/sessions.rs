@@ -4,15 +4,16 @@ mod common;
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::os::fd::BorrowedFd;
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::Ordering;
 
 use common::*;
 use meseta_protocol::auth::client::ClientOptions;
 use meseta_protocol::flags::Capabilities;
-use meseta_server::Server;
 use meseta_server::backend::{End, Reason};
 use meseta_server::clock::Clock;
+use meseta_server::{Server, blocking};
 
 #[test]
 fn accounts_prove_themselves_by_both_plugins() {
@@ -447,6 +448,25 @@ fn suspended_statements_are_killed_and_end_with_their_clients_and_the_server() {
     assert!(running.server.wait());
     assert_eq!(last.run().error.unwrap().0, 1053);
     last.wait_for_end();
+}
+
+/// As a device does when a read has ended: the worker sleeps, and is to see to something.
+#[test]
+fn a_worker_that_is_rung_for_sees_to_what_a_round_puts_off() {
+    let running = start(|_| {});
+    let (backend, mut connection) = (&running.backend, running.connect());
+    assert_eq!((blocking::HOOK.bell)(), None, "this thread has no worker");
+    for _ in 0..20 {
+        connection.client.query(b"park-rung");
+        connection.send();
+        let parked = backend.take_parked(1);
+        backend.parked_for_round.lock().unwrap().extend(parked);
+        let bell = backend.bell.lock().unwrap().expect("it ran on a worker");
+        // SAFETY: the worker, whose descriptor it is, is there as long as the server.
+        let bell = unsafe { BorrowedFd::borrow_raw(bell) };
+        rustix::io::write(bell, &1u64.to_ne_bytes()).unwrap();
+        assert_eq!(connection.run().error, None);
+    }
 }
 
 #[test]

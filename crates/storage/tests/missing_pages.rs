@@ -2,6 +2,8 @@
 
 mod common;
 
+use std::cell::Cell;
+use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::task::{Poll, Wake, Waker};
@@ -39,6 +41,20 @@ struct Unpark(Thread);
 impl Wake for Unpark {
     fn wake(self: Arc<Self>) {
         self.0.unpark();
+    }
+}
+
+thread_local! {
+    /// What this thread sleeps by.
+    static BELL: Cell<Option<RawFd>> = const { Cell::new(None) };
+}
+
+/// Rings a thread's bell.
+struct Bell(OwnedFd);
+
+impl Wake for Bell {
+    fn wake(self: Arc<Self>) {
+        rustix::io::write(&self.0, &1u64.to_ne_bytes()).unwrap();
     }
 }
 
@@ -131,28 +147,60 @@ fn who_keeps_its_place_waits() {
     assert_eq!((value, called.times()), (vec![3; 200], 0));
 }
 
+/// A tree much larger than memory, on a real disk.
+fn on_disk(wait_hook: WaitHook) -> (tempfile::TempDir, Store) {
+    let directory = tempfile::tempdir().unwrap();
+    let options = StoreOptions { background: Background::Threads, wait_hook, ..tiny() };
+    let store = Store::open(directory.path(), options).unwrap();
+    for number in 0..ENTRIES {
+        store.root_tree().insert(&key(number), &[number as u8; 200]).unwrap();
+    }
+    (directory, store)
+}
+
+/// Reads many entries, and waits, where that is asked, as said.
+fn read_many(store: &Store, waker: &Waker, wait: impl Fn()) {
+    let (tree, mut value) = (store.root_tree(), Vec::new());
+    for number in (0..ENTRIES).step_by(17) {
+        while tree.poll_get_into(&key(number), &mut value, waker).unwrap().is_pending() {
+            wait();
+        }
+        assert_eq!(value, [number as u8; 200]);
+    }
+}
+
 /// On a real disk, where pages come while others ask for them: whoever is told to wait is called.
 #[test]
 fn of_many_who_want_the_same_pages_each_is_called() {
-    let directory = tempfile::tempdir().unwrap();
-    let options = StoreOptions { background: Background::Threads, ..tiny() };
-    let store = Store::open(directory.path(), options).unwrap();
-    let tree = store.root_tree();
-    for number in 0..ENTRIES {
-        tree.insert(&key(number), &[number as u8; 200]).unwrap();
-    }
+    let (_directory, store) = on_disk(WaitHook::default());
     thread::scope(|scope| {
         for _ in 0..8 {
             scope.spawn(|| {
-                let (waker, mut value) = (Waker::from(Arc::new(Unpark(thread::current()))), Vec::new());
-                for number in (0..ENTRIES).step_by(17) {
-                    while tree.poll_get_into(&key(number), &mut value, &waker).unwrap().is_pending() {
-                        let asleep = std::time::Instant::now();
-                        thread::park_timeout(Duration::from_secs(60));
-                        assert!(asleep.elapsed() < Duration::from_secs(60), "nobody has called");
-                    }
-                    assert_eq!(value, [number as u8; 200]);
-                }
+                read_many(&store, &Waker::from(Arc::new(Unpark(thread::current()))), || {
+                    let asleep = std::time::Instant::now();
+                    thread::park_timeout(Duration::from_secs(60));
+                    assert!(asleep.elapsed() < Duration::from_secs(60), "nobody has called");
+                });
+            });
+        }
+    });
+    assert_sound(&store);
+}
+
+/// As a server's workers: each sleeps by its bell, which rings when what it has begun to read has come, and when it is called.
+#[test]
+fn who_is_told_of_reads_ends_them_for_all() {
+    let (_directory, store) = on_disk(WaitHook { bell: || BELL.get(), ..WaitHook::default() });
+    thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                let eventfd = rustix::event::eventfd(0, rustix::event::EventfdFlags::empty()).unwrap();
+                let bell = Arc::new(Bell(eventfd));
+                BELL.set(Some(bell.0.as_raw_fd()));
+                read_many(&store, &Waker::from(Arc::clone(&bell)), || {
+                    rustix::io::read(&bell.0, &mut [0; 8]).unwrap();
+                    store.end_reads();
+                });
             });
         }
     });

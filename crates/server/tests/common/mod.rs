@@ -13,6 +13,7 @@
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::TcpStream;
+use std::os::fd::RawFd;
 use std::os::unix::net::UnixStream;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
@@ -90,6 +91,8 @@ pub struct TestBackend {
     pub parked: Mutex<Vec<Parked>>,
     pub park_changed: Condvar,
     pub parked_for_round: Mutex<Vec<Parked>>,
+    /// What wakes the worker that ran the last statement that asked.
+    pub bell: Mutex<Option<RawFd>>,
     /// Those who call suspended statements back.
     pub suspended: Mutex<Vec<Waker>>,
     /// Whether they do.
@@ -260,6 +263,13 @@ impl Session for TestSession {
                 self.ok(reply);
                 let parked = reply.park();
                 self.shared.parked.lock().unwrap().push(parked);
+                self.shared.park_changed.notify_all();
+                Outcome::Parked
+            }
+            ["park-rung"] => {
+                self.ok(reply);
+                *self.shared.bell.lock().unwrap() = (blocking::HOOK.bell)();
+                self.shared.parked.lock().unwrap().push(reply.park());
                 self.shared.park_changed.notify_all();
                 Outcome::Parked
             }
