@@ -172,10 +172,10 @@ impl Store {
         self.core().log.flush_gathered_if_due();
     }
 
-    /// Ends reads of pages that the thread that calls has been told of ([`WaitHook::bell`]): who waits for one without a thread is
-    /// called. Cheap if there is none.
-    pub fn end_reads(&self) {
-        self.core().pool.end_reads();
+    /// Ends reads of pages that the system has completed, for a caller who was told of some ([`WaitHook::bell`]): who waits for a page
+    /// without a thread is called. Does not wait; cheap if there are none.
+    pub fn reap_reads(&self) {
+        self.core().pool.reap_reads();
     }
 
     /// If nobody else is about to, makes everything before `lsn` durable on this thread; whether it is. (If not, somebody

@@ -92,7 +92,7 @@ pub struct WaitHook {
     /// Whether the thread may as well make a short wait as be called back from it.
     pub keeps: fn() -> bool,
     /// An eventfd to ring when a read has ended that this thread does not wait for: whoever hears it calls
-    /// [`crate::Store::end_reads`].
+    /// [`crate::Store::reap_reads`].
     pub bell: fn() -> Option<RawFd>,
 }
 

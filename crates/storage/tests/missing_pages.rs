@@ -199,7 +199,7 @@ fn who_is_told_of_reads_ends_them_for_all() {
                 BELL.set(Some(bell.0.as_raw_fd()));
                 read_many(&store, &Waker::from(Arc::clone(&bell)), || {
                     rustix::io::read(&bell.0, &mut [0; 8]).unwrap();
-                    store.end_reads();
+                    store.reap_reads();
                 });
             });
         }

@@ -129,7 +129,7 @@ impl Backend for SqlBackend {
 
     fn round_is_over(&self, goes_on: bool) {
         let store = self.0.instance.engine.store();
-        store.end_reads();
+        store.reap_reads();
         if goes_on {
             store.flush_gathered_if_due();
         } else {

@@ -471,9 +471,9 @@ impl Pool {
         self.begin_reads(pages, None);
     }
 
-    /// Ends reads that the one who calls has been told of ([`crate::WaitHook::bell`]); does not wait.
-    pub fn end_reads(&self) {
-        self.file.end_told();
+    /// Ends reads that the system has completed, for a caller who was told of some ([`crate::WaitHook::bell`]); does not wait.
+    pub fn reap_reads(&self) {
+        self.file.reap();
     }
 
     fn begin_reads(self: &Arc<Self>, pages: &[PageNo], tell: Option<RawFd>) {

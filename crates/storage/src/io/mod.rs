@@ -119,9 +119,9 @@ pub trait DiskFile: Send + Sync {
     /// Starts all requests of a batch and returns without waiting for them.
     fn submit(&self, batch: Vec<Request>);
 
-    /// Calls the completions of requests that have ended and that somebody was told of; does not wait. Nobody need call it: it is
-    /// sooner so.
-    fn end_told(&self) {}
+    /// Ends requests that the system has completed, if somebody was told of any: calls their completions; does not wait. Nobody need
+    /// call it: it is sooner so.
+    fn reap(&self) {}
 }
 
 /// What a request does.
@@ -192,7 +192,7 @@ pub struct Request {
     pub memory: IoMemory,
     /// Called once with the outcome: all bytes transferred, or the error.
     pub done: Completion,
-    /// An eventfd of somebody who, when it is rung, will soon call [`DiskFile::end_told`]. A disk need not ring it.
+    /// An eventfd of somebody who, when it is rung, will soon call [`DiskFile::reap`]. A disk need not ring it.
     pub tell: Option<RawFd>,
 }
 

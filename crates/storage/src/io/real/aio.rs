@@ -4,7 +4,7 @@
 //!
 //! ```text
 //!            fewer than ENTRIES in flight                        rings the bell: ours, or the one that the request names
-//! submit --> start ----------------------------> kernel -------> end_ended --> done()
+//! submit --> start ----------------------------> kernel -------> reap_all --> done()
 //!     \                         ^                        \         (our thread, or whoever was told)
 //!      `--> waiting             |                         `------> left over: for our thread
 //!              as others have ended
@@ -16,14 +16,14 @@
 //! interrupt itself wakes who is to end it (docs/decisions/2026-11-26-asynchronous-reads.md).
 //!
 //! # Who ends it
-//! Whoever calls [`Aio::end_ended`] ends all that has ended. A request may name an eventfd of somebody who will do so soon (a
-//! server's worker, between two turns). He may be busy, or gone: so while there are such requests our thread looks every [`TICK`].
+//! Whoever calls [`Aio::reap`] ends all that the kernel has completed. A request may name an eventfd of somebody who will do so soon
+//! (a server's worker, between two turns). He may be busy, or gone: so while there are such requests our thread looks every [`TICK`].
 //!
 //! # Invariants
 //! 1. At most [`ENTRIES`] transfers are in flight, but for those that our thread starts itself: the kernel has room for twice as
 //!    many. (`begin`)
 //! 2. A transfer given to the kernel is a box that nobody else has until its event comes, which is once; so its memory, by the
-//!    promise made to `IoMemory::new`, and its descriptor stay valid. (`start`, `end_ended`)
+//!    promise made to `IoMemory::new`, and its descriptor stay valid. (`start`, `reap_all`)
 //! 3. The thread leaves only with nothing in flight, nothing waiting and nothing left over.
 //! 4. `Inbox::dozes` is true only if our thread sleeps until its bell rings. Who begins a transfer that somebody else is told of
 //!    while it is true clears it and rings. (`begin`)
@@ -144,10 +144,10 @@ impl Aio {
         }
     }
 
-    /// Ends what has ended, if there is something that somebody was told of; does not wait.
-    pub(super) fn end_told(&self) {
+    /// Ends what the kernel has completed, if there is something that somebody was told of; does not wait.
+    pub(super) fn reap(&self) {
         if self.shared.told.load(Ordering::Relaxed) > 0 {
-            self.shared.end_ended();
+            self.shared.reap_all();
         }
     }
 }
@@ -253,8 +253,8 @@ impl Shared {
         }
     }
 
-    /// Ends all that has ended; does not wait.
-    fn end_ended(&self) {
+    /// Ends all that the kernel has completed; does not wait.
+    fn reap_all(&self) {
         let mut events = [Event::default(); EVENTS];
         while self.context.may_have_events() {
             let count = self.context.events(&mut events, false).expect("the context is ours");
@@ -291,7 +291,7 @@ impl Shared {
         while let Some(left_over) = self.next() {
             let had_any = !left_over.is_empty();
             left_over.into_iter().for_each(|left_over| self.finish(left_over));
-            self.end_ended();
+            self.reap_all();
             if had_any {
                 // Some may have left room.
                 self.have_ended(0);

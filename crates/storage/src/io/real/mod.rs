@@ -17,7 +17,7 @@
 //! engine, which all files of the disk share. The engine lives as long as the disk or any of its files.
 //!
 //! # The two engines behave the same
-//! - Every completion is called exactly once, on an engine thread or in [`DiskFile::end_told`], with no engine lock held, so it may
+//! - Every completion is called exactly once, on an engine thread or in [`DiskFile::reap`], with no engine lock held, so it may
 //!   submit.
 //! - A request moves all of its bytes, or ends with an error that names the file. What the kernel leaves undone (a
 //!   short transfer, an interruption) is finished by the very code that the thread pool runs.
@@ -198,8 +198,8 @@ impl DiskFile for RealFile {
         self.engine.submit(batch, &self.file);
     }
 
-    fn end_told(&self) {
-        self.engine.end_told();
+    fn reap(&self) {
+        self.engine.reap();
     }
 }
 
@@ -250,9 +250,9 @@ impl Engine {
         self.writes.submit(to_write, file);
     }
 
-    fn end_told(&self) {
+    fn reap(&self) {
         if let Side::Aio(aio) = &self.reads {
-            aio.end_told();
+            aio.reap();
         }
     }
 }

@@ -305,7 +305,7 @@ fn who_is_told_is_rung_for_and_may_end_it() {
                 rustix::io::read(&told, &mut count).expect("it rings");
                 assert_eq!(u64::from_ne_bytes(count), 1);
             }
-            file.end_told();
+            file.reap();
             outcomes.recv().expect("the completion is called").unwrap();
             assert!(are_filled(&buffer));
         }
@@ -343,7 +343,7 @@ fn what_would_have_to_wait_is_read_all_the_same() {
         // SAFETY: `buffer` is not touched until all completions have come in.
         let blocks = unsafe { blocks_of(&mut buffer) };
         let outcomes = read_telling(&file, &blocks, &told);
-        file.end_told();
+        file.reap();
         assert_eq!(outcomes.iter().filter(Result::is_ok).count(), 300);
         assert!(are_filled(&buffer));
     });
