@@ -328,8 +328,9 @@ impl Cleaner {
             let mut cold = self.pool.take_cold();
             cold.sort_unstable();
             cold.dedup();
-            self.flush(&mut work, &cold, For::Memory, || true)?;
+            let flushed = self.flush(&mut work, &cold, For::Memory, || true);
             self.pool.cold_is_written();
+            flushed?;
         }
         let end = self.log.reserved();
         // No more than a few batches a round, so that memory gets its turn.

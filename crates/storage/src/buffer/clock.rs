@@ -13,7 +13,7 @@
 //!    for them would read them again.)
 //! 2. Dirty pages are written for memory only if the hand has met them.
 //! 3. Who waits for memory without a thread does so only while pages are noted or under way; when some have been written, as many
-//!    are called, and when none are noted or under way any more, all. (`call_when_room`)
+//!    are called, and when none are noted or under way any more, or the engine has stopped, all. (`call_when_room`)
 
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
@@ -208,11 +208,12 @@ impl Pool {
         self.call(called);
     }
 
-    /// All that were taken have been written, or looked at.
+    /// All that were taken have been written, or looked at; or the engine has stopped, and those who wait are to hear of it.
     pub fn cold_is_written(&self) {
         let mut cold = self.cold.lock();
         cold.under_way = 0;
-        let called = if cold.are_expected() { VecDeque::new() } else { std::mem::take(&mut cold.waiting) };
+        let waits = cold.are_expected() && !self.health.is_stopped();
+        let called = if waits { VecDeque::new() } else { std::mem::take(&mut cold.waiting) };
         drop(cold);
         self.call(called);
     }
@@ -308,6 +309,16 @@ mod tests {
         pool.cold_is_written();
         assert_eq!(times(), [1, 1, 1]);
         assert!(!pool.call_when_room(&wakers[0]));
+    }
+
+    #[test]
+    fn who_waits_for_room_is_called_when_the_engine_has_stopped() {
+        let (called, (_directory, pool)) = (Arc::<Called>::default(), full_pool(LIMIT - 16));
+        while pool.evict_some() > 0 {}
+        assert!(pool.call_when_room(&Waker::from(Arc::clone(&called))), "some are noted");
+        let _ = pool.health.stop("a write has failed".to_owned());
+        pool.cold_is_written();
+        assert_eq!(called.times(), 1);
     }
 
     #[test]
