@@ -46,6 +46,25 @@ fn a_client_is_answered_and_what_it_committed_survives() {
 }
 
 #[test]
+fn threads_read_and_write_where_asynchronous_io_is_not_wanted() {
+    let directory = tempfile::tempdir().unwrap();
+    let serving = Serving::start_with(directory.path(), &["--innodb-use-native-aio=OFF"], &[]);
+    let mut client = serving.connect();
+    assert_eq!(client.query("select @@innodb_use_native_aio"), ["0"]);
+    client.query("create database d; create table d.t (id int primary key); insert into d.t values (1), (2)");
+    assert_eq!(serving.end("-TERM"), Some(0));
+
+    let serving = Serving::start(directory.path());
+    let mut client = serving.connect();
+    assert_eq!(client.query("select count(*) from d.t"), ["2"]);
+    // Whether it is to be had here or not, the variable and the log agree.
+    let is_used = client.query("select @@innodb_use_native_aio") == ["1"];
+    assert_ne!(is_used, serving.told().contains("read and written by threads"));
+    assert_eq!(client.query("set global innodb_use_native_aio = 0"), ["error 1238"]);
+    assert_eq!(serving.end("-TERM"), Some(0));
+}
+
+#[test]
 fn a_client_sends_a_file_when_the_server_may_ask_for_it() {
     let directory = tempfile::tempdir().unwrap();
     let serving = Serving::start(directory.path());

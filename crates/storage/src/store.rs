@@ -247,6 +247,11 @@ impl Store {
         }
     }
 
+    /// Whether pages are read and written in batches by the system itself, and not by threads that wait.
+    pub fn is_asynchronous(&self) -> bool {
+        self.core().pool.file().is_asynchronous()
+    }
+
     /// What is to be called around waits.
     pub fn wait_hook(&self) -> WaitHook {
         self.core().waits.hook()

@@ -20,6 +20,7 @@ use std::time::Instant;
 
 use meseta_server::{Clock, Server, blocking, notify, options, signals};
 use meseta_sql::session::Instance;
+use meseta_storage::io::BatchEngine;
 use meseta_storage::{StoreOptions, WaitHook};
 
 pub use directory::STORE;
@@ -60,10 +61,16 @@ pub fn run(arguments: Vec<String>) -> Result<(), Failure> {
     let store_options = StoreOptions {
         memory_bytes: options.innodb_buffer_pool_size as usize,
         log_bytes: options.innodb_redo_log_capacity.max(LOG_BYTES_MIN),
+        batch_engine: if options.innodb_use_native_aio { BatchEngine::Auto } else { BatchEngine::ThreadPool },
         wait_hook,
         ..StoreOptions::default()
     };
     let store = directory::open(&options, store_options)?;
+    if options.innodb_use_native_aio && !store.is_asynchronous() {
+        tracing::info!(
+            "pages are read and written by threads: the system, or the file system of the data directory, has no asynchronous I/O"
+        );
+    }
     let instance = Instance::open(store)?;
     variables::apply(&options, &instance)?;
     instance.globals.keep_persisted(persisted);

@@ -109,6 +109,7 @@ pub fn apply(options: &ServerOptions, instance: &Instance) -> Result<(), Failure
         ("innodb_lock_wait_timeout", options.innodb_lock_wait_timeout.to_string()),
         ("innodb_deadlock_detect", on_off(options.innodb_deadlock_detect)),
         ("innodb_print_all_deadlocks", on_off(options.innodb_print_all_deadlocks)),
+        ("innodb_use_native_aio", on_off(instance.engine.store().is_asynchronous())),
     ];
     if options.back_log == 0 {
         all.retain(|(name, _)| *name != "back_log");

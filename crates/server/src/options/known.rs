@@ -94,7 +94,7 @@ macro_rules! variable {
 const DAYS_365: u64 = 31_536_000;
 
 /// The options of connections, start and storage.
-const USED: [Known; 44] = [
+const USED: [Known; 45] = [
     text!("bind_address", bind_address),
     number!("port", port: u16, 0, 65_535),
     path_or_none!("socket", socket),
@@ -136,6 +136,7 @@ const USED: [Known; 44] = [
     number!("innodb_lock_wait_timeout", innodb_lock_wait_timeout: u32, 1, 1_073_741_824),
     on_off!("innodb_deadlock_detect", innodb_deadlock_detect),
     on_off!("innodb_print_all_deadlocks", innodb_print_all_deadlocks),
+    on_off!("innodb_use_native_aio", innodb_use_native_aio),
     Known { name: "innodb_page_size", takes: Takes::Value, set: look_at_page_size },
     Known { name: "innodb_file_per_table", takes: Takes::Switch, set: look_at_switch },
     Known { name: "innodb_force_recovery", takes: Takes::Value, set: look_at_force_recovery },

@@ -131,6 +131,8 @@ pub struct ServerOptions {
     pub innodb_deadlock_detect: bool,
     /// `innodb_print_all_deadlocks`.
     pub innodb_print_all_deadlocks: bool,
+    /// `innodb_use_native_aio`: pages are read and written by asynchronous I/O where it is to be had, and not by threads.
+    pub innodb_use_native_aio: bool,
     /// Global variables whose values the language looks at: names with `_`, in the order in which they were said. A later
     /// one of the same name wins.
     pub variables: Vec<(String, String)>,
@@ -182,6 +184,7 @@ impl Default for ServerOptions {
             innodb_lock_wait_timeout: 50,
             innodb_deadlock_detect: true,
             innodb_print_all_deadlocks: false,
+            innodb_use_native_aio: true,
             variables: Vec::new(),
             innodb_log_file_size: None,
             innodb_log_files_in_group: None,

@@ -134,8 +134,7 @@ static FAMILIES: &[Family] = &[
         names: "innodb_autoextend_increment innodb_disable_sort_file_cache innodb_extend_and_initialize \
                 innodb_file_io_threads innodb_fill_factor innodb_flush_method innodb_parallel_read_threads \
                 innodb_random_read_ahead innodb_read_ahead innodb_read_ahead_threshold innodb_read_io_threads \
-                innodb_segment_reserve_factor innodb_use_fallocate innodb_use_fdatasync innodb_use_native_aio \
-                innodb_write_io_threads",
+                innodb_segment_reserve_factor innodb_use_fallocate innodb_use_fdatasync innodb_write_io_threads",
     },
     Family {
         treatment: Treatment::Ignored,

@@ -119,6 +119,11 @@ pub trait DiskFile: Send + Sync {
     /// Starts all requests of a batch and returns without waiting for them.
     fn submit(&self, batch: Vec<Request>);
 
+    /// Whether the system carries out batches by itself, and no thread waits for each request.
+    fn is_asynchronous(&self) -> bool {
+        false
+    }
+
     /// Ends requests that the system has completed, if somebody was told of any: calls their completions; does not wait. Nobody need
     /// call it: it is sooner so.
     fn reap(&self) {}

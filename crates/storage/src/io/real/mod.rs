@@ -100,10 +100,7 @@ impl RealDisk {
 
     /// Which engine carries out batches: "asynchronous I/O" or "thread pool".
     pub fn batch_engine(&self) -> &'static str {
-        match self.engine.reads {
-            Side::Aio(_) => "asynchronous I/O",
-            Side::Pool(_) => "thread pool",
-        }
+        if self.engine.is_asynchronous() { "asynchronous I/O" } else { "thread pool" }
     }
 
     fn file(&self, file: OpenFile) -> Arc<dyn DiskFile> {
@@ -198,6 +195,10 @@ impl DiskFile for RealFile {
         self.engine.submit(batch, &self.file);
     }
 
+    fn is_asynchronous(&self) -> bool {
+        self.engine.is_asynchronous()
+    }
+
     fn reap(&self) {
         self.engine.reap();
     }
@@ -242,6 +243,10 @@ impl Engine {
     fn pools() -> io::Result<Engine> {
         let start = |name, threads| Pool::start(name, threads).map(Side::Pool);
         Ok(Engine { reads: start("meseta-reads", READ_THREADS)?, writes: start("meseta-writes", WRITE_THREADS)? })
+    }
+
+    fn is_asynchronous(&self) -> bool {
+        matches!(self.reads, Side::Aio(_))
     }
 
     fn submit(&self, batch: Vec<Request>, file: &Arc<OpenFile>) {
