@@ -98,11 +98,6 @@ impl RealDisk {
         Ok(RealDisk { path, directory, engine })
     }
 
-    /// Which engine carries out batches: "asynchronous I/O" or "thread pool".
-    pub fn batch_engine(&self) -> &'static str {
-        if self.engine.is_asynchronous() { "asynchronous I/O" } else { "thread pool" }
-    }
-
     fn file(&self, file: OpenFile) -> Arc<dyn DiskFile> {
         Arc::new(RealFile { file: Arc::new(file), engine: Arc::clone(&self.engine) })
     }
