@@ -175,7 +175,7 @@ impl Store {
     /// Ends reads of pages that the system has completed, for a caller who was told of some ([`WaitHook::bell`]): who waits for a page
     /// without a thread is called. Does not wait; cheap if there are none.
     pub fn reap_reads(&self) {
-        self.core().pool.reap_reads();
+        self.core().pool.file().reap();
     }
 
     /// If nobody else is about to, makes everything before `lsn` durable on this thread; whether it is. (If not, somebody

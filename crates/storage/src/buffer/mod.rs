@@ -471,11 +471,6 @@ impl Pool {
         self.begin_reads(pages, None);
     }
 
-    /// Ends reads that the system has completed, for a caller who was told of some ([`crate::WaitHook::bell`]); does not wait.
-    pub fn reap_reads(&self) {
-        self.file.reap();
-    }
-
     fn begin_reads(self: &Arc<Self>, pages: &[PageNo], tell: Option<RawFd>) {
         let mut batch = Vec::new();
         for &page in pages {

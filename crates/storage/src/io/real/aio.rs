@@ -43,7 +43,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::thread::JoinHandle;
 
-use parking_lot::Mutex;
+use parking_lot::{Mutex, MutexGuard};
 use rustix::event::{EventfdFlags, PollFd, PollFlags, Timespec, eventfd, poll};
 use rustix::io::Errno;
 use smallvec::SmallVec;
@@ -124,7 +124,6 @@ impl Aio {
     }
 
     pub(super) fn submit(&self, transfers: impl Iterator<Item = Transfer>) {
-        let mut starting = SmallVec::new();
         let mut inbox = self.shared.inbox.lock();
         let mut rings = false;
         for transfer in transfers {
@@ -136,12 +135,7 @@ impl Aio {
                 rings = true;
             }
         }
-        rings |= self.shared.begin(&mut inbox, &mut starting);
-        drop(inbox);
-        self.shared.start(starting);
-        if rings {
-            self.shared.ring();
-        }
+        self.shared.begin(inbox, rings);
     }
 
     /// Ends what the kernel has completed, if there is something that somebody was told of; does not wait.
@@ -164,28 +158,31 @@ impl Drop for Aio {
     }
 }
 
-/// Transfers that are about to be started.
-type Starting = SmallVec<[Transfer; 4]>;
-
 impl Shared {
     fn ring(&self) {
         // Fails only if the count is full: then it rings already.
         let _ = rustix::io::write(&self.bell, &1u64.to_ne_bytes());
     }
 
-    /// Takes from those that wait as many as may be in flight besides those that are; whether to ring.
-    fn begin(&self, inbox: &mut Inbox, starting: &mut Starting) -> bool {
+    /// Starts as many of those that wait as may be in flight besides those that are. Rings for our thread if that is to hear of it,
+    /// or if it `rings` anyway.
+    fn begin(&self, mut inbox: MutexGuard<'_, Inbox>, rings: bool) {
         let count = inbox.waiting.len().min(ENTRIES.saturating_sub(inbox.in_flight));
-        starting.extend(inbox.waiting.drain(..count));
+        let starting: SmallVec<[Transfer; 4]> = inbox.waiting.drain(..count).collect();
         inbox.in_flight += count;
         let told = starting.iter().filter(|transfer| transfer.request.tell.is_some()).count();
         self.told.fetch_add(told, Ordering::Relaxed);
         inbox.told_lately |= told > 0;
-        told > 0 && std::mem::take(&mut inbox.dozes)
+        let rings = rings || told > 0 && std::mem::take(&mut inbox.dozes);
+        drop(inbox);
+        self.start(starting);
+        if rings {
+            self.ring();
+        }
     }
 
     /// Gives transfers that have begun to the kernel. What it refuses is left to our thread, and so are those that wait then.
-    fn start(&self, starting: Starting) {
+    fn start(&self, starting: SmallVec<[Transfer; 4]>) {
         let boxed = starting.into_iter().map(|transfer| Box::into_raw(Box::new(transfer)));
         let mut entries: SmallVec<[libc::iocb; 4]> = boxed.map(|boxed| self.entry_of(boxed)).collect();
         self.start_entries(&mut entries);
@@ -242,15 +239,10 @@ impl Shared {
 
     /// So many have left the kernel: others may begin.
     fn have_ended(&self, count: usize) {
-        let mut starting = SmallVec::new();
         let mut inbox = self.inbox.lock();
         inbox.in_flight -= count;
-        let rings = self.begin(&mut inbox, &mut starting) || inbox.closed;
-        drop(inbox);
-        self.start(starting);
-        if rings {
-            self.ring();
-        }
+        let is_closed = inbox.closed;
+        self.begin(inbox, is_closed);
     }
 
     /// Ends all that the kernel has completed; does not wait.

@@ -11,6 +11,7 @@
 
 use std::fs::{self, File};
 use std::io::{self, ErrorKind};
+use std::os::fd::AsFd;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -72,7 +73,7 @@ pub(super) fn create_temporary(directory: &File) -> io::Result<OpenFile> {
 /// Creates an empty file without a name for direct I/O. Errors: the file system does not allow it.
 pub(super) fn create_direct_temporary(directory: &File) -> io::Result<File> {
     let file = create_nameless(directory)?;
-    rustix::fs::fcntl_setfl(&file, rustix::fs::fcntl_getfl(&file)? | OFlags::DIRECT)?;
+    bypass_page_cache(&file)?;
     Ok(file)
 }
 
@@ -103,6 +104,11 @@ pub(super) fn create_and_unlink(directory: &File) -> rustix::io::Result<File> {
     }
 }
 
+/// Has a file read and written by direct I/O. Errors: `INVAL`: its file system has none.
+fn bypass_page_cache(file: impl AsFd) -> rustix::io::Result<()> {
+    rustix::fs::fcntl_setfl(&file, rustix::fs::fcntl_getfl(&file)? | OFlags::DIRECT)
+}
+
 fn open_with(directory: &File, name: &str, how: OFlags) -> io::Result<OpenFile> {
     check_name(name)?;
     let open = || -> rustix::io::Result<File> {
@@ -110,7 +116,7 @@ fn open_with(directory: &File, name: &str, how: OFlags) -> io::Result<OpenFile> 
         let descriptor = rustix::fs::openat(directory, name, OFlags::RDWR | OFlags::CLOEXEC | how, mode)?;
         // Asked for in a second step, because an `open` that creates the file and then refuses direct I/O
         // leaves the file behind.
-        match rustix::fs::fcntl_setfl(&descriptor, rustix::fs::fcntl_getfl(&descriptor)? | OFlags::DIRECT) {
+        match bypass_page_cache(&descriptor) {
             Ok(()) | Err(Errno::INVAL) => Ok(File::from(descriptor)),
             Err(error) => Err(error),
         }

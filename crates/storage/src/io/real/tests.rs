@@ -51,24 +51,42 @@ fn scattered(count: usize) -> Vec<usize> {
     (0..count).map(|index| index * step % count).collect()
 }
 
-/// Moves block `number` of the buffer to or from `number * IO_ALIGN`, for all `numbers`, as one batch; waits.
+/// Submits what moves block `number` of the buffer to or from `number * IO_ALIGN`, for all `numbers`, as one batch of which that
+/// eventfd is told; the outcomes come by the channel.
+///
+/// # Safety
+/// The buffer is not touched until all completions have come in.
+unsafe fn submit_batch(
+    file: &Arc<dyn DiskFile>,
+    operation: Operation,
+    buffer: &mut AlignedBuffer,
+    numbers: &[usize],
+    told: Option<&OwnedFd>,
+) -> mpsc::Receiver<(usize, io::Result<()>)> {
+    // SAFETY: the caller's promise.
+    let blocks = unsafe { blocks_of(buffer) };
+    let (sender, outcomes) = mpsc::channel();
+    let tell = told.map(AsRawFd::as_raw_fd);
+    let batch = numbers.iter().map(|&number| {
+        let sender = sender.clone();
+        let done = Box::new(move |outcome| sender.send((number, outcome)).expect("the test waits"));
+        Request { operation, offset: (number * IO_ALIGN) as u64, memory: blocks[number], done, tell }
+    });
+    file.submit(batch.collect());
+    // (With the last sender gone a completion that is dropped uncalled ends the wait, and fails the count.)
+    outcomes
+}
+
+/// As [`submit_batch`], and waits.
 fn run_batch(
     file: &Arc<dyn DiskFile>,
     operation: Operation,
     buffer: &mut AlignedBuffer,
     numbers: &[usize],
+    told: Option<&OwnedFd>,
 ) -> Vec<(usize, io::Result<()>)> {
     // SAFETY: `buffer` is borrowed until all completions have come in, below.
-    let blocks = unsafe { blocks_of(buffer) };
-    let (sender, outcomes) = mpsc::channel();
-    let batch = numbers.iter().map(|&number| {
-        let sender = sender.clone();
-        let done = Box::new(move |outcome| sender.send((number, outcome)).expect("the test waits"));
-        Request { operation, offset: (number * IO_ALIGN) as u64, memory: blocks[number], done, tell: None }
-    });
-    file.submit(batch.collect());
-    drop(sender); // so that a completion that is dropped uncalled ends the wait, and fails the count
-    let outcomes: Vec<_> = outcomes.iter().collect();
+    let outcomes: Vec<_> = unsafe { submit_batch(file, operation, buffer, numbers, told) }.iter().collect();
     assert_eq!(outcomes.len(), numbers.len(), "each completion is called once");
     outcomes
 }
@@ -82,7 +100,7 @@ fn a_batch_larger_than_what_may_be_in_flight_arrives_whole_and_in_place() {
         for (number, block) in written.chunks_mut(IO_ALIGN).enumerate() {
             fill_block(block, number);
         }
-        for (number, outcome) in run_batch(&file, Operation::Write, &mut written, &scattered(count)) {
+        for (number, outcome) in run_batch(&file, Operation::Write, &mut written, &scattered(count), None) {
             outcome.unwrap_or_else(|error| panic!("block {number}: {error}"));
         }
         assert_eq!(file.len().unwrap(), (count * IO_ALIGN) as u64);
@@ -92,7 +110,7 @@ fn a_batch_larger_than_what_may_be_in_flight_arrives_whole_and_in_place() {
         file.read_exact_at(&mut single, 0).unwrap();
         assert!(single[..] == written[..], "single reads see what the batch wrote");
         let mut batched = AlignedBuffer::new(count * IO_ALIGN);
-        for (number, outcome) in run_batch(&file, Operation::Read, &mut batched, &scattered(count)) {
+        for (number, outcome) in run_batch(&file, Operation::Read, &mut batched, &scattered(count), None) {
             outcome.unwrap_or_else(|error| panic!("block {number}: {error}"));
         }
         assert!(batched[..] == written[..], "batched reads see what the batch wrote");
@@ -137,7 +155,7 @@ fn reading_past_the_end_is_an_error_for_that_request_alone() {
         let outside = File::options().write(true).open(directory.path().join("short")).unwrap();
         outside.set_len(2 * IO_ALIGN as u64 + 100).unwrap();
 
-        for (number, outcome) in run_batch(&file, Operation::Read, &mut buffer, &[3, 0, 2, 1]) {
+        for (number, outcome) in run_batch(&file, Operation::Read, &mut buffer, &[3, 0, 2, 1], None) {
             match number {
                 0 | 1 => outcome.unwrap(),
                 _ => {
@@ -241,11 +259,11 @@ fn many_threads_share_one_engine() {
                             fill_block(block, index * 1000 + round * 100 + number);
                         }
                         let order = scattered(count);
-                        for (_, outcome) in run_batch(&file, Operation::Write, &mut buffer, &order) {
+                        for (_, outcome) in run_batch(&file, Operation::Write, &mut buffer, &order, None) {
                             outcome.unwrap();
                         }
                         let mut read = AlignedBuffer::new(count * IO_ALIGN);
-                        for (_, outcome) in run_batch(&file, Operation::Read, &mut read, &order) {
+                        for (_, outcome) in run_batch(&file, Operation::Read, &mut read, &order, None) {
                             outcome.unwrap();
                         }
                         assert!(read[..] == buffer[..], "thread {index}, round {round}");
@@ -254,19 +272,6 @@ fn many_threads_share_one_engine() {
             }
         });
     });
-}
-
-/// Reads blocks of a file, one request each, and tells that eventfd of them; the outcomes come by the channel.
-fn read_telling(file: &Arc<dyn DiskFile>, blocks: &[IoMemory], told: &OwnedFd) -> mpsc::Receiver<io::Result<()>> {
-    let (sender, outcomes) = mpsc::channel();
-    let batch = blocks.iter().enumerate().map(|(number, &memory)| {
-        let sender = sender.clone();
-        let done = Box::new(move |outcome| sender.send(outcome).expect("the test waits"));
-        let (operation, offset) = (Operation::Read, (number * IO_ALIGN) as u64);
-        Request { operation, offset, memory, done, tell: Some(told.as_raw_fd()) }
-    });
-    file.submit(batch.collect());
-    outcomes
 }
 
 /// A file of so many blocks, and room to read them.
@@ -298,15 +303,14 @@ fn who_is_told_is_rung_for_and_may_end_it() {
         for _ in 0..100 {
             buffer.fill(0);
             // SAFETY: `buffer` is not touched until the completion has come in.
-            let blocks = unsafe { blocks_of(&mut buffer) };
-            let outcomes = read_telling(&file, &blocks, &told);
+            let outcomes = unsafe { submit_batch(&file, Operation::Read, &mut buffer, &[0], Some(&told)) };
             if file.is_asynchronous() {
                 let mut count = [0; 8];
                 rustix::io::read(&told, &mut count).expect("it rings");
                 assert_eq!(u64::from_ne_bytes(count), 1);
             }
             file.reap();
-            outcomes.recv().expect("the completion is called").unwrap();
+            outcomes.recv().expect("the completion is called").1.unwrap();
             assert!(are_filled(&buffer));
         }
     });
@@ -316,20 +320,19 @@ fn who_is_told_is_rung_for_and_may_end_it() {
 fn what_nobody_ends_who_was_told_is_ended() {
     with_each_engine(|disk, _| {
         let (file, mut buffer) = filled(&disk, 600);
-        let told = eventfd();
-        for round in 0..3 {
+        let (told, numbers) = (eventfd(), scattered(600));
+        for _ in 0..2 {
             buffer.fill(0);
-            // SAFETY: `buffer` is not touched until all completions have come in, or the drop has waited for them.
-            let blocks = unsafe { blocks_of(&mut buffer) };
-            let outcomes = read_telling(&file, &blocks, &told);
-            if round == 2 {
-                drop((disk, file));
-                assert_eq!(outcomes.try_iter().filter(Result::is_ok).count(), 600);
-                return assert!(are_filled(&buffer));
-            }
-            assert_eq!(outcomes.iter().filter(Result::is_ok).count(), 600);
+            let outcomes = run_batch(&file, Operation::Read, &mut buffer, &numbers, Some(&told));
+            assert!(outcomes.iter().all(|(_, outcome)| outcome.is_ok()));
             assert!(are_filled(&buffer));
         }
+        buffer.fill(0);
+        // SAFETY: `buffer` is not touched until the drop has waited for all completions.
+        let outcomes = unsafe { submit_batch(&file, Operation::Read, &mut buffer, &numbers, Some(&told)) };
+        drop((disk, file));
+        assert_eq!(outcomes.try_iter().filter(|(_, outcome)| outcome.is_ok()).count(), 600);
+        assert!(are_filled(&buffer));
     });
 }
 
@@ -341,10 +344,9 @@ fn what_would_have_to_wait_is_read_all_the_same() {
         file.use_page_cache().unwrap();
         let told = eventfd();
         // SAFETY: `buffer` is not touched until all completions have come in.
-        let blocks = unsafe { blocks_of(&mut buffer) };
-        let outcomes = read_telling(&file, &blocks, &told);
+        let outcomes = unsafe { submit_batch(&file, Operation::Read, &mut buffer, &scattered(300), Some(&told)) };
         file.reap();
-        assert_eq!(outcomes.iter().filter(Result::is_ok).count(), 300);
+        assert_eq!(outcomes.iter().filter(|(_, outcome)| outcome.is_ok()).count(), 300);
         assert!(are_filled(&buffer));
     });
 }
@@ -354,12 +356,9 @@ fn what_was_told_of_and_fails_is_an_error_for_that_request_alone() {
     with_each_engine(|disk, _| {
         let (file, _) = filled(&disk, 2);
         let mut buffer = AlignedBuffer::new(3 * IO_ALIGN);
-        let told = eventfd();
-        // SAFETY: `buffer` is not touched until all completions have come in.
-        let blocks = unsafe { blocks_of(&mut buffer) };
-        let outcomes: Vec<_> = read_telling(&file, &blocks, &told).iter().collect();
-        assert_eq!(outcomes.iter().filter(|outcome| outcome.is_ok()).count(), 2);
-        let error = outcomes.into_iter().find_map(Result::err).expect("the third is beyond the end");
+        let outcomes = run_batch(&file, Operation::Read, &mut buffer, &[0, 1, 2], Some(&eventfd()));
+        assert_eq!(outcomes.iter().filter(|(_, outcome)| outcome.is_ok()).count(), 2);
+        let error = outcomes.into_iter().find_map(|(_, outcome)| outcome.err()).expect("the third is beyond the end");
         assert_eq!(error.kind(), ErrorKind::UnexpectedEof, "{error}");
     });
 }
