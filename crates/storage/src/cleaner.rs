@@ -22,7 +22,7 @@
 //!
 //! 1. Copy each page under its shared latch; its frame says *flushing* from here on. ([`Cleaner::copy`])
 //! 2. Make the log durable up to the newest page LSN among them. ([`Cleaner::send`])
-//! 3. Write all copies to a doublewrite segment; sync it.
+//! 3. Write what has changed in them to a doublewrite segment; sync it.
 //! 4. Write each copy to its place, as one asynchronous batch, with one request for pages that lie side by side.
 //! 5. The frames are clean, unless changed meanwhile. ([`Cleaner::receive`])
 //!
@@ -52,12 +52,13 @@ use parking_lot::{Condvar, Mutex};
 
 use crate::buffer::{DATA_FILE, Pool, Relief};
 use crate::control::{CONTROL_FILE, ControlFile};
-use crate::doublewrite::{DOUBLEWRITE_FILE, Doublewrite, SEGMENT_HEADER_LEN};
+use crate::doublewrite::{DOUBLEWRITE_FILE, Doublewrite};
 use crate::error::Result;
 use crate::health::Health;
 use crate::ids::{Lsn, PageNo};
 use crate::io::{AlignedBuffer, IoMemory, Operation, Request};
 use crate::log::Log;
+use crate::page::sectors::Sectors;
 use crate::page::space_map::{EXTENT_PAGES, ExtentNo};
 use crate::page::{self, PAGE_SIZE};
 use crate::rank::{Rank, RankedMutex};
@@ -191,9 +192,11 @@ enum For {
 /// Pages copied, on their way to disk.
 struct Batch {
     pages: Vec<PageNo>,
+    /// Where each differs from what is in its place.
+    changed: Vec<Sectors>,
     what_for: For,
     newest: Lsn,
-    /// Room for a doublewrite segment's header, then the copies.
+    /// The pages, side by side.
     copies: AlignedBuffer,
 }
 
@@ -507,24 +510,21 @@ impl Cleaner {
 
     /// Step 1 of a batch, and the log is asked for step 2.
     fn copy(&self, work: &mut Work, pages: &[PageNo], what_for: For) -> Batch {
-        let len = copy_at(work.doublewrite.segment_pages());
+        let len = work.doublewrite.segment_pages() * PAGE_SIZE;
         let mut copies = work.spare.pop().unwrap_or_else(|| AlignedBuffer::new(len));
-        let mut copied = Vec::with_capacity(pages.len());
+        let (mut copied, mut changed) = (Vec::with_capacity(pages.len()), Vec::with_capacity(pages.len()));
         let mut newest = Lsn::ZERO;
         for &page in pages {
             let Some(latched) = self.pool.shared_if_resident(page, Rank::TreePage) else { continue };
-            if self.pool.frame(page).begin_flush().is_none() {
-                continue;
-            }
-            latched.view().copy_to(0, &mut copies[copy_at(copied.len())..][..PAGE_SIZE]);
+            let Some(sectors) = self.pool.frame(page).begin_flush() else { continue };
+            latched.view().copy_to(0, &mut copies[copied.len() * PAGE_SIZE..][..PAGE_SIZE]);
             newest = newest.max(latched.view().page_lsn());
             copied.push(page);
+            changed.push(sectors);
         }
-        for copy in copies[copy_at(0)..copy_at(copied.len())].chunks_exact_mut(PAGE_SIZE) {
-            page::seal(copy);
-        }
+        copies.chunks_exact_mut(PAGE_SIZE).take(copied.len()).for_each(page::seal);
         self.log.want_durable(newest);
-        Batch { pages: copied, what_for, newest, copies }
+        Batch { pages: copied, changed, what_for, newest, copies }
     }
 
     /// Steps 2 to 4 of a batch. `before` is the batch before it, should that have to arrive first.
@@ -543,8 +543,9 @@ impl Cleaner {
         let failed = |what: &str, error: std::io::Error| self.health.stop(format!("{what}: {error}"));
         {
             let _waiting = self.waits.begin(WaitEvent::DoublewriteWrite);
+            let copies = batch.copies.chunks_exact(PAGE_SIZE);
             work.doublewrite
-                .write(&mut batch.copies, batch.pages.len())
+                .write(copies.zip(batch.changed.iter().copied()))
                 .map_err(|error| failed(&format!("writing {DOUBLEWRITE_FILE}"), error))?;
         }
         {
@@ -560,7 +561,7 @@ impl Cleaner {
                 let (first, ends) = (run[0], Arc::clone(&ends));
                 // SAFETY: the copies belong to the batch, which is kept, and its copies are not touched, until every
                 // outcome has been received (`Sent`).
-                let memory = unsafe { IoMemory::new(copies[copy_at(at)..].as_mut_ptr(), run.len() * PAGE_SIZE) };
+                let memory = unsafe { IoMemory::new(copies[at * PAGE_SIZE..].as_mut_ptr(), run.len() * PAGE_SIZE) };
                 at += run.len();
                 let done = Box::new(move |outcome| ends.one_ends(first, outcome));
                 Request { operation: Operation::Write, offset: first.offset(), memory, done, tell: None }
@@ -630,11 +631,6 @@ impl Drop for Outcomes {
         // Given up after an error elsewhere, which has been reported.
         let _ = self.wait();
     }
-}
-
-/// Where a batch's copy begins in the cleaner's buffer.
-fn copy_at(index: usize) -> usize {
-    SEGMENT_HEADER_LEN + index * PAGE_SIZE
 }
 
 impl Relief for Cleaner {

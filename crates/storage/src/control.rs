@@ -19,7 +19,7 @@
 use std::io;
 use std::sync::Arc;
 
-use crate::error::{ErrorKind, Result};
+use crate::error::{ErrorKind, Result, StorageError};
 use crate::ids::Lsn;
 use crate::io::{AlignedBuffer, Disk, DiskFile, IO_ALIGN};
 use crate::page::{PAGE_SIZE, crc32c};
@@ -28,8 +28,11 @@ use crate::page::{PAGE_SIZE, crc32c};
 pub const CONTROL_FILE: &str = "meseta.control";
 /// The epoch of a store that was created and never opened.
 pub(crate) const FIRST_EPOCH: u32 = 1;
-/// The version of everything on disk that this program reads and writes.
-pub const FORMAT_VERSION: u32 = 1;
+/// The version of everything on disk that this program writes.
+pub const FORMAT_VERSION: u32 = 2;
+/// The oldest one that it reads, of a store that was closed: only what is needed after a crash has changed since (1: the
+/// doublewrite area held whole pages).
+const OLDEST_CLOSED_VERSION: u32 = 1;
 
 const MAGIC: &[u8; 8] = b"MESETA\r\n";
 const SLOT_LEN: usize = IO_ALIGN;
@@ -38,6 +41,8 @@ const CRC: usize = SLOT_LEN - 4;
 /// What a slot says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Control {
+    /// The version of what is on disk.
+    pub format_version: u32,
     /// Bytes of a node that its heap may use.
     pub node_capacity: u32,
     /// Counts the openings of the store.
@@ -86,7 +91,7 @@ impl Control {
         slot.fill(0);
         slot[..8].copy_from_slice(MAGIC);
         for (at, word) in [
-            (8, FORMAT_VERSION),
+            (8, self.format_version),
             (12, PAGE_SIZE as u32),
             (16, self.node_capacity),
             (20, self.checkpoint_epoch),
@@ -115,20 +120,14 @@ impl Control {
         if slot.len() != SLOT_LEN || slot[..8] != *MAGIC || word(CRC) != crc32c(&slot[..CRC]) {
             return Ok(None);
         }
-        for (what, found, expected) in
-            [("format version", word(8), FORMAT_VERSION), ("page size", word(12), PAGE_SIZE as u32)]
-        {
-            if found != expected {
-                return Err(ErrorKind::WrongFormat {
-                    file: CONTROL_FILE.into(),
-                    what,
-                    found: found.into(),
-                    expected: expected.into(),
-                }
-                .into());
-            }
+        if !(OLDEST_CLOSED_VERSION..=FORMAT_VERSION).contains(&word(8)) {
+            return Err(wrong_format("format version", word(8), FORMAT_VERSION));
+        }
+        if word(12) != PAGE_SIZE as u32 {
+            return Err(wrong_format("page size", word(12), PAGE_SIZE as u32));
         }
         Ok(Some(Self {
+            format_version: word(8),
             node_capacity: word(16),
             checkpoint_epoch: word(20),
             epoch_start: Lsn(long(80)),
@@ -143,6 +142,10 @@ impl Control {
             store_id: slot[64..80].try_into().expect("sixteen bytes"),
         }))
     }
+}
+
+fn wrong_format(what: &'static str, found: u32, expected: u32) -> StorageError {
+    ErrorKind::WrongFormat { file: CONTROL_FILE.into(), what, found: found.into(), expected: expected.into() }.into()
 }
 
 /// The open control file.
@@ -193,6 +196,10 @@ impl ControlFile {
             let problem = "neither of its two slots is whole (magic and checksum expected)".into();
             return Err(ErrorKind::CorruptFile { file: CONTROL_FILE.into(), problem }.into());
         };
+        if current.format_version != FORMAT_VERSION && !current.clean {
+            let what = "the format version of a store that was not closed";
+            return Err(wrong_format(what, current.format_version, FORMAT_VERSION));
+        }
         Ok(Self { file, current, damaged })
     }
 
@@ -216,6 +223,7 @@ impl ControlFile {
     pub fn write(&mut self, change: impl FnOnce(&mut Control)) -> io::Result<()> {
         let mut next = self.current;
         change(&mut next);
+        next.format_version = FORMAT_VERSION;
         next.sequence += 1;
         let mut slot = AlignedBuffer::new(SLOT_LEN);
         next.encode(&mut slot);

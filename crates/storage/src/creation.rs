@@ -7,7 +7,7 @@
 //! 3. If it fails, for want of space say, the directory is left empty.
 
 use crate::buffer::DATA_FILE;
-use crate::control::{CONTROL_FILE, Control, ControlFile, FIRST_EPOCH};
+use crate::control::{CONTROL_FILE, Control, ControlFile, FIRST_EPOCH, FORMAT_VERSION};
 use crate::doublewrite::Doublewrite;
 use crate::error::{ErrorKind, Result};
 use crate::io::Disk;
@@ -44,6 +44,7 @@ pub(crate) fn create(disk: &dyn Disk, names: &[String], options: &StoreOptions) 
         Doublewrite::create(disk, options.batch_pages)?;
         LogFiles::create(disk, log_files, log_file_len)?;
         let control = Control {
+            format_version: FORMAT_VERSION,
             node_capacity: options.node_capacity as u32,
             epoch: FIRST_EPOCH,
             // Nothing has been logged: there is nothing to look for.

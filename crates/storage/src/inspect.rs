@@ -27,7 +27,7 @@ use std::sync::Arc;
 
 use crate::buffer::DATA_FILE;
 use crate::control::{CONTROL_FILE, Control, ControlFile};
-use crate::doublewrite::Doublewrite;
+use crate::doublewrite::{Doublewrite, PageCopy};
 use crate::error::{ErrorKind, Result, StorageError};
 use crate::ids::{Lsn, PageNo, TreeId};
 use crate::io::{AlignedBuffer, Disk, DiskFile};
@@ -145,8 +145,8 @@ struct Inspector {
     data: Option<Arc<dyn DiskFile>>,
     /// Whole pages in the data file.
     pages: u32,
-    /// The newest copies in the doublewrite area, if opening would use them.
-    copies: HashMap<PageNo, Box<PageBuffer>>,
+    /// What the doublewrite area has of pages, if opening would use it.
+    copies: HashMap<PageNo, PageCopy>,
     outlook: Outlook,
     /// No page may be newer; the highest there is, if the log's end is not known.
     log_end: Lsn,
@@ -167,14 +167,14 @@ impl Inspector {
             new.control = Some(*control_file.current());
             new.files.extend(control_file.damaged_slot());
         }
-        let log_end = new.read_log(disk, buffer_len)?;
+        new.read_log(disk, buffer_len)?;
         let data = opening::open_data(disk);
         if let Some((file, len)) = new.note(data)? {
             new.pages = u32::try_from(len / PAGE_SIZE as u64).unwrap_or(u32::MAX);
             new.data = Some(file);
             let checked = new.control.as_ref().map_or(Ok(()), |control| opening::check_data_len(control, len));
             new.note(checked)?;
-            new.read_copies(disk, len, log_end)?;
+            new.read_copies(disk, len)?;
             new.find_obstacles();
         }
         Ok(new)
@@ -193,32 +193,32 @@ impl Inspector {
         }
     }
 
-    /// Finds out what redo would do, up to the log's end or the first damage. Returns the end if it is known.
-    fn read_log(&mut self, disk: &dyn Disk, buffer_len: usize) -> Result<Lsn> {
-        const UNKNOWN: Lsn = Lsn(u64::MAX);
-        let Some(control) = self.control else { return Ok(UNKNOWN) };
+    /// Finds out what redo would do, up to the log's end or the first damage.
+    fn read_log(&mut self, disk: &dyn Disk, buffer_len: usize) -> Result<()> {
+        let Some(control) = self.control else { return Ok(()) };
         let files = LogFiles::open(disk, control.log_files as usize, control.log_file_len);
-        let Some(files) = self.note(files)? else { return Ok(UNKNOWN) };
+        let Some(files) = self.note(files)? else { return Ok(()) };
         if control.clean {
             self.log_end = round_up(control.checkpoint);
-            return Ok(control.checkpoint);
+            return Ok(());
         }
         let mut outlook = Outlook::default();
         let foreseen = recovery::foresee(&files, &control, buffer_len, &mut outlook);
         self.outlook = outlook;
-        let Some(end) = self.note(foreseen)? else { return Ok(UNKNOWN) };
-        self.log_end = block_start(end.next_block);
-        Ok(end.end)
+        if let Some(end) = self.note(foreseen)? {
+            self.log_end = block_start(end.next_block);
+        }
+        Ok(())
     }
 
-    fn read_copies(&mut self, disk: &dyn Disk, data_len: u64, log_end: Lsn) -> Result<()> {
+    fn read_copies(&mut self, disk: &dyn Disk, data_len: u64) -> Result<()> {
         let opened = match &self.control {
             Some(control) => Doublewrite::open(disk, control.batch_pages as usize),
             None => Doublewrite::open_by_len(disk),
         };
         let Some(doublewrite) = self.note(opened)? else { return Ok(()) };
         if self.control.is_none_or(|control| !control.clean) {
-            let copies = doublewrite.copies(data_len, log_end);
+            let copies = doublewrite.copies(data_len);
             self.copies = self.note(copies)?.unwrap_or_default();
         }
         Ok(())
@@ -306,14 +306,11 @@ impl Inspector {
     /// Errors: a sentence about the place.
     fn sound(&self, page: PageNo, place: &[u8], check: Check, buffer: &mut PageBuffer) -> Result<(), String> {
         buffer.bytes_mut().copy_from_slice(place);
-        let sealed = page::check_sealed(place, page, self.log_end);
-        if let Some(copy) = self.copies.get(&page)
-            && (sealed.is_err() || page::sealed_lsn(place) < page::sealed_lsn(copy.bytes()))
-        {
-            buffer.bytes_mut().copy_from_slice(copy.bytes());
-            return check(PageRef::of(buffer));
+        if let Some(copy) = self.copies.get(&page) {
+            copy.mend(page, buffer.bytes_mut(), self.log_end);
         }
-        sealed.and_then(|()| check(PageRef::of(buffer)))
+        page::check_sealed(buffer.bytes(), page, self.log_end)?;
+        check(PageRef::of(buffer))
     }
 
     /// What the map will say of an extent once the log has been redone.

@@ -145,7 +145,7 @@ pub(crate) fn open(disk: &dyn Disk, lock: Box<dyn DirectoryLock>, options: Store
     };
     let mut repaired = 0;
     if !control.clean {
-        repaired = doublewrite.repair(&*data, end.end)?;
+        repaired = doublewrite.repair(&*data, block_start(end.next_block))?;
         data.sync().map_err(ErrorKind::setup("syncing repaired pages of meseta.data"))?;
     }
     // From here on the store is in use: blocks of this opening are newer than all before.

@@ -2,9 +2,9 @@
 //! buffer are model-checked (`--cfg loom`).
 
 #[cfg(loom)]
-pub use loom::sync::atomic::{AtomicU64, Ordering, fence};
+pub use loom::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 #[cfg(not(loom))]
-pub use std::sync::atomic::{AtomicU64, Ordering, fence};
+pub use std::sync::atomic::{AtomicU32, AtomicU64, Ordering, fence};
 
 /// Tells the processor that this thread polls.
 pub fn spin_hint() {

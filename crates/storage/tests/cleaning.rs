@@ -45,3 +45,35 @@ fn pages_that_grow_old_together_are_written_one_after_the_other() {
     assert!(steps.iter().all(|&step| step <= all / 8), "a wave: {steps:?}");
     store.close().unwrap();
 }
+
+/// What is written twice of a page that hardly changed is hardly anything; of one made anew it is all.
+#[test]
+fn of_a_page_the_sectors_that_changed_are_written_twice() {
+    const PAGES: u32 = 40;
+    /// Entries that fill a page.
+    const ENTRIES: u32 = 30;
+    let options = StoreOptions { node_capacity: PAGE as usize, memory_bytes: 2048 << 14, batch_pages: 64, ..tiny() };
+    let disk = SimDisk::new(1);
+    let store = try_open(&disk, &options).unwrap();
+    let tree = store.root_tree();
+    // The bytes of the segment of the last batch: its header says how many, and which batch it is.
+    let last_batch = || {
+        let segment = disk.file_len("meseta.doublewrite").unwrap() / 4;
+        let headers = (0..4).map(|index| disk.read_raw("meseta.doublewrite", index * segment, 16));
+        let newest = headers.max_by_key(|header| u64::from_le_bytes(header[8..16].try_into().unwrap())).unwrap();
+        u32::from_le_bytes(newest[4..8].try_into().unwrap())
+    };
+    for n in 0..PAGES * ENTRIES {
+        tree.insert(&n.to_be_bytes(), &[0; 500]).unwrap();
+    }
+    store.checkpoint().unwrap();
+    let made = last_batch();
+    assert!(made > PAGES * 8 * 1024, "pages made anew: {made} bytes");
+    for n in (0..PAGES * ENTRIES).step_by(ENTRIES as usize) {
+        tree.patch(&n.to_be_bytes(), 7, &[1; 20]).unwrap();
+    }
+    store.checkpoint().unwrap();
+    let patched = last_batch();
+    assert!((PAGES * 512..=PAGES * 4 * 512).contains(&patched), "{PAGES} pages with a patch each: {patched} bytes");
+    store.close().unwrap();
+}

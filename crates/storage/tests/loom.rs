@@ -27,6 +27,7 @@ use meseta_storage::Lsn;
 use meseta_storage::buffer::Frame;
 use meseta_storage::latch::{Blocked, Latch};
 use meseta_storage::log::buffer::{LogBuffer, body_len, header_word};
+use meseta_storage::page::sectors::Sectors;
 
 /// Enough for every known mistake in these protocols; each step more costs about ten times the time.
 const PREEMPTIONS: usize = 3;
@@ -528,6 +529,8 @@ struct Engine {
     records: [AtomicU64; 2],
     /// Each page's LSN, on disk, and the checkpoint. The cleaner's alone.
     disk: [AtomicU64; 2],
+    /// Each page's sectors that were taken for the disk. The cleaner's alone.
+    sectors: [AtomicU64; 2],
     checkpoint: AtomicU64,
 }
 
@@ -540,6 +543,7 @@ impl Engine {
             log: LogBuffer::new(64, LOG_START),
             records: [zero(), zero()],
             disk: [zero(), zero()],
+            sectors: [zero(), zero()],
             checkpoint: zero(),
         };
         for frame in &engine.frames {
@@ -549,13 +553,14 @@ impl Engine {
         engine
     }
 
-    /// `mtr`: latch, mark dirty, reserve, stamp, unlatch.
+    /// `mtr`: latch, mark dirty, reserve, stamp, unlatch. Each writer changes a sector of its own.
     fn change(&self, page: usize, writer: usize) {
         let frame = &self.frames[page];
         exclusive(&frame.latch);
         frame.set_dirty(|| self.log.reserved());
         let (start, end) = self.log.reserve(8);
         self.pages[page].store(end.0, Ordering::Relaxed);
+        frame.add_changed(Sectors::from_bits(1 << writer));
         frame.latch.unlock_exclusive();
         self.records[writer].store(start.0, Ordering::Relaxed);
     }
@@ -564,10 +569,12 @@ impl Engine {
     fn flush(&self, page: usize) {
         let frame = &self.frames[page];
         shared(&frame.latch);
-        let dirty = frame.begin_flush().is_some();
+        let sectors = frame.begin_flush();
         let copy = self.pages[page].load(Ordering::Relaxed);
         frame.latch.unlock_shared();
-        if dirty {
+        if let Some(sectors) = sectors {
+            let before = self.sectors[page].load(Ordering::Relaxed);
+            self.sectors[page].store(before | u64::from(sectors.bits()), Ordering::Relaxed);
             self.disk[page].store(copy, Ordering::Relaxed);
             frame.end_flush();
         }
@@ -584,7 +591,7 @@ impl Engine {
         self.checkpoint.store(oldest.0, Ordering::Relaxed);
     }
 
-    /// Redo from the checkpoint finds every change that the disk lacks.
+    /// Redo from the checkpoint finds every change that the disk lacks, and of those that it has the sectors were taken.
     fn assert_recoverable(&self, pages_of_writers: [usize; 2]) {
         let checkpoint = self.checkpoint.load(Ordering::Relaxed);
         for (writer, page) in pages_of_writers.into_iter().enumerate() {
@@ -593,6 +600,11 @@ impl Engine {
             assert!(
                 start == 0 || on_disk || checkpoint <= start,
                 "the change at {start} is lost: redo starts at {checkpoint}"
+            );
+            let taken = self.sectors[page].load(Ordering::Relaxed) & (1 << writer) != 0;
+            assert!(
+                start == 0 || taken == on_disk,
+                "the change at {start}: on disk {on_disk}, its sector taken {taken}"
             );
         }
     }

@@ -6,6 +6,7 @@ use crate::ids::PageNo;
 use crate::latch::Version;
 use crate::page::PAGE_SIZE;
 use crate::page::bytes::{PageMut, PageRef};
+use crate::page::sectors::Sectors;
 use crate::rank::{self, Rank};
 
 /// Why an attempt on a page has to begin again.
@@ -109,13 +110,22 @@ pub struct Exclusive<'p> {
     pool: &'p Pool,
     page: PageNo,
     rank: Rank,
+    /// Sectors changed through this guard, for the frame.
+    changed: Sectors,
 }
 
 impl<'p> Exclusive<'p> {
     /// On entry: the page's latch has just been taken exclusively.
     pub(super) fn acquired(pool: &'p Pool, page: PageNo, rank: Rank) -> Self {
         rank::acquired(rank);
-        Self { pool, page, rank }
+        Self { pool, page, rank, changed: Sectors::NONE }
+    }
+
+    /// The same, of a page whose memory has nothing to do with what the disk holds.
+    pub(super) fn acquired_fresh(pool: &'p Pool, page: PageNo, rank: Rank) -> Self {
+        let mut new = Self::acquired(pool, page, rank);
+        new.changed = Sectors::ALL;
+        new
     }
 
     /// The page's number.
@@ -131,7 +141,7 @@ impl<'p> Exclusive<'p> {
     /// The page's bytes, to change. Changes belong into a mini-transaction (`mtr`), which logs them.
     pub fn bytes_mut(&mut self) -> PageMut<'_> {
         // SAFETY: the page's memory is mapped for the pool's life, and this guard is the exclusive latch.
-        unsafe { PageMut::new(self.pool.address(self.page)) }
+        unsafe { PageMut::new(self.pool.address(self.page), &mut self.changed) }
     }
 
     pub(crate) fn frame(&self) -> &super::Frame {
@@ -142,6 +152,8 @@ impl<'p> Exclusive<'p> {
 impl Drop for Exclusive<'_> {
     fn drop(&mut self) {
         rank::released(self.rank);
-        self.pool.frame(self.page).latch.unlock_exclusive();
+        let frame = self.pool.frame(self.page);
+        frame.add_changed(self.changed);
+        frame.latch.unlock_exclusive();
     }
 }

@@ -335,7 +335,7 @@ impl Pool {
                         self.memory.touch(page.index() * PAGE_SIZE, PAGE_SIZE);
                         self.set_resident(page, true);
                         self.frame(page).latch.load_to_exclusive();
-                        return Exclusive::acquired(self, page, rank);
+                        return Exclusive::acquired_fresh(self, page, rank);
                     }
                 }
                 Err(Blocked::Held | Blocked::Loading) => self.frame(page).latch.wait(true),

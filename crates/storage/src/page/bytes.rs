@@ -22,6 +22,7 @@ use std::cmp::Ordering;
 use std::marker::PhantomData;
 
 use super::PAGE_SIZE;
+use super::sectors::Sectors;
 
 /// Readable bytes that must follow a page, so that a word load at any offset inside the page stays in memory.
 pub const READ_SLACK: usize = 8;
@@ -199,7 +200,7 @@ impl<'p> PageRef<'p> {
 
     /// A view of a private copy of a page.
     pub fn of(buffer: &'p PageBuffer) -> Self {
-        Self { base: buffer.0.as_ptr().cast(), page: PhantomData }
+        Self { base: buffer.bytes.as_ptr().cast(), page: PhantomData }
     }
 
     /// The address of the byte at `offset`.
@@ -299,22 +300,25 @@ impl<'p> PageRef<'p> {
     }
 }
 
-/// Changes a page's bytes. Offsets are checked: a bad one is a bug here, not bad luck.
+/// Changes a page's bytes, and notes in which sectors. Offsets are checked: a bad one is a bug here, not bad luck.
 pub struct PageMut<'p> {
     base: *mut u8,
+    changed: &'p mut Sectors,
     page: PhantomData<&'p mut [u8]>,
 }
 
 impl<'p> PageMut<'p> {
+    /// A page whose changed sectors are added to `changed`.
+    ///
     /// # Safety
     /// Safety invariants 1 and 2.
-    pub unsafe fn new(base: *mut u8) -> Self {
-        Self { base, page: PhantomData }
+    pub unsafe fn new(base: *mut u8, changed: &'p mut Sectors) -> Self {
+        Self { base, changed, page: PhantomData }
     }
 
     /// A view of a private copy of a page.
     pub fn of(buffer: &'p mut PageBuffer) -> Self {
-        Self { base: buffer.0.as_mut_ptr().cast(), page: PhantomData }
+        Self { base: buffer.bytes.as_mut_ptr().cast(), changed: &mut buffer.changed, page: PhantomData }
     }
 
     /// The same page, for reading.
@@ -327,6 +331,7 @@ impl<'p> PageMut<'p> {
     #[inline]
     pub fn write(&mut self, offset: usize, bytes: &[u8]) {
         assert!(offset <= PAGE_SIZE && bytes.len() <= PAGE_SIZE - offset, "write outside the page");
+        self.changed.add_stretch(offset, bytes.len());
         // SAFETY: checked to be inside the page, which this thread holds exclusively (safety invariant 2).
         unsafe { racy::store(self.base.add(offset), bytes) };
     }
@@ -359,6 +364,7 @@ impl<'p> PageMut<'p> {
     #[inline]
     pub fn shift(&mut self, from: usize, to: usize, len: usize) {
         assert!(from.max(to) <= PAGE_SIZE && len <= PAGE_SIZE - from.max(to), "shift outside the page");
+        self.changed.add_stretch(to, len);
         // SAFETY: both stretches were checked to be inside the page held exclusively.
         unsafe { racy::shift(self.base.add(from), self.base.add(to), len) };
     }
@@ -366,7 +372,12 @@ impl<'p> PageMut<'p> {
 
 /// A page's worth of private memory, with the slack that word loads need, aligned for direct I/O.
 #[repr(C, align(4096))]
-pub struct PageBuffer([u8; PAGE_SIZE], [u8; READ_SLACK]);
+pub struct PageBuffer {
+    bytes: [u8; PAGE_SIZE],
+    slack: [u8; READ_SLACK],
+    /// Where it was changed as a page is: nobody asks, but `PageMut` needs a place to say so.
+    changed: Sectors,
+}
 
 impl PageBuffer {
     /// Zeroes, on the heap.
@@ -377,12 +388,12 @@ impl PageBuffer {
 
     /// The page's bytes.
     pub fn bytes(&self) -> &[u8; PAGE_SIZE] {
-        &self.0
+        &self.bytes
     }
 
     /// The page's bytes, to change.
     pub fn bytes_mut(&mut self) -> &mut [u8; PAGE_SIZE] {
-        &mut self.0
+        &mut self.bytes
     }
 }
 

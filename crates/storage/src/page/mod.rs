@@ -16,6 +16,7 @@
 pub mod bytes;
 pub mod node;
 pub mod overflow;
+pub mod sectors;
 pub mod space_map;
 
 use bytes::{PageMut, PageRef};
@@ -151,6 +152,11 @@ pub fn check_sealed(page: &[u8], expected: PageNo, log_end: Lsn) -> Result<(), S
         return Err(format!("page LSN: the page is as of {lsn}, but the log ends at {log_end}"));
     }
     Ok(())
+}
+
+/// The number that bytes from disk say is their page's.
+pub fn sealed_number(page: &[u8]) -> PageNo {
+    PageNo(u32::from_le_bytes(page[PAGE_NO..PAGE_NO + 4].try_into().expect("four bytes")))
 }
 
 /// The LSN of a page's bytes that came from disk and were checked.
