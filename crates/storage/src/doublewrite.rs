@@ -296,3 +296,27 @@ impl Doublewrite {
         Ok(repaired)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn any_bytes_are_taken_apart_without_harm(mut bytes in prop::collection::vec(any::<u8>(), 0..3 * PAGE_SIZE), set: u32) {
+            if let Some(first) = bytes.first_chunk_mut() {
+                *first = set.to_le_bytes();
+            }
+            let (mut copy, mut pages, mut taken) = (PageCopy::new(), &bytes[..], 0);
+            while let Some((sectors, changed, rest)) = split_page(pages) {
+                prop_assert!(sectors.len() == changed.len() && changed.len() >= page::HEADER_LEN);
+                copy.add(sectors, changed);
+                taken += SET_LEN + changed.len();
+                pages = rest;
+            }
+            prop_assert_eq!(taken + pages.len(), bytes.len());
+        }
+    }
+}

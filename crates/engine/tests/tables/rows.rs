@@ -1,0 +1,327 @@
+//! Rows and their indexes: what is unique, what is seen, who comes where.
+
+use crate::*;
+
+#[test]
+fn a_unique_index_holds_a_value_once_and_null_any_number_of_times() {
+    let (engine, mut session) = engine(&SimDisk::new(1));
+    let t = session.create_table(t()).unwrap();
+    let text = Value::Bytes(b"x");
+    inserts(&mut session, t, &[number(1), number(10), text]);
+    inserts(&mut session, t, &[number(2), number(None), text]);
+    inserts(&mut session, t, &[number(3), number(None), text]);
+    for row in [[number(4), number(10), text], [number(1), number(11), text]] {
+        let Ok(RowChange::Conflict(conflict)) = insert(&mut session, t, &row) else { panic!("{row:?} was inserted") };
+        let index = if row[0] == number(1) { 0 } else { 1 };
+        assert_eq!(conflict.index, index);
+        assert_eq!(conflict.primary_key, [0x80, 0, 0, 1], "row 1 is in the way");
+    }
+    assert!(matches!(update(&mut session, t, 2, &[number(2), number(10), text]), Ok(RowChange::Conflict(_))));
+    assert_eq!(rows(&mut session, t), ["1 10 x", "2 - x", "3 - x"], "a conflict changes nothing");
+    // The value moves to another row, and back.
+    delete(&mut session, t, 1).unwrap();
+    inserts(&mut session, t, &[number(4), number(10), text]);
+    assert_eq!(update(&mut session, t, 4, &[number(4), number(12), text]).unwrap(), RowChange::Done);
+    inserts(&mut session, t, &[number(1), number(10), text]);
+    session.commit().unwrap();
+    assert_eq!(rows_by(&mut session, t, 1, Direction::Ascending), ["2 - x", "3 - x", "1 10 x", "4 12 x"]);
+    // Another primary key is another row.
+    assert_eq!(update(&mut session, t, 1, &[number(9), number(10), text]).unwrap(), RowChange::Done);
+    session.commit().unwrap();
+    engine.keep_house().unwrap();
+    assert_sound(&engine);
+    assert_eq!(rows(&mut session, t), ["2 - x", "3 - x", "4 12 x", "9 10 x"]);
+}
+
+#[test]
+fn a_unique_value_under_way_is_waited_for() {
+    let (engine, mut session) = engine(&SimDisk::new(1));
+    let t = session.create_table(t()).unwrap();
+    for (decides_to_commit, expected) in [(true, "1 10 first"), (false, "2 10 second")] {
+        inserts(&mut session, t, &[number(1), number(10), Value::Bytes(b"first")]);
+        let waiting = engine.waiting();
+        std::thread::scope(|scope| {
+            let second = scope.spawn(|| {
+                let mut session = engine.session().unwrap();
+                let change = insert(&mut session, t, &[number(2), number(10), Value::Bytes(b"second")]).unwrap();
+                session.commit().unwrap();
+                change
+            });
+            while engine.waiting() == waiting {
+                std::thread::yield_now();
+            }
+            if decides_to_commit {
+                session.commit().unwrap()
+            } else {
+                session.roll_back().unwrap()
+            }
+            assert_eq!(second.join().unwrap() == RowChange::Done, !decides_to_commit);
+        });
+        assert_eq!(rows(&mut session, t), [expected]);
+        session.commit().unwrap();
+        delete(&mut session, t, if decides_to_commit { 1 } else { 2 }).unwrap();
+        session.commit().unwrap();
+    }
+    engine.keep_house().unwrap();
+    assert_sound(&engine);
+}
+
+#[test]
+fn an_old_snapshot_sees_whose_a_unique_value_was() {
+    let (engine, mut session) = engine(&SimDisk::new(1));
+    let t = session.create_table(t()).unwrap();
+    inserts(&mut session, t, &[number(1), number(10), Value::Bytes(b"a")]);
+    session.commit().unwrap();
+    let mut old = engine.session().unwrap();
+    let by_u = |session: &mut Session| rows_by(session, t, 1, Direction::Ascending);
+    assert_eq!(by_u(&mut old), ["1 10 a"]);
+    delete(&mut session, t, 1).unwrap();
+    session.commit().unwrap();
+    inserts(&mut session, t, &[number(2), number(10), Value::Bytes(b"b")]);
+    session.commit().unwrap();
+    let mut middle = engine.session().unwrap();
+    assert_eq!(by_u(&mut middle), ["2 10 b"]);
+    delete(&mut session, t, 2).unwrap();
+    inserts(&mut session, t, &[number(3), number(10), Value::Bytes(b"c")]);
+    engine.keep_house().unwrap();
+    assert_eq!((by_u(&mut old), by_u(&mut middle)), (vec!["1 10 a".to_owned()], vec!["2 10 b".to_owned()]));
+    session.roll_back().unwrap();
+    assert_eq!(by_u(&mut middle), ["2 10 b"]);
+    old.commit().unwrap();
+    middle.commit().unwrap();
+    engine.keep_house().unwrap();
+    assert_sound(&engine);
+}
+
+/// All rows in the order of the primary key, read in batches: what is behind the key.
+fn rows_in_batches(session: &mut Session, table: TableId) -> Vec<String> {
+    let table = session.use_table(table, TableMode::Read).unwrap().unwrap();
+    let columns = [1, 2];
+    let cursor = RowCursor::consistent(&table, 0, KeyRange::ALL, Direction::Ascending, columns.into_iter());
+    let mut cursor = cursor.without_keys(columns.into_iter());
+    assert!(cursor.has_batches());
+    let mut rows = Vec::new();
+    while let Some(batch) = cursor.next_batch(session).unwrap() {
+        for row in batch {
+            let mut shown = [const { String::new() }; 2];
+            row.visit_columns(&columns, |column, value| {
+                shown[column - 1] = match value {
+                    Value::Signed(number) => number.to_string(),
+                    Value::Bytes(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+                    other => format!("{other:?}"),
+                }
+            })
+            .unwrap();
+            rows.push(shown.join(" "));
+        }
+    }
+    rows
+}
+
+/// Rows of several ages, tombstones and rows of others among them, long ones too: a snapshot sees in batches what it sees row by
+/// row.
+#[test]
+fn batches_show_what_is_seen_row_by_row() {
+    let (engine, mut writer) = engine(&SimDisk::new(1));
+    let columns =
+        vec![column("id", INT), column("u", INT), column("s", Column::new(ColumnType::Variable { max_len: 9_000 }))];
+    let t = writer.create_table(TableDefinition::new("d", "t", columns).with_primary_key(&[0])).unwrap();
+    let text = |id: i64, len: usize| format!("{id}-").repeat(len / 4).into_bytes();
+    for id in 0..600 {
+        let len = if id % 97 == 0 { 9_000 } else { 100 };
+        inserts(&mut writer, t, &[number(id), number(id), Value::Bytes(&text(id, len))]);
+    }
+    writer.commit().unwrap();
+    let mut old = engine.session().unwrap();
+    assert_eq!(rows(&mut old, t).len(), 600);
+    // Committed after the old snapshot; then what is not committed.
+    for (from, commits) in [(3, true), (8, false)] {
+        for id in (from..600).step_by(11) {
+            let changed = update(&mut writer, t, id, &[number(id), number(-id), Value::Bytes(&text(-id, 50))]);
+            assert_eq!(changed.unwrap(), RowChange::Done);
+            // Of tombstones there are several side by side.
+            (id + 1..id + 4).for_each(|id| delete(&mut writer, t, id).unwrap());
+            inserts(&mut writer, t, &[number(1_000 * from + id), number(id), Value::Bytes(b"new")]);
+        }
+        if commits {
+            writer.commit().unwrap();
+        }
+    }
+    let (mut new, mut dirty) = (engine.session().unwrap(), engine.session().unwrap());
+    dirty.set_isolation(Isolation::ReadUncommitted);
+    let mut seen = Vec::new();
+    for session in [&mut old, &mut new, &mut writer, &mut dirty] {
+        let by_row: Vec<String> =
+            rows(session, t).iter().map(|row| row.split_once(' ').unwrap().1.to_owned()).collect();
+        assert_eq!(rows_in_batches(session, t), by_row);
+        seen.push(by_row.len());
+    }
+    assert!(seen[0] == 600 && seen[1] < 600 && seen[2] < seen[1] && seen[3] == seen[2], "{seen:?}");
+    for mut session in [old, new, writer, dirty] {
+        session.commit().unwrap();
+    }
+    assert_sound(&engine);
+}
+
+/// The row has moved to another place in the index since the snapshot, and this transaction has changed it there: it sees
+/// its own version of the row, and through the index too, once, where the row is now.
+#[test]
+fn a_row_that_was_moved_and_then_changed_by_oneself_is_seen_where_it_is() {
+    let (engine, mut other) = engine(&SimDisk::new(1));
+    for unique in [false, true] {
+        let columns = vec![column("id", INT), column("k", INT), column("s", TEXT)];
+        let name = if unique { "unique" } else { "plain" };
+        let t = TableDefinition::new("d", name, columns).with_primary_key(&[0]).with_index(index("k", unique, &[1]));
+        let t = other.create_table(t).unwrap();
+        inserts(&mut other, t, &[number(1), number(10), Value::Bytes(b"first")]);
+        other.commit().unwrap();
+        let mut session = engine.session().unwrap();
+        assert_eq!(rows(&mut session, t), ["1 10 first"]);
+        assert_eq!(
+            update(&mut other, t, 1, &[number(1), number(20), Value::Bytes(b"moved")]).unwrap(),
+            RowChange::Done
+        );
+        other.commit().unwrap();
+        assert_eq!(rows_by(&mut session, t, 1, Direction::Ascending), ["1 10 first"]);
+        // Its entry in the index stays as the other transaction wrote it.
+        assert_eq!(
+            update(&mut session, t, 1, &[number(1), number(20), Value::Bytes(b"own")]).unwrap(),
+            RowChange::Done
+        );
+        assert_eq!(rows(&mut session, t), ["1 20 own"]);
+        for direction in [Direction::Ascending, Direction::Descending] {
+            assert_eq!(rows_by(&mut session, t, 1, direction), ["1 20 own"], "{name}");
+        }
+        session.roll_back().unwrap();
+    }
+    assert_sound(&engine);
+}
+
+#[test]
+fn rows_without_a_primary_key_come_in_the_order_of_their_insertion() {
+    let disk = SimDisk::new(1);
+    let (engine_1, mut session) = engine(&disk);
+    let heap = TableDefinition::new("d", "heap", vec![column("a", INT)]).with_index(index("a", false, &[0]));
+    let heap = session.create_table(heap).unwrap();
+    for a in [3, 1, 3] {
+        inserts(&mut session, heap, &[number(a)]);
+    }
+    session.commit().unwrap();
+    assert_eq!(rows(&mut session, heap), ["3", "1", "3"]);
+    assert_eq!(rows_by(&mut session, heap, 1, Direction::Descending), ["3", "3", "1"]);
+    drop((session, engine_1));
+    disk.power_cycle(1);
+    let (engine, mut session) = engine(&disk);
+    inserts(&mut session, heap, &[number(2)]);
+    session.commit().unwrap();
+    assert_eq!(rows(&mut session, heap), ["3", "1", "3", "2"], "numbers are not given again");
+    assert_sound(&engine);
+}
+
+#[test]
+fn a_column_counts_by_itself_and_never_gives_a_number_again() {
+    let disk = SimDisk::new(1);
+    let (engine_1, mut session) = engine(&disk);
+    let mut definition = t();
+    definition.auto_increment = Some(0);
+    let id = session.create_table(definition).unwrap();
+    let plain = Series { offset: 1, step: 1, max: i32::MAX as u64 };
+    let table = used(&mut session, id);
+    assert_eq!(session.take_auto_increment(&table, plain, 1).unwrap(), Some(1));
+    assert_eq!(session.take_auto_increment(&table, plain, 3).unwrap(), Some(2));
+    let every_tenth = Series { offset: 5, step: 10, ..plain };
+    assert_eq!(session.take_auto_increment(&table, every_tenth, 2).unwrap(), Some(5));
+    assert_eq!(
+        session.take_auto_increment(&table, plain, 1).unwrap(),
+        Some(25),
+        "the next of the series, as in InnoDB"
+    );
+    inserts(&mut session, id, &[number(100), number(1), Value::Bytes(b"")]);
+    assert_eq!(session.take_auto_increment(&table, plain, 1).unwrap(), Some(101));
+    session.roll_back().unwrap();
+    drop(table);
+    engine_1.settle().unwrap();
+    drop((session, engine_1));
+    disk.power_cycle(1);
+
+    let (engine_2, mut session) = engine(&disk);
+    let table = used(&mut session, id);
+    assert_eq!(session.take_auto_increment(&table, plain, 1).unwrap(), Some(102), "after an orderly end");
+    // What a number was given for is durable; so the number is.
+    inserts(&mut session, id, &[number(102), number(1), Value::Bytes(b"")]);
+    session.commit().unwrap();
+    drop(table);
+    drop((session, engine_2));
+    disk.power_cycle(2);
+
+    let (_engine, mut session) = engine(&disk);
+    let table = used(&mut session, id);
+    let after = session.take_auto_increment(&table, plain, 1).unwrap().unwrap();
+    assert!((103..103 + 1024).contains(&after), "{after} after a crash");
+    let tiny = Series { max: 127, ..plain };
+    assert_eq!(session.take_auto_increment(&table, tiny, 1).unwrap(), None, "a small type is used up");
+    let next = Series { step: 1000, max: after + 1500, ..plain };
+    session.take_auto_increment(&table, Series { offset: after % 1000, ..next }, 1).unwrap().unwrap();
+    assert_eq!(session.take_auto_increment(&table, Series { step: 1, ..next }, 1).unwrap(), Some(next.max));
+    drop(table);
+    session.commit().unwrap();
+    session.truncate_table(id).unwrap();
+    let table = used(&mut session, id);
+    assert_eq!(session.take_auto_increment(&table, plain, 1).unwrap(), Some(1), "an emptied table begins again");
+}
+
+#[test]
+fn a_check_finds_what_an_index_lacks_and_what_it_has_too_much() {
+    let (engine, mut session) = engine(&SimDisk::new(1));
+    let id = session.create_table(t()).unwrap();
+    for row in 1..=3 {
+        let values = [number(row), number(10 * row), Value::Bytes(b"text")];
+        inserts(&mut session, id, &values);
+    }
+    session.commit().unwrap();
+    assert!(engine.check().unwrap().is_sound());
+    let table = used(&mut session, id);
+    let tree = &table.indexes[1].index.tree;
+    let (mut key, mut value) = (Vec::new(), Vec::new());
+    tree.scan(&[], |at, entry| {
+        (key, value) = (at.to_vec(), entry.to_vec());
+        false
+    })
+    .unwrap();
+    let problems = || engine.check().unwrap().tables[0].2.problems.clone();
+    tree.remove(&key).unwrap();
+    let name = || table.definition.indexes[1].name.clone();
+    let too_few = TableProblem::Entries { index: name(), entries: 2, rows: 3 };
+    let found = problems();
+    assert!(found.contains(&too_few), "{found:?}");
+    assert!(matches!(&found[0], TableProblem::NoEntry { index, .. } if *index == name()), "{found:?}");
+    tree.put(&key, &value).unwrap();
+    assert_eq!(problems(), []);
+    *key.last_mut().unwrap() ^= 0x40;
+    tree.put(&key, &value).unwrap();
+    assert_eq!(problems(), [TableProblem::Entries { index: name(), entries: 4, rows: 3 }]);
+}
+
+#[test]
+fn a_row_that_was_found_is_locked_if_it_is_still_the_same() {
+    let (engine, mut one) = engine(&SimDisk::new(19));
+    let t = one.create_table(t()).unwrap();
+    inserts(&mut one, t, &[number(1), number(1), Value::Bytes(b"a")]);
+    one.commit().unwrap();
+    let mut other = engine.session().unwrap();
+    other.set_lock_wait(std::time::Duration::ZERO);
+    let (table, key) = (used(&mut one, t), (1_i32 ^ i32::MIN).to_be_bytes());
+    let found = one.find_row(&table, &key, Mode::Exclusive).unwrap().unwrap();
+    let row = [number(1), number(2), Value::Bytes(b"a")];
+    let others = used(&mut other, t);
+    assert_eq!(other.update_row(&others, &found, &row, Mode::Shared).unwrap(), RowChange::Done);
+    drop(others);
+    other.commit().unwrap();
+    assert!(!one.lock_found(&table, &found, Mode::Exclusive).unwrap());
+    let found = one.find_row(&table, &key, Mode::Exclusive).unwrap().unwrap();
+    assert!(one.lock_found(&table, &found, Mode::Exclusive).unwrap());
+    let table = used(&mut other, t);
+    assert!(matches!(other.find_row(&table, &key, Mode::Exclusive), Err(EngineError::Lock(_))));
+    one.commit().unwrap();
+    assert_eq!(other.find_row(&table, &key, Mode::Exclusive).unwrap(), Some(found));
+}
