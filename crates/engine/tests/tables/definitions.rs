@@ -1,5 +1,6 @@
 //! Tables and indexes that are made, built, altered, renamed and dropped.
 
+use crate::references::family;
 use crate::*;
 
 #[test]

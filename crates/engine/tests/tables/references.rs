@@ -3,7 +3,7 @@
 use crate::*;
 
 /// `parent (id primary key)`, `child (id primary key, parent_id null -> parent)`
-fn family(session: &mut Session, on_delete: ReferentialAction, on_update: ReferentialAction) -> (TableId, TableId) {
+pub fn family(session: &mut Session, on_delete: ReferentialAction, on_update: ReferentialAction) -> (TableId, TableId) {
     let parent = TableDefinition::new("d", "parent", vec![column("id", INT)]).with_primary_key(&[0]);
     let parent = session.create_table(parent).unwrap();
     let columns = vec![column("id", INT), column("parent_id", INT.or_null())];
