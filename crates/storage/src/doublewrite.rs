@@ -64,8 +64,8 @@ pub struct Doublewrite {
     sequence: u64,
     /// Segments used since the data file was last synced.
     unsynced: usize,
-    /// Here a batch is put together.
-    segment: AlignedBuffer,
+    /// Here a batch is put together. None before the first: who only opens or looks needs none.
+    segment: Option<AlignedBuffer>,
 }
 
 /// What a segment's header says.
@@ -106,7 +106,7 @@ impl Header {
 fn split_page(pages: &[u8]) -> Option<(Sectors, &[u8], &[u8])> {
     let (set, bytes) = pages.split_first_chunk::<SET_LEN>()?;
     let sectors = Sectors::from_bits(u32::from_le_bytes(*set));
-    let (changed, rest) = bytes.split_at_checked(sectors.len())?;
+    let (changed, rest) = bytes.split_at_checked(sectors.byte_len())?;
     sectors.has_first().then_some((sectors, changed, rest))
 }
 
@@ -194,12 +194,10 @@ impl Doublewrite {
         if found < expected {
             return Err(ErrorKind::Truncated { file: DOUBLEWRITE_FILE.into(), found, expected }.into());
         }
-        let segment = AlignedBuffer::new(segment_len(segment_pages));
-        let mut opened = Self { file, segment_pages, sequence: 0, unsynced: 0, segment };
+        let mut opened = Self { file, segment_pages, sequence: 0, unsynced: 0, segment: None };
         let mut header = AlignedBuffer::new(HEADER_LEN);
-        for index in 0..SEGMENTS {
-            let offset = opened.offset(index);
-            opened.file.read_exact_at(&mut header, offset).map_err(read_failed(DOUBLEWRITE_FILE))?;
+        for sequence in 0..SEGMENTS as u64 {
+            opened.file.read_exact_at(&mut header, opened.offset(sequence)).map_err(read_failed(DOUBLEWRITE_FILE))?;
             if let Some(header) = Header::decode(&header) {
                 opened.sequence = opened.sequence.max(header.sequence);
             }
@@ -207,8 +205,9 @@ impl Doublewrite {
         Ok(opened)
     }
 
-    fn offset(&self, segment: usize) -> u64 {
-        (segment * segment_len(self.segment_pages)) as u64
+    /// Where the segment of a batch begins.
+    fn offset(&self, sequence: u64) -> u64 {
+        sequence % SEGMENTS as u64 * segment_len(self.segment_pages) as u64
     }
 
     /// Pages in a batch.
@@ -232,9 +231,11 @@ impl Doublewrite {
         assert!(!self.must_sync_data());
         self.sequence += 1;
         self.unsynced += 1;
+        let offset = self.offset(self.sequence);
+        let segment = self.segment.get_or_insert_with(|| AlignedBuffer::new(segment_len(self.segment_pages)));
         let mut end = HEADER_LEN;
         let mut put = |bytes: &[u8]| {
-            self.segment[end..end + bytes.len()].copy_from_slice(bytes);
+            segment[end..end + bytes.len()].copy_from_slice(bytes);
             end += bytes.len();
         };
         for (page, mut changed) in batch {
@@ -243,10 +244,9 @@ impl Doublewrite {
             put(&changed.bits().to_le_bytes());
             changed.stretches().for_each(|stretch| put(&page[stretch]));
         }
-        let crc = page::crc32c(&self.segment[HEADER_LEN..end]);
-        Header { len: (end - HEADER_LEN) as u32, sequence: self.sequence, crc }.encode(&mut self.segment);
-        let index = (self.sequence % SEGMENTS as u64) as usize;
-        self.file.write_all_at(&self.segment[..end.next_multiple_of(IO_ALIGN)], self.offset(index))
+        let crc = page::crc32c(&segment[HEADER_LEN..end]);
+        Header { len: (end - HEADER_LEN) as u32, sequence: self.sequence, crc }.encode(segment);
+        self.file.write_all_at(&segment[..end.next_multiple_of(IO_ALIGN)], offset)
     }
 
     /// Syncs what was written.
@@ -263,8 +263,7 @@ impl Doublewrite {
         // In the order in which they were written: the last one's sectors count.
         let oldest = (self.sequence + 1).saturating_sub(SEGMENTS as u64).max(1);
         for sequence in oldest..=self.sequence {
-            let index = (sequence % SEGMENTS as u64) as usize;
-            self.file.read_exact_at(&mut segment, self.offset(index)).map_err(read_failed(DOUBLEWRITE_FILE))?;
+            self.file.read_exact_at(&mut segment, self.offset(sequence)).map_err(read_failed(DOUBLEWRITE_FILE))?;
             let Some(header) = Header::decode(&segment).filter(|header| header.sequence == sequence) else { continue };
             let Some(mut pages) = header.pages(&segment) else { continue };
             while let Some((sectors, changed, rest)) = split_page(pages) {
@@ -311,7 +310,7 @@ mod tests {
             }
             let (mut copy, mut pages, mut taken) = (PageCopy::new(), &bytes[..], 0);
             while let Some((sectors, changed, rest)) = split_page(pages) {
-                prop_assert!(sectors.len() == changed.len() && changed.len() >= page::HEADER_LEN);
+                prop_assert!(sectors.byte_len() == changed.len() && changed.len() >= page::HEADER_LEN);
                 copy.add(sectors, changed);
                 taken += SET_LEN + changed.len();
                 pages = rest;

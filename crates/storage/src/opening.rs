@@ -143,18 +143,18 @@ pub(crate) fn open(disk: &dyn Disk, lock: Box<dyn DirectoryLock>, options: Store
     } else {
         recovery::scan(&log_files, &control, options.log_buffer_bytes)?
     };
+    let start = block_start(end.next_block);
     let mut repaired = 0;
     if !control.clean {
-        repaired = doublewrite.repair(&*data, block_start(end.next_block))?;
+        repaired = doublewrite.repair(&*data, start)?;
         data.sync().map_err(ErrorKind::setup("syncing repaired pages of meseta.data"))?;
     }
     // From here on the store is in use: blocks of this opening are newer than all before.
     let epoch = control.epoch + 1;
-    control_file.begin_epoch(block_start(end.next_block)).map_err(ErrorKind::setup("writing meseta.control"))?;
+    control_file.begin_epoch(start).map_err(ErrorKind::setup("writing meseta.control"))?;
 
     let health = Arc::new(Health::default());
     let waits = Arc::new(WaitEvents::new(options.wait_hook));
-    let start = block_start(end.next_block);
     let buffer = match MappedRing::create(disk, options.log_buffer_bytes)? {
         Some(ring) => {
             ring.begin(epoch, start);

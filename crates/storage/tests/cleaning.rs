@@ -4,12 +4,11 @@ mod common;
 
 use common::*;
 use meseta_sim::SimDisk;
-use meseta_storage::{Durability, Store, StoreOptions};
+use meseta_storage::{Durability, StoreOptions};
 
 /// A store with room for all of its pages, and a log that is turned over by a few thousand changes.
-fn roomy() -> Store {
-    let options = StoreOptions { memory_bytes: 2048 << 14, batch_pages: 64, ..tiny() };
-    try_open(&SimDisk::new(1), &options).unwrap()
+fn roomy() -> StoreOptions {
+    StoreOptions { memory_bytes: 2048 << 14, batch_pages: 64, ..tiny() }
 }
 
 /// Pages that were changed all at once are not written all at once when they are due, but one after the other before.
@@ -17,7 +16,7 @@ fn roomy() -> Store {
 fn pages_that_grow_old_together_are_written_one_after_the_other() {
     const ENTRIES: u32 = 2000;
     const STRETCH: u64 = 16 << 10;
-    let store = roomy();
+    let store = try_open(&SimDisk::new(1), &roomy()).unwrap();
     let tree = store.root_tree();
     for n in 0..ENTRIES {
         tree.insert(&n.to_be_bytes(), &[0; 200]).unwrap();
@@ -52,7 +51,7 @@ fn of_a_page_the_sectors_that_changed_are_written_twice() {
     const PAGES: u32 = 40;
     /// Entries that fill a page.
     const ENTRIES: u32 = 30;
-    let options = StoreOptions { node_capacity: PAGE as usize, memory_bytes: 2048 << 14, batch_pages: 64, ..tiny() };
+    let options = StoreOptions { node_capacity: PAGE as usize, ..roomy() };
     let disk = SimDisk::new(1);
     let store = try_open(&disk, &options).unwrap();
     let tree = store.root_tree();

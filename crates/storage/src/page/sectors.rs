@@ -36,12 +36,6 @@ impl Sectors {
         self.0
     }
 
-    /// Whether there are none.
-    #[inline(always)]
-    pub fn is_empty(self) -> bool {
-        self.0 == 0
-    }
-
     /// Whether the page's first sector is among them.
     pub fn has_first(self) -> bool {
         self.0 & 1 != 0
@@ -64,7 +58,7 @@ impl Sectors {
     }
 
     /// Bytes in all of them.
-    pub fn len(self) -> usize {
+    pub fn byte_len(self) -> usize {
         self.0.count_ones() as usize * SECTOR_LEN
     }
 
@@ -109,7 +103,7 @@ mod tests {
             let sectors = Sectors::from_bits(bits);
             let stretches: Vec<_> = sectors.stretches().collect();
             prop_assert!(stretches.is_sorted_by(|one, next| one.end < next.start));
-            prop_assert_eq!(stretches.iter().map(|stretch| stretch.len()).sum::<usize>(), sectors.len());
+            prop_assert_eq!(stretches.iter().map(|stretch| stretch.len()).sum::<usize>(), sectors.byte_len());
             prop_assert_eq!(of(&stretches.into_iter().map(|stretch| (stretch.start, stretch.len())).collect::<Vec<_>>()), sectors);
         }
     }
