@@ -12,9 +12,7 @@ use meseta_engine::ids::TableId;
 use meseta_engine::lock::{Mode, OnConflict, TableMode};
 use meseta_engine::row::{Column, ColumnType, IntegerWidth, KeyRange, Value};
 use meseta_engine::rows::{Conflict, RowChange, RowCursor, RowRun};
-use meseta_engine::table::{
-    ColumnDefinition, ForeignKeyDefinition, IndexDefinition, PartDefinition, ReferentialAction, TableDefinition,
-};
+use meseta_engine::table::{ColumnDefinition, IndexDefinition, PartDefinition, ReferentialAction, TableDefinition};
 use meseta_engine::{Direction, Engine, Locking, Session};
 use meseta_sim::{SeededRandom, SimDisk};
 
@@ -336,14 +334,7 @@ fn a_run_is_not_for_rows_that_may_be_each_others_parents_nor_for_an_error_in_it(
     let (_engine, mut session) = open();
     let parent = session.create_table(definition("parent")).unwrap();
     let mut child = definition("child");
-    child.foreign_keys.push(ForeignKeyDefinition {
-        name: "fk".to_owned(),
-        columns: vec![2],
-        parent,
-        parent_columns: vec![0],
-        on_delete: ReferentialAction::Restrict,
-        on_update: ReferentialAction::Restrict,
-    });
+    child.foreign_keys.push(foreign_key("fk", 2, parent, ReferentialAction::Restrict, ReferentialAction::Restrict));
     let child = session.create_table(child).unwrap();
     let table = used(&mut session, child);
     assert!(!session.takes_runs(&table));

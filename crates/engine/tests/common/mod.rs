@@ -7,10 +7,13 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use meseta_engine::ids::TableId;
 use meseta_engine::lock::{Mode, TableMode};
 use meseta_engine::row::{Column, ColumnType, IntegerWidth, KeyRange, Value};
 use meseta_engine::rows::{Conflict, RowChange, RowCursor, RowRun};
-use meseta_engine::table::{ColumnDefinition, IndexDefinition, PartDefinition, Table, TableDefinition};
+use meseta_engine::table::{
+    ColumnDefinition, ForeignKeyDefinition, IndexDefinition, PartDefinition, ReferentialAction, Table, TableDefinition,
+};
 use meseta_engine::{Direction, Engine, EngineOptions, Result, Session};
 use meseta_sim::SimDisk;
 use meseta_storage::{Store, StoreOptions};
@@ -24,6 +27,18 @@ pub struct Bank {
     pub accounts: Arc<Table>,
     /// Bytes of each account's padding.
     pub padding: usize,
+}
+
+/// A foreign key of one column, to its parent's first one.
+pub fn foreign_key(
+    name: &str,
+    column: u16,
+    parent: TableId,
+    on_delete: ReferentialAction,
+    on_update: ReferentialAction,
+) -> ForeignKeyDefinition {
+    let (name, columns) = (name.to_owned(), vec![column]);
+    ForeignKeyDefinition { name, columns, parent, parent_columns: vec![0], on_delete, on_update }
 }
 
 pub fn options() -> StoreOptions {

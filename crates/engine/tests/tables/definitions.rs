@@ -1,6 +1,5 @@
 //! Tables and indexes that are made, built, altered, renamed and dropped.
 
-use crate::references::family;
 use crate::*;
 
 #[test]
@@ -280,14 +279,7 @@ fn a_table_is_rebuilt_with_other_columns_and_keeps_those_who_refer_to_it() {
     let parent = session.create_table(t()).unwrap();
     let mut child =
         TableDefinition::new("d", "c", vec![column("p", INT.or_null())]).with_index(index("p", false, &[0]));
-    child.foreign_keys.push(ForeignKeyDefinition {
-        name: "fk".into(),
-        columns: vec![0],
-        parent,
-        parent_columns: vec![0],
-        on_delete: ReferentialAction::Restrict,
-        on_update: ReferentialAction::Restrict,
-    });
+    child.foreign_keys.push(foreign_key("fk", 0, parent, ReferentialAction::Restrict, ReferentialAction::Restrict));
     let child = session.create_table(child).unwrap();
     inserts(&mut session, parent, &[number(1), number(10), Value::Bytes(b"one")]);
     inserts(&mut session, parent, &[number(2), number(20), Value::Bytes(b"two")]);

@@ -17,8 +17,7 @@ use meseta_engine::lock::{LockError, Mode, OnConflict, TableMode};
 use meseta_engine::row::{Column, ColumnType, IntegerWidth, KeyRange, Value};
 use meseta_engine::rows::{FoundRow, RowChange, RowCursor, TableProblem};
 use meseta_engine::table::{
-    ColumnDefinition, ForeignKeyDefinition, IndexDefinition, OwnedValue, PartDefinition, ReferentialAction,
-    TableDefinition,
+    ColumnDefinition, IndexDefinition, OwnedValue, PartDefinition, ReferentialAction, TableDefinition,
 };
 use meseta_engine::{Direction, Engine, EngineError, Isolation, Locking, Result, Session};
 use meseta_sim::{SeededRandom, SimDisk};
@@ -47,6 +46,18 @@ fn index(name: &str, unique: bool, columns: &[u16]) -> IndexDefinition {
 fn t() -> TableDefinition {
     let columns = vec![column("id", INT), column("u", INT.or_null()), column("s", TEXT)];
     TableDefinition::new("d", "t", columns).with_primary_key(&[0]).with_index(index("u", true, &[1]))
+}
+
+/// `parent (id primary key)`, `child (id primary key, parent_id null -> parent)`
+fn family(session: &mut Session, on_delete: ReferentialAction, on_update: ReferentialAction) -> (TableId, TableId) {
+    let parent = TableDefinition::new("d", "parent", vec![column("id", INT)]).with_primary_key(&[0]);
+    let parent = session.create_table(parent).unwrap();
+    let columns = vec![column("id", INT), column("parent_id", INT.or_null())];
+    let mut child =
+        TableDefinition::new("d", "child", columns).with_primary_key(&[0]).with_index(index("p", false, &[1]));
+    child.foreign_keys.push(foreign_key("fk", 1, parent, on_delete, on_update));
+    let child = session.create_table(child).unwrap();
+    (parent, child)
 }
 
 fn used(session: &mut Session, id: TableId) -> TableHandle {

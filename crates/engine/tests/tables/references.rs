@@ -2,25 +2,6 @@
 
 use crate::*;
 
-/// `parent (id primary key)`, `child (id primary key, parent_id null -> parent)`
-pub fn family(session: &mut Session, on_delete: ReferentialAction, on_update: ReferentialAction) -> (TableId, TableId) {
-    let parent = TableDefinition::new("d", "parent", vec![column("id", INT)]).with_primary_key(&[0]);
-    let parent = session.create_table(parent).unwrap();
-    let columns = vec![column("id", INT), column("parent_id", INT.or_null())];
-    let mut child =
-        TableDefinition::new("d", "child", columns).with_primary_key(&[0]).with_index(index("p", false, &[1]));
-    child.foreign_keys.push(ForeignKeyDefinition {
-        name: "fk".to_owned(),
-        columns: vec![1],
-        parent,
-        parent_columns: vec![0],
-        on_delete,
-        on_update,
-    });
-    let child = session.create_table(child).unwrap();
-    (parent, child)
-}
-
 fn some_family(
     session: &mut Session,
     on_delete: ReferentialAction,
@@ -95,14 +76,7 @@ fn staff() -> TableDefinition {
     let columns = vec![column("id", INT), column("boss", INT.or_null())];
     let mut staff =
         TableDefinition::new("d", "staff", columns).with_primary_key(&[0]).with_index(index("b", false, &[1]));
-    staff.foreign_keys.push(ForeignKeyDefinition {
-        name: "boss".to_owned(),
-        columns: vec![1],
-        parent: TableId(0),
-        parent_columns: vec![0],
-        on_delete: Cascade,
-        on_update: Cascade,
-    });
+    staff.foreign_keys.push(foreign_key("boss", 1, TableId(0), Cascade, Cascade));
     staff
 }
 
@@ -178,14 +152,7 @@ fn keys_of_one_child_act_in_the_order_in_which_they_were_defined() {
             .with_index(index("x", false, &[1]))
             .with_index(index("y", false, &[2]));
         for (at, on_delete) in [1, 2].into_iter().zip(actions) {
-            child.foreign_keys.push(ForeignKeyDefinition {
-                name: format!("{}", 9 - at),
-                columns: vec![at],
-                parent,
-                parent_columns: vec![0],
-                on_delete,
-                on_update: Restrict,
-            });
+            child.foreign_keys.push(foreign_key(&format!("{}", 9 - at), at, parent, on_delete, Restrict));
         }
         let child = session.create_table(child).unwrap();
         [1, 2].into_iter().for_each(|id| inserts(&mut session, parent, &[number(id)]));
