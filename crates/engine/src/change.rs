@@ -211,7 +211,7 @@ impl Session {
                     if locks.would_wait(&self.owner, &request) {
                         keep(Found::GapLocked(successor.map(<[u8]>::to_vec)))
                     } else {
-                        locks.inserted(index, Key::Row(write.key), key);
+                        locks.inserted(&self.owner, index, Key::Row(write.key), key);
                         put()
                     }
                 }

@@ -314,8 +314,8 @@ impl<'i> LockingCursor<'i> {
                 Ok(cursor.seek(to)?.then(|| cursor.key().to_vec()))
             };
             let key = above(self.index)?;
-            self.lock(session, key.as_deref().map_or(Key::Supremum, Key::Row), Reach::Gap)?;
-            if above(self.index)? == key {
+            let outcome = self.lock(session, key.as_deref().map_or(Key::Supremum, Key::Row), Reach::Gap)?;
+            if outcome.is_granted() && above(self.index)? == key {
                 return Ok(());
             }
         }

@@ -172,6 +172,81 @@ fn two_who_share_and_both_want_more() {
     assert!(index.is_quiet());
 }
 
+/// Two have a gap and want to insert there. Whoever comes after the deadlock may not take the gap before the survivor has
+/// inserted: while some always came, nobody ever did.
+#[test]
+fn the_survivor_of_a_deadlock_inserts_before_others_take_the_gap() {
+    within(Duration::from_secs(60), || {
+        let locks = LockTable::new(4);
+        let index = index();
+        let [survivor, victim, late] = [1, 2, 3].map(|id| Owner::new(OwnerId(id), id as usize));
+        survivor.set_weight(2);
+        victim.set_weight(1);
+        let request = |reach| Request { index: &index, key: Key::Row(b"k"), mode: Mode::Exclusive, reach };
+        let (gap, insertion) = (request(Reach::Gap), request(Reach::InsertIntention));
+        let is_kept_out = || locks.lock(&late, &gap, OnConflict::Wait(Duration::ZERO)) == Err(LockError::Timeout);
+        locks.lock(&survivor, &gap, LONG).unwrap();
+        locks.lock(&victim, &gap, LONG).unwrap();
+        thread::scope(|scope| {
+            let inserts = scope.spawn(|| locks.lock(&survivor, &insertion, LONG));
+            await_waiting(&locks, 1);
+            let dies = scope.spawn(|| locks.lock(&victim, &insertion, LONG));
+            await_waiting(&locks, 2);
+            assert_eq!(locks.detect_once(), 1);
+            assert_eq!(dies.join().unwrap(), Err(LockError::Deadlock));
+            assert!(is_kept_out(), "the survivor stands in line");
+            for at_once in [OnConflict::Fail, OnConflict::Skip] {
+                assert!(locks.lock(&late, &gap, at_once).is_ok_and(Outcome::is_granted), "who does not wait has it");
+                locks.release_all(&late);
+            }
+            locks.release_all(&victim);
+            assert!(inserts.join().unwrap().is_ok_and(Outcome::is_granted));
+            assert!(is_kept_out(), "it has not inserted yet");
+            let waits = scope.spawn(|| locks.lock(&late, &gap, LONG));
+            await_waiting(&locks, 1);
+            assert!(!locks.would_wait(&survivor, &insertion), "not for one who waits for it");
+            locks.inserted(&survivor, &index, Key::Row(b"j"), Key::Row(b"k"));
+            assert!(waits.join().unwrap().is_ok_and(Outcome::is_granted));
+        });
+        assert!(locks.would_wait(&survivor, &insertion), "it is favoured once");
+        locks.release_all(&late);
+        locks.release_all(&survivor);
+        locks.check();
+        assert!(index.is_quiet());
+    });
+}
+
+/// It may end without having inserted.
+#[test]
+fn the_survivor_of_a_deadlock_leaves_nothing_behind() {
+    within(Duration::from_secs(60), || {
+        let locks = LockTable::new(4);
+        let index = index();
+        let [survivor, victim, late] = [1, 2, 3].map(|id| Owner::new(OwnerId(id), id as usize));
+        survivor.set_weight(2);
+        let request = |reach| Request { index: &index, key: Key::Supremum, mode: Mode::Exclusive, reach };
+        let (gap, insertion) = (request(Reach::Gap), request(Reach::InsertIntention));
+        locks.lock(&survivor, &gap, LONG).unwrap();
+        locks.lock(&victim, &gap, LONG).unwrap();
+        thread::scope(|scope| {
+            let inserts = scope.spawn(|| locks.lock(&survivor, &insertion, LONG));
+            let dies = scope.spawn(|| locks.lock(&victim, &insertion, LONG));
+            await_waiting(&locks, 2);
+            assert_eq!(locks.detect_once(), 1);
+            assert_eq!(dies.join().unwrap(), Err(LockError::Deadlock));
+            locks.release_all(&victim);
+            assert!(inserts.join().unwrap().is_ok_and(Outcome::is_granted));
+            let waits = scope.spawn(|| locks.lock(&late, &gap, LONG));
+            await_waiting(&locks, 1);
+            locks.release_all(&survivor);
+            assert!(waits.join().unwrap().is_ok_and(Outcome::is_granted));
+        });
+        locks.release_all(&late);
+        locks.check();
+        assert!(index.is_quiet());
+    });
+}
+
 #[test]
 fn a_cycle_through_a_table_and_a_row() {
     let locks = LockTable::new(4);

@@ -167,7 +167,7 @@ proptest! {
                     prop_assert_eq!(answer.is_ok(), model.lock(wanted), "{:?}", wanted);
                 }
                 Step::Insert { key } if !model.keys.contains(&key) => {
-                    real.locks.inserted(&real.index, real.key(key), real.key(model.successor(key)));
+                    real.locks.inserted(&real.owners[0], &real.index, real.key(key), real.key(model.successor(key)));
                     model.insert(key);
                 }
                 Step::Remove { key } if model.keys.contains(&key) => {

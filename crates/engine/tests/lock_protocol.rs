@@ -288,7 +288,7 @@ impl<'e> Transaction<'e> {
             let value = after.or(live).expect("one of them is there, or nothing changes");
             leaf.insert(key, Row { writer: self.id, value, deleted: after.is_none() });
             if before.is_none() {
-                locks.inserted(index, names.key(), names.successor());
+                locks.inserted(self.owner, index, names.key(), names.successor());
             }
             self.undo.push((key, before));
             self.owner.set_weight(self.undo.len() as u64);

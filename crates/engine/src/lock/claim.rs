@@ -5,19 +5,25 @@
 //! do with each other, and so one claim an owner and key is enough:
 //!
 //! ```text
-//!                        held:  record S   record X   gap S or X   insert intention
-//!   wanted: record S              -         waits         -               -
-//!           record X            waits       waits         -               -
-//!           gap S or X            -           -           -               -
-//!           insert intention      -           -         waits             -
+//!                        held:  record S   record X   gap S or X   insert intention   favoured one
+//!   wanted: record S              -         waits         -               -                -
+//!           record X            waits       waits         -               -                -
+//!           gap S or X            -           -           -               -              waits
+//!           insert intention      -           -         waits             -                -
 //!
-//!   next-key = record and gap; it waits for what its record waits for, and is waited for as both.
+//!   next-key = record and gap; it waits for what its record or its gap waits for, and is waited for as both.
 //! ```
+//!
+//! *Favoured* is the insert intention of one for whom a deadlock has been broken. Gaps are had beside each other, and those who
+//! insert wait for all of them: where many lock one gap and then insert into it, each but one becomes a deadlock's victim, and
+//! before the last of those who are left is served others have the gap that came later. So they would go on for ever, and nothing
+//! would be inserted (512 clients that delete what is not there and insert it: 10,000 deadlocks a second, and no transaction).
+//! Who comes after the deadlock waits until the one it was broken for has inserted. InnoDB lets them in.
 //!
 //! # Invariants
 //! 1. The end of an index is a gap only: no claim there has a record.
 //! 2. An insert intention is a question, not a possession: nothing remains of it once it is granted. (InnoDB leaves a
-//!    lock behind that nobody ever waits for.)
+//!    lock behind that nobody ever waits for.) But a favoured one remains until its owner has inserted, or ends.
 //!
 //! # Sources and tests
 //! MySQL 8.4, storage/innobase/lock/lock0lock.cc: `lock_rec_has_to_wait`, `lock_rec_has_expl`, and include/lock0priv.ic:
@@ -48,6 +54,15 @@ pub enum Reach {
     InsertIntention,
 }
 
+/// A wish to insert into a gap.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Insertion {
+    /// Waits for those who have the gap.
+    Plain,
+    /// And whoever wants the gap waits for it.
+    Favoured,
+}
+
 /// One owner's claim at one key.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct RowClaim {
@@ -56,7 +71,7 @@ pub struct RowClaim {
     /// To the gap below it.
     pub gap: Option<Mode>,
     /// To insert into the gap below it.
-    pub insertion: bool,
+    pub insertion: Option<Insertion>,
 }
 
 impl RowClaim {
@@ -67,13 +82,18 @@ impl RowClaim {
         Self {
             record: record.then_some(mode),
             gap: gap.then_some(mode),
-            insertion: matches!(reach, Reach::InsertIntention),
+            insertion: matches!(reach, Reach::InsertIntention).then_some(Insertion::Plain),
         }
     }
 
     /// The gap only.
     pub fn gap(mode: Mode) -> Self {
         Self { gap: Some(mode), ..Self::default() }
+    }
+
+    /// Without leave to insert: that was made use of.
+    pub fn having_inserted(self) -> Self {
+        Self { insertion: None, ..self }
     }
 
     /// What a writer's row header stands for.
@@ -100,7 +120,9 @@ impl Claim for RowClaim {
             (Some(wanted), Some(held)) => wanted == Mode::Exclusive || held == Mode::Exclusive,
             _ => false,
         };
-        records || (self.insertion && other.gap.is_some())
+        records
+            || self.insertion.is_some() && other.gap.is_some()
+            || self.gap.is_some() && other.insertion == Some(Insertion::Favoured)
     }
 
     fn beyond(self, held: Self) -> Self {
@@ -115,12 +137,12 @@ impl Claim for RowClaim {
         Self {
             record: self.record.max(other.record),
             gap: self.gap.max(other.gap),
-            insertion: self.insertion || other.insertion,
+            insertion: self.insertion.max(other.insertion),
         }
     }
 
     fn lasting(self) -> Self {
-        Self { insertion: false, ..self }
+        Self { insertion: self.insertion.filter(|&insertion| insertion == Insertion::Favoured), ..self }
     }
 
     fn is_nothing(self) -> bool {
@@ -128,9 +150,14 @@ impl Claim for RowClaim {
     }
 
     /// An insertion never overtakes one who waits for the gap: it would be made behind the back of one who, once
-    /// served, takes the gap for unchanged. InnoDB refuses it too, and lets it come to a deadlock.
-    fn may_overtake(self) -> bool {
-        !self.insertion
+    /// served, takes the gap for unchanged. InnoDB refuses it too, and lets it come to a deadlock. But for a favoured one those
+    /// wait who came later, and they look again.
+    fn may_overtake(self, held: Self) -> bool {
+        self.insertion.is_none() || held.insertion.is_some()
+    }
+
+    fn favoured(self) -> Self {
+        Self { insertion: self.insertion.map(|_| Insertion::Favoured), ..self }
     }
 }
 
@@ -162,6 +189,25 @@ mod tests {
                 assert_eq!(wanted.waits_for(held), expected, "{pair}");
             }
         }
+    }
+
+    #[test]
+    fn who_wants_the_gap_waits_for_a_favoured_insertion_and_nobody_else_does() {
+        let insertion = RowClaim::new(Mode::Exclusive, Reach::InsertIntention, false);
+        let favoured = insertion.favoured();
+        for (mode, reach) in in_order() {
+            let wanted = RowClaim::new(mode, reach, false);
+            assert_eq!(wanted.waits_for(favoured), matches!(reach, Reach::Gap | Reach::NextKey), "{mode:?} {reach:?}");
+            assert_eq!(favoured.waits_for(wanted), insertion.waits_for(wanted), "{mode:?} {reach:?}");
+            if wanted != insertion {
+                assert_eq!(wanted.favoured(), wanted);
+            }
+        }
+        assert!(insertion.lasting().is_nothing());
+        assert_eq!(favoured.lasting(), favoured);
+        assert!(favoured.having_inserted().is_nothing());
+        assert_eq!(insertion.beyond(favoured), insertion, "who is favoured still has to ask");
+        assert!(insertion.may_overtake(favoured) && !insertion.may_overtake(RowClaim::gap(Mode::Exclusive)));
     }
 
     #[test]

@@ -28,7 +28,8 @@
 //!    than the one before it is met there as a holder.) In step 2 such a one is found.
 //!
 //! # Victims
-//! The member with the least weight; among equals the one whose wait began last.
+//! The member with the least weight; among equals the one whose wait began last. Whoever waited for it, to insert, is favoured from
+//! then on (`claim`): the victim comes back, and is not to be in the way again.
 //!
 //! # Failing
 //! Without the detector, deadlocks end by time. A victim that does not give back what it holds leaves the others waiting;
@@ -211,6 +212,17 @@ impl LockTable {
         }
     }
 
+    /// Those who come later are not to go before this one, whom a deadlock was broken for. (If it has been served meanwhile, it
+    /// had no need.)
+    fn favour(&self, node: &Node) {
+        if let Site::Row(place) = &node.site {
+            let spot = place.spot();
+            if let Some(row) = self.shard(spot.hash).lock().find(&spot) {
+                row.queue.favour(node.ticket);
+            }
+        }
+    }
+
     /// Steps 4 and 5. False if the cycle is none. Either way at least one of its members is a node no more.
     fn break_cycle(&self, nodes: &mut Nodes, cycle: &[(OwnerId, Edge)]) -> bool {
         let is_there = |(id, edge): &(OwnerId, Edge)| self.edges(&nodes[id]).iter().any(|now| now.to == edge.to);
@@ -245,9 +257,15 @@ impl LockTable {
         let ended = looks[chosen].end(members[chosen].ticket, Ended::Deadlock);
         debug_assert!(ended, "it was seen to wait, and its seat is still locked");
         drop(looks);
+        self.favour(&nodes[&before_in(cycle, victim)]);
         nodes.remove(&victim);
         true
     }
+}
+
+/// Who waits for that member.
+fn before_in(cycle: &[(OwnerId, Edge)], member: OwnerId) -> OwnerId {
+    cycle.iter().find(|(_, edge)| edge.to == member).expect("a cycle is closed").0
 }
 
 fn describe(

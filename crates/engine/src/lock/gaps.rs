@@ -13,6 +13,7 @@
 //! 1. What nobody could insert before because of somebody's gap, nobody can insert afterwards.
 //! 2. Who waits for a key that is removed waits no longer, and is told so. Who waits for a gap to be free keeps its place;
 //!    if that gap is split, what it waits for is the upper half.
+//! 3. Who was favoured (`claim`) is so until it has inserted: then those who waited for that are served.
 //!
 //! # Sources
 //! lock0lock.cc: `lock_update_insert`, `lock_update_delete`, `lock_rec_inherit_to_gap`. We differ: a READ COMMITTED owner
@@ -27,15 +28,16 @@ use super::LockTable;
 use super::claim::RowClaim;
 use super::index::{IndexLocks, Key};
 use super::owner::Owner;
+use super::queue::Claim;
 use super::rows::Shard;
 use super::seat::Ended;
 
 type Heirs = SmallVec<[(Arc<Owner>, RowClaim); 4]>;
 
 impl LockTable {
-    /// `key` has been inserted, and `successor` is the next key above it. On entry: the leaf is latched exclusively since
-    /// before the inserter asked whether it would have to wait.
-    pub fn inserted(&self, index: &Arc<IndexLocks>, key: Key<'_>, successor: Key<'_>) {
+    /// `owner` has inserted `key`, and `successor` is the next key above it. On entry: the leaf is latched exclusively since
+    /// before it asked whether it would have to wait.
+    pub fn inserted(&self, owner: &Owner, index: &Arc<IndexLocks>, key: Key<'_>, successor: Key<'_>) {
         if index.has_no_gaps() {
             return;
         }
@@ -49,6 +51,14 @@ impl LockTable {
             .filter_map(|granted| Some((Arc::clone(&granted.owner), RowClaim::gap(granted.claim.gap?))))
             .collect();
         inherit(shards.of(to.hash), heirs, &to);
+        // (The index has gaps: whoever is favoured had the gap, and so had others.)
+        let shard = shards.of(from.hash);
+        if let Some(row) = shard.find(&from)
+            && row.queue.held_by(owner).is_some_and(|held| held.insertion.is_some())
+        {
+            row.queue.change(owner, |held| Some(held.having_inserted()).filter(|rest| !rest.is_nothing()));
+            shard.tidy(&from);
+        }
     }
 
     /// `key` has been removed, not just flagged, and `successor` is the next key above it. On entry: the leaf is latched

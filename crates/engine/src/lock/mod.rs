@@ -71,7 +71,8 @@
 //! # Sources
 //! The MySQL manual, "InnoDB Locking" and "Locks Set by Different SQL Statements in InnoDB"; lock0lock.cc and
 //! sql/mdl.cc of MySQL 8.4. We differ: no lock for what a row's header says until somebody waits for it (InnoDB does that
-//! for inserts only), one claim an owner and key, first come first served instead of contention-aware scheduling.
+//! for inserts only), one claim an owner and key, first come first served instead of contention-aware scheduling,
+//! and after a deadlock whoever is left of it inserts before others lock the gap (`claim`).
 
 mod claim;
 mod detector;

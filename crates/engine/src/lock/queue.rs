@@ -33,8 +33,10 @@ pub trait Claim: Copy + std::fmt::Debug {
     fn lasting(self) -> Self;
     /// Whether it is no claim at all.
     fn is_nothing(self) -> bool;
-    /// Whether it may go before those who wait for its owner anyhow.
-    fn may_overtake(self) -> bool;
+    /// Whether it may go before those who wait for its owner anyhow, who holds that.
+    fn may_overtake(self, held: Self) -> bool;
+    /// The same after a deadlock was broken for it.
+    fn favoured(self) -> Self;
 }
 
 /// A claim that is held.
@@ -105,7 +107,7 @@ impl<C: Claim> Queue<C> {
         claim: C,
         ahead: usize,
     ) -> impl Iterator<Item = Blocker<'q, C>> + 'q {
-        let overtaking = self.held_by(owner).filter(|_| claim.may_overtake());
+        let overtaking = self.held_by(owner).filter(|&held| claim.may_overtake(held));
         let granted =
             self.granted.iter().filter(move |granted| !granted.owner.is(owner) && claim.waits_for(granted.claim));
         let waiting = self.waiting[..ahead].iter().filter(move |waiting| {
@@ -141,6 +143,13 @@ impl<C: Claim> Queue<C> {
     pub fn wait(&mut self, owner: &Arc<Owner>, claim: C, ticket: Ticket) {
         debug_assert!(!self.waiting.iter().any(|waiting| waiting.owner.is(owner)), "an owner waits once");
         self.waiting.push(Waiting { owner: Arc::clone(owner), claim, ticket });
+    }
+
+    /// A deadlock has been broken for this waiter, if it still waits.
+    pub fn favour(&mut self, ticket: Ticket) {
+        if let Some(waiting) = self.waiting.iter_mut().find(|waiting| waiting.ticket == ticket) {
+            waiting.claim = waiting.claim.favoured();
+        }
     }
 
     /// Takes a waiter out whose wait has ended, and serves those behind it.

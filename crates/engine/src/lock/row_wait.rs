@@ -20,7 +20,6 @@ use std::time::{Duration, Instant};
 use super::claim::RowClaim;
 use super::index::Place;
 use super::owner::Owner;
-use super::queue::Claim;
 use super::seat::{Ended, Ticket};
 use super::wait::{WaitCounter, WaitKind};
 use super::{LockError, LockTable, Outcome};
@@ -41,7 +40,7 @@ impl RowWait {
     /// As what it counts.
     pub fn kind(&self) -> WaitKind {
         match self.missing {
-            RowClaim { insertion: true, .. } => WaitKind::InsertIntention,
+            RowClaim { insertion: Some(_), .. } => WaitKind::InsertIntention,
             RowClaim { gap: Some(_), .. } => WaitKind::NextKey,
             _ => WaitKind::Record,
         }
@@ -116,13 +115,12 @@ impl LockTable {
         wait: RowWait,
         ended: Ended,
     ) -> Result<Outcome, LockError> {
-        let RowWait { ticket, place, missing, fresh, .. } = wait;
+        let RowWait { ticket, place, fresh, .. } = wait;
         match ended {
             Ended::Granted => {
-                if !missing.lasting().is_nothing() {
-                    // By the owner, not by whoever served it: that one may come too late. Twice does no harm.
-                    owner.rows.add(Arc::clone(&place));
-                }
+                // By the owner, not by whoever served it: that one may come too late. Twice does no harm, nor does an entry for
+                // an insertion of which nothing remained.
+                owner.rows.add(Arc::clone(&place));
                 place.index.locked();
             }
             Ended::KeyGone => return Ok(Outcome::KeyGone),

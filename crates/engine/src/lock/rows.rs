@@ -250,7 +250,12 @@ impl LockTable {
         if missing.is_nothing() {
             return Ok(Outcome::Granted { waited: false, fresh });
         }
-        if row.queue.is_free(owner, missing) {
+        // Who does not wait takes the gap beside one who is favoured, as anybody may in InnoDB.
+        let in_question = match on_conflict {
+            OnConflict::Fail | OnConflict::Skip => RowClaim { gap: None, ..missing },
+            OnConflict::Wait(_) | OnConflict::Suspend(_) => missing,
+        };
+        if row.queue.is_free(owner, in_question) {
             row.grant(owner, missing);
             drop(shard);
             request.index.locked();

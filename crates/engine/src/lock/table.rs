@@ -139,8 +139,12 @@ impl Claim for TableClaim {
         self.0 == 0
     }
 
-    fn may_overtake(self) -> bool {
+    fn may_overtake(self, _: Self) -> bool {
         true
+    }
+
+    fn favoured(self) -> Self {
+        self
     }
 }
 

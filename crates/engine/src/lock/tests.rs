@@ -166,7 +166,7 @@ fn a_gap_is_split_by_an_insert_and_joined_by_a_removal() {
     assert!(!world.may_insert(&writer, "k"));
     assert!(world.may_insert(&writer, "m"));
     assert!(world.may_insert(&reader, "k"));
-    world.locks.inserted(&world.index, world.key("f"), world.key("k"));
+    world.locks.inserted(&writer, &world.index, world.key("f"), world.key("k"));
     assert!(!world.may_insert(&writer, "f"), "below the new key");
     assert!(!world.may_insert(&writer, "k"), "and above it");
     assert_eq!(world.try_lock(&writer, "f", Exclusive, NextKey), Ok(GRANTED), "the new row itself is not the reader's");
@@ -369,7 +369,7 @@ fn nothing_is_inherited_behind_the_back_of_one_who_ends() {
             let inserts = scope.spawn(|| {
                 start.wait();
                 let before_the_end = |key: &&str| {
-                    world.locks.inserted(&world.index, world.key(key), world.key("k"));
+                    world.locks.inserted(&writer, &world.index, world.key(key), world.key("k"));
                     !world.may_insert(&writer, "k")
                 };
                 KEYS.iter().take_while(|key| before_the_end(key)).count()
