@@ -39,7 +39,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::JoinHandle;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use super::LockTable;
 use super::claim::RowClaim;
@@ -51,6 +51,10 @@ use super::table::TableClaim;
 
 /// How often the detector looks while anybody waits.
 const INTERVAL: Duration = Duration::from_millis(10);
+/// How soon it looks again where it has found deadlocks: those who go on soon have the next one.
+const SHORTEST: Duration = Duration::from_millis(1);
+/// But it rests so many times as long as it has looked.
+const RESTS: u32 = 4;
 
 /// One who waits.
 struct Node {
@@ -296,7 +300,7 @@ fn describe(
     Deadlock { at: SystemTime::now(), parties: parties.collect(), victim }
 }
 
-/// The thread that looks for deadlocks every 10 ms while anybody waits. It ends when this is dropped.
+/// The thread that looks for deadlocks every 10 ms while anybody waits, and more often while it finds some. It ends when this is dropped.
 pub struct DeadlockDetector {
     locks: Arc<LockTable>,
     thread: Option<JoinHandle<()>>,
@@ -308,8 +312,11 @@ impl DeadlockDetector {
         locks.waiters.set_stop(false);
         let looked_at = Arc::clone(locks);
         let thread = std::thread::Builder::new().name("deadlocks".into()).spawn(move || {
-            while looked_at.waiters.listen(INTERVAL) {
-                looked_at.detect_once();
+            let mut pause = INTERVAL;
+            while looked_at.waiters.listen(pause) {
+                let begin = Instant::now();
+                let broken = looked_at.detect_once();
+                pause = if broken == 0 { INTERVAL } else { (begin.elapsed() * RESTS).clamp(SHORTEST, INTERVAL) };
             }
         })?;
         Ok(Self { locks: Arc::clone(locks), thread: Some(thread) })
