@@ -209,6 +209,60 @@ fn joins_and_queries_inside() {
     is(&mut session, "select count(*) from d", "[count(*)]; 3");
 }
 
+/// Who wants the first rows in the order of an index reads no others.
+#[test]
+fn the_first_rows_in_order() {
+    let server = Server::new();
+    let s = &mut server.session();
+    let columns = "id int primary key auto_increment, state int not null, prio int not null, body varchar(20)";
+    is(s, &format!("create table jobs ({columns}, key sp (state, prio))"), "ok 0");
+    let rows: Vec<String> = (1..=900).map(|i| format!("({}, {}, 'b{}')", i % 2, i * 7 % 100, i % 10)).collect();
+    is(s, &format!("insert into jobs (state, prio, body) values {}", rows.join(",")), "ok 900");
+    for (query, expected) in [
+        (
+            "select * from jobs where state = 0 order by prio limit 1 for update skip locked",
+            "1|SIMPLE|jobs|ref|sp|sp|4|const|NULL",
+        ),
+        ("select id from jobs where state = 0 order by prio limit 1", "1|SIMPLE|jobs|ref|sp|sp|4|const|Using index"),
+        ("delete from jobs where state = 0 order by prio limit 1", "1|DELETE|jobs|range|sp|sp|4|const|Using where"),
+        // For MySQL also "Using temporary": it keeps the rows of every ordered UPDATE first.
+        (
+            "update jobs set body = 'x' where state = 0 order by prio limit 1",
+            "1|UPDATE|jobs|range|sp|sp|4|const|Using where",
+        ),
+        (
+            "update jobs set state = 1 where state = 0 order by prio limit 1",
+            "1|UPDATE|jobs|range|sp|sp|4|const|Using where",
+        ),
+        ("delete from jobs order by id limit 10", "1|DELETE|jobs|index|NULL|PRIMARY|4|NULL|NULL"),
+        ("delete from jobs limit 5", "1|DELETE|jobs|ALL|NULL|NULL|NULL|NULL|NULL"),
+        ("delete from jobs order by body limit 5", "1|DELETE|jobs|ALL|NULL|NULL|NULL|NULL|Using filesort"),
+        (
+            "select * from jobs where state = 0 order by prio desc, id desc limit 2",
+            "1|SIMPLE|jobs|ref|sp|sp|4|const|Backward index scan",
+        ),
+        (
+            "select * from jobs where state = 0 order by prio, id desc limit 2",
+            "1|SIMPLE|jobs|ref|sp|sp|4|const|Using filesort",
+        ),
+        (
+            "select * from jobs where state = 0 and body = 'b3' order by prio limit 3",
+            "1|SIMPLE|jobs|ref|sp|sp|4|const|Using where",
+        ),
+        // Entries with the same values are in the order of the primary key.
+        (
+            "select * from jobs where state = 1 and prio = 5 order by id desc limit 2",
+            "1|SIMPLE|jobs|ref|sp|sp|8|const,const|Backward index scan",
+        ),
+        (
+            "select * from jobs where prio > 5 order by id limit 5",
+            "1|SIMPLE|jobs|index|NULL|PRIMARY|4|NULL|Using where",
+        ),
+    ] {
+        assert_eq!(explained(s, query), [expected], "{query}");
+    }
+}
+
 /// A tree without what it costs.
 fn tree(session: &mut Session, query: &str) -> String {
     let lines = run(session, query);

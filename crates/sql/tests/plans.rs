@@ -114,6 +114,83 @@ fn plans_yield_what_plain_evaluation_yields() {
     }
 }
 
+#[test]
+fn the_first_rows_in_the_order_of_an_index_are_those_of_a_sort() {
+    let (_server, mut session) = with_tables();
+    let s = &mut session;
+    // T: with indexes, and then without.
+    for query in [
+        "select id, c from T where b = 4 order by c, id limit 5",
+        "select id, c from T where b = 4 order by c desc, id desc limit 7",
+        "select id, c from T where b = 4 order by b, c, id limit 3",
+        "select id, c from T where b = 4 and d > 3 order by c, id limit 3, 4",
+        "select id, c from T where b = 4 and c > 'x' and a < 30 order by c, id limit 6",
+        "select id from T where b is null order by c, id limit 40",
+        "select id from T where b is null and c is null order by id desc limit 40",
+        "select id from T where b > 3 order by b, c, id limit 30",
+        "select id from T where b in (2, 5) order by b, c, id limit 60",
+        "select id from T where b = 4 or b = 6 order by id limit 9",
+        "select id from T where a = 3 order by id desc limit 2",
+        "select id, a from T order by a, id limit 5, 30",
+        "select id, a from T order by a desc, id desc limit 400",
+        "select id, e from T where d > 5 order by e desc, id desc limit 12",
+        "select id from T where b = 4 order by c, id desc limit 9",
+        "select id from T where b = 4 order by c desc, id limit 9",
+        "select id from T where id > 100 and b = 4 order by c, id limit 9",
+        "select id from T where b = 4 and id in (select id from U where a > 7) order by c, id limit 5",
+        "select id from T where b = 4 order by c, id limit 0",
+        "select id from T where b = 4 order by c, id",
+    ] {
+        let (with, without) = (query.replace("from T", "from t"), query.replace("from T", "from tp"));
+        let (with, without) = (with.replace("from U", "from u"), without.replace("from U", "from up"));
+        assert_eq!(run(s, &with), run(s, &without), "{with}");
+    }
+    for change in [
+        "update T set d = d + 100 where b = 4 order by c, id limit 5",
+        "update T set c = 'zz' where b = 4 order by c, id limit 3",
+        "update T set b = b + 1 where b = 4 order by c desc, id desc limit 6",
+        "update T set e = '2021-01-01', a = 77 where e > '2020-01-15' order by e, id limit 9",
+        "update T set a = a + 1 where b = 6 and d < 20 order by c, id limit 11",
+        "update T set id = id + 1 order by id desc",
+        "delete from T where a = 3 order by id desc limit 2",
+        "delete from T where b = 5 order by c, id limit 4",
+        "delete from T where b = 6 and d > 9 order by c desc, id desc limit 3",
+        "delete from T order by a, id limit 40",
+        "delete from T order by e desc, id desc limit 7",
+    ] {
+        assert_eq!(run(s, &change.replace('T', "t")), run(s, &change.replace('T', "tp")), "{change}");
+        let all = |table: &str| format!("select * from {table} order by id");
+        assert_eq!(run(s, &all("t")), run(s, &all("tp")), "{change}");
+        is(s, "check table t", "[Table|Op|Msg_type|Msg_text]; test.t|check|status|OK");
+    }
+}
+
+#[test]
+fn the_first_rows_in_the_order_of_an_index_are_locked_and_no_others() {
+    let server = Server::new();
+    let [a, b, c] = &mut [server.session(), server.session(), server.session()];
+    is(
+        a,
+        "create table jobs (id int primary key, state int not null, prio int not null, key sp (state, prio))",
+        "ok 0",
+    );
+    let rows: Vec<String> = (0..200).map(|i| format!("({i}, 0, {})", i * 7 % 200)).collect();
+    is(a, &format!("insert into jobs values {}", rows.join(",")), "ok 200");
+    for session in [&mut *a, b, c] {
+        is(session, "set transaction_isolation = 'read-committed'; begin", "ok 0; ok 0");
+    }
+    is(a, "delete from jobs where state = 0 order by prio limit 2", "ok 2");
+    is(b, "select prio from jobs where state = 0 order by prio limit 2 for update skip locked", "[prio]; 2; 3");
+    is(c, "select prio from jobs where state = 0 order by prio limit 1 for update skip locked", "[prio]; 4");
+    is(c, "update jobs set state = 1 where state = 0 order by prio desc limit 1", "ok 1");
+    is(b, "select prio from jobs where state = 0 order by prio desc limit 1 for update skip locked", "[prio]; 198");
+    is(b, "select prio from jobs where prio = 100 and state = 0 for update nowait", "[prio]; 100");
+    for session in [&mut *a, b, c] {
+        is(session, "commit", "ok 0");
+    }
+    is(a, "select count(*), sum(state) from jobs", "[count(*)|sum(state)]; 198|1");
+}
+
 /// The same condition, so that it has to be evaluated for each pair of rows.
 fn plainly(query: &str) -> String {
     let Some((head, on)) = query.split_once(" on ") else { return query.to_owned() };

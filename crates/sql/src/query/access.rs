@@ -19,9 +19,9 @@
 use std::ops::{Bound, Range};
 
 use bumpalo::Bump;
-use meseta_engine::Isolation;
 use meseta_engine::row::{KeyRange, Value};
 use meseta_engine::table::PartDefinition;
+use meseta_engine::{Direction, Isolation};
 use meseta_types::{Context, DataType, Datum, Stored};
 use smallvec::{SmallVec, smallvec};
 
@@ -447,19 +447,49 @@ pub fn choose(
     if facts.all.is_empty() && facts.one_of.is_empty() {
         return best;
     }
-    for (number, definition) in engine_table.definition.indexes.iter().enumerate() {
-        if engine_table.indexes[number].build.is_some() {
+    for (number, index) in engine_table.indexes.iter().enumerate() {
+        if index.build.is_some() {
             continue;
         }
         let Some(access) = for_index(table, number, first_slot, &facts) else { continue };
-        let covers = |columns: &[u16]| engine_table.indexes[number].layout.covers(columns.iter().copied());
-        let is_direct = number == 0 || columns.is_some_and(covers);
-        let cost = cost_of(&access, is_direct, definition.unique, definition.parts.len(), statistics);
+        let cost = cost(table, &access, statistics, columns);
         if cost < best.1 * CLEARLY {
             best = (access, cost);
         }
     }
     best
+}
+
+/// As [`choose`], of the indexes that yield rows in order: `direction` says which way, by the index and by how many of its columns
+/// have one value.
+pub fn choose_ordered(
+    table: &KnownTable,
+    first_slot: usize,
+    conditions: &[&Expr],
+    statistics: &TableStatistics,
+    columns: Option<&[u16]>,
+    direction: impl Fn(usize, usize) -> Option<Direction>,
+) -> Option<(Access, f64)> {
+    let engine_table = table.engine();
+    // Stretches of OR and IN are in the order of their keys, each with the columns behind in order.
+    let facts = Facts { one_of: Vec::new(), ..facts_of(table, first_slot, conditions) };
+    let is_built = |index: &usize| engine_table.indexes[*index].build.is_none();
+    let ordered = (0..engine_table.indexes.len()).filter(is_built).filter_map(|index| {
+        let access = for_index(table, index, first_slot, &facts).unwrap_or(Access { index, ..Access::all() });
+        let access = Access { direction: direction(index, access.equal.len())?, ..access };
+        let cost = cost(table, &access, statistics, columns);
+        Some((access, cost))
+    });
+    ordered.min_by(|(_, one), (_, other)| one.total_cmp(other))
+}
+
+/// Roughly how many rows an access reads, if all are wanted; `columns` as for [`choose`].
+pub fn cost(table: &KnownTable, access: &Access, statistics: &TableStatistics, columns: Option<&[u16]>) -> f64 {
+    let engine_table = table.engine();
+    let definition = &engine_table.definition.indexes[access.index];
+    let covers = |columns: &[u16]| engine_table.indexes[access.index].layout.covers(columns.iter().copied());
+    let is_direct = access.index == 0 || columns.is_some_and(covers);
+    cost_of(access, is_direct, definition.unique, definition.parts.len(), statistics)
 }
 
 /// Roughly how many rows are read, one that is fetched behind its entry counted more.

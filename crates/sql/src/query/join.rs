@@ -12,6 +12,7 @@
 use std::collections::HashSet;
 
 use meseta_engine::Direction;
+use meseta_engine::table::{PartDefinition, TableDefinition};
 use meseta_types::DataType;
 
 use super::access;
@@ -72,6 +73,9 @@ struct Condition {
     sources: HashSet<usize>,
     is_placed: bool,
 }
+
+/// So many times what all rows cost by the chosen access they may cost in order, where only the first of them are wanted.
+const LIMITED: f64 = 2.0;
 
 /// Costs more than any table.
 const LAST: f64 = f64::MAX / 4.0;
@@ -250,21 +254,17 @@ impl Planner<'_> {
             SourceKind::Table(table) => {
                 let mut with_it = there.clone();
                 with_it.insert(number);
-                // These are what the source will have; what a subquery says is asked of the row only.
+                // These are what the source will have.
                 let placed = conditions
                     .iter()
                     .filter(|condition| !condition.is_placed && condition.sources.is_subset(&with_it))
                     .map(|condition| &condition.expr);
-                let numbered = (source.conditions.len()..).zip(placed);
-                let (numbers, usable): (Vec<usize>, Vec<&Expr>) =
-                    numbered.filter(|(_, condition)| !condition.has_subquery()).unzip();
+                let (numbers, usable) = usable((source.conditions.len()..).zip(placed));
                 let statistics = self.tables.statistics(&table.table);
                 // What locks rows locks them where they are.
                 let columns = if table.locking.is_some() { None } else { Some(&*table.columns) };
                 let (mut access, cost) = access::choose(&table.table, source.first_slot, &usable, &statistics, columns);
-                let implied = std::mem::take(&mut access.implied);
-                let placed = numbers.into_iter().enumerate().filter(|(at, _)| implied.has(*at));
-                placed.for_each(|(_, number)| access.implied.insert(number));
+                renumber(&mut access, &numbers);
                 (cost, Some(access))
             }
             SourceKind::Derived { is_lateral: true, .. } => (LAST, None),
@@ -330,54 +330,84 @@ impl Planner<'_> {
         group.takes_first = true;
     }
 
-    /// If the rows of one table are wanted in the order of an index, they are read in it, and need not be sorted.
+    /// If the rows of one table are wanted in the order of an index, they are read in it, and need not be sorted: that of the
+    /// access that was chosen; or another, where it costs no more. Where few rows are wanted (LIMIT), it may be one by which more
+    /// rows would be read if all were: most of them are not.
     pub fn use_order(&mut self, join: &Option<Join>, order: &mut Vec<SortKey>, is_limited: bool) {
         let (Some(Join::Source(number)), false) = (join, order.is_empty()) else { return };
-        let Source { kind: SourceKind::Table(table), first_slot, .. } = &mut self.sources[*number] else { return };
+        let Source { kind: SourceKind::Table(table), first_slot, conditions, .. } = &mut self.sources[*number] else {
+            return;
+        };
         let columns: Option<Vec<(usize, bool)>> = order
             .iter()
             .map(|key| key.value.as_column().map(|slot| (slot as usize - *first_slot, key.descending)))
             .collect();
         let Some(columns) = columns else { return };
         let definition = &table.table.engine().definition;
-        let direction = |index: usize, equal: usize| -> Option<Direction> {
-            let parts = &definition.indexes[index].parts;
-            let mut backwards = None;
-            let mut at = equal;
-            for &(column, descending) in &columns {
-                // A column that has one value only is in any order.
-                if parts[..equal].iter().any(|part| usize::from(part.column) == column) {
-                    continue;
-                }
-                let part = parts.get(at).filter(|part| usize::from(part.column) == column && part.prefix.is_none())?;
-                let is_backwards = part.descending != descending;
-                if *backwards.get_or_insert(is_backwards) != is_backwards {
-                    return None;
-                }
-                at += 1;
-            }
-            Some(if backwards == Some(true) { Direction::Descending } else { Direction::Ascending })
-        };
-        let access = &mut table.access;
-        if access.any_of.is_empty()
-            && let Some(direction) = direction(access.index, access.equal.len())
+        let direction = |index: usize, equal: usize| direction_of(definition, index, equal, &columns);
+        if table.access.any_of.is_empty()
+            && let Some(direction) = direction(table.access.index, table.access.equal.len())
         {
-            access.direction = direction;
+            table.access.direction = direction;
             order.clear();
             return;
         }
-        let is_whole =
-            access.equal.is_empty() && access.any_of.is_empty() && access.low.is_none() && access.high.is_none();
-        if is_whole && is_limited {
-            let found = (0..definition.indexes.len()).find_map(|index| Some((index, direction(index, 0)?)));
-            if let Some((index, direction)) =
-                found.filter(|(index, _)| table.table.engine().indexes[*index].build.is_none())
-            {
-                (access.index, access.direction) = (index, direction);
-                order.clear();
-            }
+        let statistics = self.tables.statistics(&table.table);
+        let read = if table.locking.is_some() { None } else { Some(&*table.columns) };
+        let (numbers, usable) = usable(conditions.iter().enumerate());
+        let ordered = access::choose_ordered(&table.table, *first_slot, &usable, &statistics, read, direction);
+        let Some((mut ordered, cost)) = ordered else { return };
+        renumber(&mut ordered, &numbers);
+        let chosen = access::cost(&table.table, &table.access, &statistics, read);
+        let is_cheap = match is_limited {
+            false => cost <= chosen,
+            true => cost <= chosen * LIMITED || ordered.implied.has_first(conditions.len()),
+        };
+        if is_cheap {
+            table.access = ordered;
+            order.clear();
         }
     }
+}
+
+/// Which way an index is to be read, so that its entries whose first `equal` columns have one value come in the order of these
+/// columns (and whether each is descending); `None` if they do neither way.
+fn direction_of(
+    definition: &TableDefinition,
+    index: usize,
+    equal: usize,
+    columns: &[(usize, bool)],
+) -> Option<Direction> {
+    let own = &definition.indexes[index].parts;
+    // Entries with the same values are in the order of the primary key, where that is in the key.
+    let has_primary_key = index > 0 && definition.has_primary_key && !definition.indexes[index].unique;
+    let behind: &[PartDefinition] = if has_primary_key { &definition.indexes[0].parts } else { &[] };
+    let mut parts = own.iter().chain(behind).skip(equal);
+    let mut backwards = None;
+    for &(column, descending) in columns {
+        // A column that has one value only is in any order.
+        if own[..equal].iter().any(|part| usize::from(part.column) == column) {
+            continue;
+        }
+        let part = parts.next().filter(|part| usize::from(part.column) == column && part.prefix.is_none())?;
+        let is_backwards = part.descending != descending;
+        if *backwards.get_or_insert(is_backwards) != is_backwards {
+            return None;
+        }
+    }
+    Some(if backwards == Some(true) { Direction::Descending } else { Direction::Ascending })
+}
+
+/// Of numbered conditions, those that may choose an index: what a subquery says is asked of the row only.
+fn usable<'e>(conditions: impl Iterator<Item = (usize, &'e Expr)>) -> (Vec<usize>, Vec<&'e Expr>) {
+    conditions.filter(|(_, condition)| !condition.has_subquery()).unzip()
+}
+
+/// An access was chosen by conditions that have these numbers.
+fn renumber(access: &mut Access, numbers: &[usize]) {
+    let implied = std::mem::take(&mut access.implied);
+    let placed = numbers.iter().enumerate().filter(|(at, _)| implied.has(*at));
+    placed.for_each(|(_, &number)| access.implied.insert(number));
 }
 
 /// The source that is read first, and once.

@@ -35,6 +35,10 @@ pub struct SelectedTable {
     source: Source,
     constant: Vec<Expr>,
     conditions: Vec<Expr>,
+    /// Rows are found in the order in which they are wanted.
+    is_ordered: bool,
+    /// The first of them are enough.
+    is_limited: bool,
 }
 
 impl SelectedTable {
@@ -46,7 +50,8 @@ impl SelectedTable {
     /// How the rows are found, as EXPLAIN tells it.
     pub fn explain(&self, verb: &str, running: &mut Running<'_>) -> Result<ExplainRow> {
         let SourceKind::Table(table) = &self.source.kind else { return Ok(ExplainRow::default()) };
-        explain::row_of_change(verb, &self.source, table, running)
+        let is_all = self.source.conditions.is_empty() && !self.is_limited;
+        explain::row_of_change(verb, &self.source, table, self.is_ordered, is_all, running)
     }
 
     /// The table, if WHERE names one row of it by its primary key, and by nothing else, and no rows refer to it: those are changed
@@ -130,7 +135,8 @@ impl<'a> Binder<'a, '_> {
             locking: Some(LockingPlan { exclusive: true, wait: LockWait::Wait }),
         }));
         let source = Source { kind, first_slot: 0, width: known.columns.len(), ..Source::nothing() };
-        Ok(SelectedTable { table: known, source, constant: Vec::new(), conditions })
+        let (constant, is_ordered, is_limited) = (Vec::new(), false, false);
+        Ok(SelectedTable { table: known, source, constant, conditions, is_ordered, is_limited })
     }
 
     /// ORDER BY over the table's columns.
@@ -142,17 +148,27 @@ impl<'a> Binder<'a, '_> {
         order_by.iter().map(key).collect()
     }
 
-    /// Chooses how the rows are found. On entry: everything that names the table's columns has been bound.
-    pub fn finish_one_table(&mut self, mut selected: SelectedTable) -> Result<SelectedTable> {
+    /// Chooses how the rows are found, and whether in `order`: then that is empty afterwards. On entry: everything that names
+    /// the table's columns has been bound.
+    pub fn finish_one_table(
+        &mut self,
+        mut selected: SelectedTable,
+        order: &mut Vec<SortKey>,
+        is_limited: bool,
+    ) -> Result<SelectedTable> {
         let used = self.blocks.pop().unwrap_or_default().used;
         let mut sources = [selected.source];
         let conditions = std::mem::take(&mut selected.conditions);
         let mut planner = Planner { sources: &mut sources, tables: self.tables, used: &used };
         let planned = planner.plan(Some(Tree::Source(0)), conditions, false)?;
+        let is_sorted = !order.is_empty();
+        planner.use_order(&planned.join, order, is_limited);
         let [source] = sources;
         Ok(SelectedTable {
             source,
             constant: planned.constant,
+            is_ordered: is_sorted && order.is_empty(),
+            is_limited,
             ..SelectedTable { source: Source::nothing(), ..selected }
         })
     }

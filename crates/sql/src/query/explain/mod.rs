@@ -68,11 +68,13 @@ pub fn traditional(what: Explained<'_>, subqueries: &[Subquery], running: &mut R
     Ok(all.rows)
 }
 
-/// The row of an UPDATE or DELETE of one table.
+/// The row of an UPDATE or DELETE of one table: whether it finds rows in the order in which it wants them, and changes all.
 pub fn row_of_change(
     verb: &str,
     source: &Source,
     table: &TableSource,
+    is_ordered: bool,
+    is_all: bool,
     running: &mut Running<'_>,
 ) -> Result<ExplainRow> {
     let names = SourceName {
@@ -81,7 +83,7 @@ pub fn row_of_change(
     };
     let select = SelectPlan { names: vec![names], ..SelectPlan::nothing() };
     let names = text::Names { select: &select, outside: None, is_full: false };
-    let mut read = source::read_table(source, table, &source.conditions, false, &names, running)?;
+    let mut read = source::read_table(source, table, &source.conditions, is_ordered, &names, running)?;
     // MySQL calls what it looks up a range here, and says that it asks again.
     if matches!(read.kind, source::Kind::Const | source::Kind::Ref) {
         read.kind = source::Kind::Range;
@@ -89,7 +91,7 @@ pub fn row_of_change(
         read.filtered = 100.0;
     }
     let mut row = ExplainRow::of(1, verb, &table.table.name, &read);
-    if source.conditions.is_empty() && verb == "DELETE" {
+    if verb == "DELETE" && is_all {
         row.extra.push("Deleting all rows".to_owned());
     }
     Ok(row)

@@ -33,9 +33,10 @@ impl DeletePlan {
             binder.with(with)?;
         }
         let selected = binder.one_table(table, delete.condition.as_ref(), "DELETE")?;
-        let order = binder.order_keys(delete.order_by)?;
+        let mut order = binder.order_keys(delete.order_by)?;
         let limit = delete.limit.as_ref().map(|limit| binder.expression(limit, Place::plain("LIMIT"))).transpose()?;
-        Ok(Self { selected: binder.finish_one_table(selected)?, order, limit, ignores: delete.ignore })
+        let selected = binder.finish_one_table(selected, &mut order, limit.is_some())?;
+        Ok(Self { selected, order, limit, ignores: delete.ignore })
     }
 
     /// Its rows: for EXPLAIN.
@@ -43,7 +44,7 @@ impl DeletePlan {
         &self.selected
     }
 
-    /// Whether they are put in order first.
+    /// Whether they are put in order first: they are not found in it.
     pub fn is_sorted(&self) -> bool {
         !self.order.is_empty()
     }

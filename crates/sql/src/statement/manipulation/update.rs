@@ -70,9 +70,9 @@ impl UpdatePlan {
                 },
             ));
         }
-        let order = binder.order_keys(update.order_by)?;
+        let mut order = binder.order_keys(update.order_by)?;
         let limit = update.limit.as_ref().map(|limit| binder.expression(limit, Place::plain("LIMIT"))).transpose()?;
-        let selected = binder.finish_one_table(selected)?;
+        let selected = binder.finish_one_table(selected, &mut order, limit.is_some())?;
         let rules = RowRules::new(&known, binder.facts, binder.tables)?;
         let index = selected.index();
         let moves = known.engine().definition.indexes[index]
@@ -90,7 +90,7 @@ impl UpdatePlan {
         &self.selected
     }
 
-    /// Whether they are put in order first.
+    /// Whether they are put in order first: they are not found in it.
     pub fn is_sorted(&self) -> bool {
         !self.order.is_empty()
     }
