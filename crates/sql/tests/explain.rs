@@ -261,6 +261,21 @@ fn the_first_rows_in_order() {
     ] {
         assert_eq!(explained(s, query), [expected], "{query}");
     }
+    is(s, "create table owners (id int primary key, name varchar(20))", "ok 0");
+    is(s, "insert into owners values (1, 'a'), (2, 'b'), (5, 'c'), (9, 'd')", "ok 4");
+    for (query, first) in [
+        (
+            "select j.id, o.name from jobs j join owners o on o.id = j.prio order by j.id desc limit 3",
+            "1|SIMPLE|j|index|NULL|PRIMARY|4|NULL|Backward index scan",
+        ),
+        (
+            "select j.id, o.name from jobs j left join owners o on o.id = j.prio order by j.id limit 3",
+            "1|SIMPLE|j|index|NULL|PRIMARY|4|NULL|NULL",
+        ),
+    ] {
+        let second = "1|SIMPLE|o|eq_ref|PRIMARY|PRIMARY|4|test.j.prio|NULL";
+        assert_eq!(explained(s, query), [first, second], "{query}");
+    }
 }
 
 /// A tree without what it costs.

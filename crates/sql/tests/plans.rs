@@ -140,10 +140,38 @@ fn the_first_rows_in_the_order_of_an_index_are_those_of_a_sort() {
         "select id from T where b = 4 and id in (select id from U where a > 7) order by c, id limit 5",
         "select id from T where b = 4 order by c, id limit 0",
         "select id from T where b = 4 order by c, id",
+        // The table by which rows are ordered is read first.
+        "select T.id, U.id from T join U on U.id = T.a order by T.e desc, T.id desc limit 9",
+        "select T.id, U.id from T join U on U.id = T.a order by U.id desc, T.id limit 9",
+        "select T.id, U.id from U join T on U.id = T.a where T.b = 4 order by T.c, T.id limit 4, 9",
+        "select T.id, U.id from T join U on U.d = T.a where T.b = 4 order by T.c, T.id, U.id limit 19",
+        "select T.id, U.id from T join U on U.id = T.a and U.b = 3 order by T.a, T.id limit 9",
+        "select T.id, U.id from T join U on U.id = T.a where U.b > 3 and T.b = 4 order by T.c, T.id limit 9",
+        "select T.id, U.id from T left join U on U.id = T.a and U.b > 3 order by T.a, T.id limit 30",
+        "select T.id, U.id from T left join U on U.id = T.a where U.id is null order by T.a desc, T.id desc limit 50",
+        "select T.id, U.id from U right join T on U.id = T.a order by T.id desc limit 7",
+        "select T.id, U.id from T left join U on U.id = T.a order by U.id, T.id limit 7",
+        "select T.id, U.id from T left join U on U.id = T.a order by T.id",
+        "select T.id, v.n from T join (select a, count(*) n from U group by a) v on v.a = T.b order by T.e, T.id limit 5",
+        "select T.id, U.id, w.id from T join U on U.id = T.a join T w on w.a = U.b order by T.e, T.id, w.id limit 30",
+        "select T.id, U.id from T join U on U.id = T.a where T.id in (select b from U) order by T.a, T.id limit 5",
+        "select distinct T.a from T join U on U.id = T.a order by T.a limit 5",
+        "select straight_join T.id, U.id from U join T on U.id = T.a order by T.a, T.id limit 5",
     ] {
-        let (with, without) = (query.replace("from T", "from t"), query.replace("from T", "from tp"));
-        let (with, without) = (with.replace("from U", "from u"), without.replace("from U", "from up"));
-        assert_eq!(run(s, &with), run(s, &without), "{with}");
+        let named = |query: &str, t: &str, u: &str| {
+            let (t_alias, u_alias) = (format!("{t} T"), format!("{u} U"));
+            let mut named = query.to_owned();
+            for before in ["from ", "join ", "right join "] {
+                named = named.replace(&format!("{before}T w"), &format!("{before}{t} w"));
+                named = named.replace(&format!("{before}T "), &format!("{before}{t_alias} "));
+                named = named.replace(&format!("{before}U"), &format!("{before}{u_alias}"));
+            }
+            named
+        };
+        let (with, without) = (named(query, "t", "u"), named(query, "tp", "up"));
+        let rows = run(s, &with);
+        assert!(rows[0].starts_with('['), "{with}: {rows:?}");
+        assert_eq!(rows, run(s, &without), "{with}");
     }
     for change in [
         "update T set d = d + 100 where b = 4 order by c, id limit 5",

@@ -379,7 +379,7 @@ impl<'a, 't> Binder<'a, 't> {
         self.star(None, &joined.columns, &mut items, &mut columns)?;
         let width = self.block().width();
         let used = self.block().used.clone();
-        let mut planner = Planner { sources: &mut sources, tables: self.tables, used: &used };
+        let mut planner = Planner { sources: &mut sources, tables: self.tables, used: &used, first: None };
         let planned = planner.plan(Some(joined.tree), Vec::new(), false)?;
         let names = self.block().names();
         let plan = SelectPlan {

@@ -65,6 +65,8 @@ pub struct Planner<'p> {
     pub tables: &'p mut dyn Tables,
     /// Slots that are named somewhere.
     pub used: &'p HashSet<u32>,
+    /// Which is to be read before all others, if it may: [`Planner::first_in_order`].
+    pub first: Option<usize>,
 }
 
 /// A condition, and the sources that it names.
@@ -208,8 +210,10 @@ impl Planner<'_> {
         while !inputs.is_empty() {
             let costs: Vec<(f64, Option<Access>)> =
                 inputs.iter().map(|input| self.cost(input, conditions, there)).collect();
-            let mut best = 0;
-            if !keeps_order {
+            let is_first = |input: &Tree| matches!(input, Tree::Source(number) if self.first == Some(*number));
+            let first = if there.is_empty() { inputs.iter().position(is_first) } else { None };
+            let mut best = first.unwrap_or(0);
+            if !keeps_order && first.is_none() {
                 for at in 1..costs.len() {
                     if costs[at].0 < costs[best].0 {
                         best = at;
@@ -330,19 +334,51 @@ impl Planner<'_> {
         group.takes_first = true;
     }
 
+    /// The table by whose columns rows are ordered, if the first of a join are wanted, an index has them in order, and all that is said
+    /// of single tables is said of this one and of that index: then it is read first, and hardly more of it than is shown.
+    pub fn first_in_order(&mut self, tree: &Option<Tree>, conditions: &[Expr], order: &[SortKey]) -> Option<usize> {
+        let tree = tree.as_ref().filter(|tree| !matches!(tree, Tree::Source(_)))?;
+        let columns: Vec<u32> = order.iter().map(|key| key.value.as_column()).collect::<Option<_>>()?;
+        let number = self.source_of(*columns.first()?)?;
+        if columns.iter().any(|&slot| self.source_of(slot) != Some(number)) {
+            return None;
+        }
+        let mut all: Vec<&Expr> = conditions.iter().collect();
+        conditions_in(tree, &mut all);
+        let mut own = Vec::new();
+        for condition in all {
+            let mut sources = HashSet::new();
+            condition.columns(&mut |slot| sources.extend(self.source_of(slot)));
+            if condition.has_subquery() || sources.len() == 1 && !sources.contains(&number) {
+                return None;
+            }
+            if sources.len() == 1 {
+                own.push(condition);
+            }
+        }
+        let Source { kind: SourceKind::Table(table), first_slot, .. } = &self.sources[number] else { return None };
+        let columns = of_table(order, *first_slot)?;
+        let statistics = self.tables.statistics(&table.table);
+        let definition = &table.table.engine().definition;
+        let direction = |index: usize, equal: usize| direction_of(definition, index, equal, &columns);
+        let (access, _) = access::choose_ordered(&table.table, *first_slot, &own, &statistics, None, direction)?;
+        access.implied.has_first(own.len()).then_some(number)
+    }
+
     /// If the rows of one table are wanted in the order of an index, they are read in it, and need not be sorted: that of the
     /// access that was chosen; or another, where it costs no more. Where few rows are wanted (LIMIT), it may be one by which more
-    /// rows would be read if all were: most of them are not.
+    /// rows would be read if all were: most of them are not. Of a join it is the table that is read first: the others are looked at
+    /// for each of its rows.
     pub fn use_order(&mut self, join: &Option<Join>, order: &mut Vec<SortKey>, is_limited: bool) {
-        let (Some(Join::Source(number)), false) = (join, order.is_empty()) else { return };
-        let Source { kind: SourceKind::Table(table), first_slot, conditions, .. } = &mut self.sources[*number] else {
+        let (Some(number), false) = (join.as_ref().and_then(first_of), order.is_empty()) else { return };
+        let Source { kind: SourceKind::Table(table), first_slot, width, conditions, .. } = &mut self.sources[number]
+        else {
             return;
         };
-        let columns: Option<Vec<(usize, bool)>> = order
-            .iter()
-            .map(|key| key.value.as_column().map(|slot| (slot as usize - *first_slot, key.descending)))
-            .collect();
-        let Some(columns) = columns else { return };
+        let is_here = |key: &SortKey| {
+            key.value.as_column().is_some_and(|slot| (*first_slot..*first_slot + *width).contains(&(slot as usize)))
+        };
+        let Some(columns) = of_table(order, *first_slot).filter(|_| order.iter().all(is_here)) else { return };
         let definition = &table.table.engine().definition;
         let direction = |index: usize, equal: usize| direction_of(definition, index, equal, &columns);
         if table.access.any_of.is_empty()
@@ -367,6 +403,25 @@ impl Planner<'_> {
             table.access = ordered;
             order.clear();
         }
+    }
+}
+
+/// The columns that rows are ordered by, and whether each is descending, if they are columns: numbers in the table whose slots begin
+/// there.
+fn of_table(order: &[SortKey], first_slot: usize) -> Option<Vec<(usize, bool)>> {
+    let column = |key: &SortKey| Some(((key.value.as_column()? as usize).checked_sub(first_slot)?, key.descending));
+    order.iter().map(column).collect()
+}
+
+/// ON of the inner joins that a tree begins with.
+fn conditions_in<'t>(tree: &'t Tree, out: &mut Vec<&'t Expr>) {
+    match tree {
+        Tree::Source(_) => {}
+        Tree::Inner { inputs, conditions, .. } => {
+            out.extend(conditions);
+            inputs.iter().for_each(|input| conditions_in(input, out));
+        }
+        Tree::Left { left, .. } => conditions_in(left, out),
     }
 }
 
@@ -411,7 +466,7 @@ fn renumber(access: &mut Access, numbers: &[usize]) {
 }
 
 /// The source that is read first, and once.
-fn first_of(join: &Join) -> Option<usize> {
+pub fn first_of(join: &Join) -> Option<usize> {
     match join {
         Join::Source(number) => Some(*number),
         Join::Inner(joins) => joins.first().and_then(first_of),

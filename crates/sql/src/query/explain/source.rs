@@ -5,6 +5,7 @@
 
 use super::super::access::{Bounds, bounds, possible};
 use super::super::inside::Running;
+use super::super::join::first_of;
 use super::super::plan::{Lookup, SelectPlan, SortKey, Source, SourceKind, Stretch, TableSource};
 use super::super::statistics::sample_index;
 use super::text::Names;
@@ -128,7 +129,8 @@ pub fn read(
 ) -> Result<Read> {
     let hash = select.hashes.get(number).and_then(Option::as_ref);
     let conditions: &[Expr] = hash.map_or(&source.conditions, |hash| &hash.conditions);
-    read_table(source, table, conditions, select.is_ordered && number == 0, names, running)
+    let is_ordered = select.is_ordered && select.join.as_ref().and_then(first_of) == Some(number);
+    read_table(source, table, conditions, is_ordered, names, running)
 }
 
 /// The same, of a table whose rows are to be changed as well.
