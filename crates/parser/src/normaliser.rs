@@ -15,6 +15,7 @@
 //!      CHARSET, SET of CHARACTER SET, and in JSON_TABLE, JSON_VALUE, MATCH (the grammar takes them as they are);
 //!    - as an argument of a function other than of comparisons (`ROUND(x, 2)` has another type than `ROUND(x, 3)`);
 //!    - side by side with another string, behind an introducer, DATE, TIME, TIMESTAMP; hexadecimal and bit literals;
+//!    - a pattern of LIKE that begins with a wildcard: no index finds what matches it;
 //!    - numbers beyond BIGINT, since their type is another one; a decimal's scale is part of its mark, and whether a string
 //!      is ASCII (then it fits any character set).
 //! 3. `-5` is a minus that stays and a 5 that is lifted, as in the tree. NULL, TRUE, FALSE and `?` stay.
@@ -210,7 +211,11 @@ impl Normaliser {
                 T::RightParenthesis => level = self.levels.pop()?,
                 T::Word => enter_clause(&mut level, token.keyword),
                 T::Integer | T::Decimal | T::Float | T::String
-                    if !level.closed && !level.clause && !keeps(&before) && fits(text, &token) =>
+                    if !level.closed
+                        && !level.clause
+                        && !keeps(&before)
+                        && fits(text, &token)
+                        && !is_open_pattern(text, &before, &token) =>
                 {
                     let joins = token.kind == T::String && before.kind == T::String;
                     if !joins {
@@ -334,6 +339,11 @@ fn keeps(before: &Token) -> bool {
         T::QuotedIdentifier | T::LeftBrace => true,
         _ => false,
     }
+}
+
+/// Whether it is a pattern of LIKE that begins with a wildcard.
+fn is_open_pattern(text: &[u8], before: &Token, token: &Token) -> bool {
+    before.keyword == K::LIKE && matches!(token.span().of(text), [_, b'%' | b'_', ..])
 }
 
 /// Whether an integer fits a BIGINT, and so has the type of other integers.

@@ -99,6 +99,17 @@ fn plans_yield_what_plain_evaluation_yields() {
         "select b, c from T",
         "select distinct b from T",
         "select a, count(*), sum(d) from T group by a",
+        "select id, c from T where b = 4 and c like 'x%'",
+        "select id, c from T where b = 4 and c like 'X1'",
+        "select id, c from T where b = 4 and c like 'y_'",
+        "select id, c from T where b = 4 and c like '%1'",
+        "select id, c from T where b = 4 and c like concat('Y', '%')",
+        "select id, c from T where b = 4 and c like null",
+        "select id, c from T where b = 4 and c like ''",
+        "select id, c from T where b = 4 and c not like 'x%'",
+        "select id, c from T where b = 4 and (c like 'x%' or c like 'y2%')",
+        "select id, c from T where b in (2, 4) and c like 'x%' and c > 'x1'",
+        "select id, c from T where b = 4 and c like 'x%' and c = 'x2'",
     ] {
         let with = query.replace("T ", "t ").replace("U ", "u ").replace("T.", "t.").replace("U.", "u.");
         let with = with.replace("from U)", "from u)").replace("from T", "from t").replace("from U", "from u");
@@ -111,6 +122,75 @@ fn plans_yield_what_plain_evaluation_yields() {
         // Each of them plainly: no equality that a hash could use, no value that an index could.
         let plain = plainly(&without);
         assert_eq!(one, rows(&mut session, &plain), "{with}\n{plain}");
+    }
+}
+
+#[test]
+fn an_index_finds_what_matches_a_pattern() {
+    let server = Server::new();
+    let mut session = server.session();
+    let s = &mut session;
+    let words = [
+        "", "a", "A", "ab", "\u{e4}b", "Abc", "abc ", "ab c", "a_c", "a%c", "a\\\\c", "ss", "\u{df}x", "b", "zz",
+        "abcdefgh",
+    ];
+    for (name, column, key) in [
+        ("n", "varchar(20) collate utf8mb4_0900_ai_ci", "c"),
+        ("g", "varchar(20) collate utf8mb4_general_ci", "c desc"),
+        ("u", "char(20) collate utf8mb4_unicode_ci", "c"),
+        ("b", "varchar(20) collate utf8mb4_bin", "c"),
+        ("l", "varchar(20) character set latin1", "c"),
+        ("p", "text", "c(2)"),
+        ("v", "varbinary(20)", "c"),
+        ("f", "binary(20)", "c"),
+    ] {
+        is(s, &format!("create table {name} (id int primary key, c {column}, key c ({key}))"), "ok 0");
+        let rows: Vec<String> = (0..320)
+            .map(|i| format!("({i}, {})", if i % 20 > 15 { "null".into() } else { format!("'{}'", words[i % 20]) }))
+            .collect();
+        is(s, &format!("insert into {name} values {}", rows.join(",")), "ok 320");
+        for pattern in [
+            "a%",
+            "A%",
+            "ab%",
+            "\u{e4}%",
+            "abc%",
+            "abc _",
+            "ab c",
+            "a\\_%",
+            "a\\%%",
+            "a\\\\%",
+            "s%",
+            "ss%",
+            "\u{df}%",
+            "abcd%",
+            "a|_%' escape '|",
+            "zz",
+            "zzz%",
+            " %",
+            "abc  %",
+        ] {
+            let query = |column: &str| format!("select id from {name} where {column} like '{pattern}' order by id");
+            let found = run(s, &query("c"));
+            assert!(found[0].starts_with('['), "{found:?}");
+            assert_eq!(found, run(s, &query("concat(c)")), "{}", query("c"));
+        }
+        let uses = run(s, &format!("explain format=tree select * from {name} where c like 'a%'")).concat();
+        assert_eq!(uses.contains("ndex range scan"), !matches!(name, "v" | "f"), "{name}: {uses}");
+        let uses = run(s, &format!("explain format=tree select * from {name} where c like '%a'")).concat();
+        assert!(!uses.contains("range"), "{name}: {uses}");
+    }
+    is(
+        s,
+        "create table e (id int primary key, c enum('ab', 'b'), key c (c)); insert into e values (1, 'b'), (2, 'ab')",
+        "ok 0; ok 2",
+    );
+    is(s, "select id from e where c like 'a%'", "[id]; 2");
+    // Where it is known only later that it begins with a wildcard, too.
+    is(s, "prepare p from 'select count(*) from n where c like ?'", "ok 0");
+    for (pattern, count) in [("'%c'", 80), ("'ab%'", 96), ("null", 0)] {
+        is(s, &format!("set @p = {pattern}"), "ok 0");
+        is(s, "execute p using @p", &format!("[count(*)]; {count}"));
     }
 }
 

@@ -112,6 +112,29 @@ proptest! {
         }
     }
 
+    /// An index finds all that a pattern can match.
+    #[test]
+    fn what_matches_a_pattern_begins_as_the_pattern(
+        head in "[a-cA-C \u{e4}\u{df}\u{301}_%\\\\]{0,5}",
+        text in "[a-cA-C \u{e4}\u{df}\u{301}s_%]{0,8}",
+        characters in 1usize..6,
+    ) {
+        let pattern = format!("{head}%");
+        for collation in Collation::ALL {
+            for text in [text.clone(), format!("{}{text}", head.replace(['\\', '%'], ""))] {
+                if !collation.like(text.as_bytes(), pattern.as_bytes(), Some(92)) {
+                    continue;
+                }
+                for characters in [None, Some(characters)] {
+                    let (mut beginning, mut key) = (Vec::new(), Vec::new());
+                    collation.append_like_range(pattern.as_bytes(), Some(92), characters, &mut beginning);
+                    collation.append_sort_key(text.as_bytes(), characters, &mut key);
+                    prop_assert!(key.starts_with(&beginning), "{text:?} like {pattern:?} in {}", collation.name());
+                }
+            }
+        }
+    }
+
     #[test]
     fn any_bytes_are_some_text(a in some_bytes(12), b in some_bytes(8)) {
         for collation in Collation::ALL {
@@ -121,7 +144,7 @@ proptest! {
             collation.find(&a, &b, 1);
             collation.append_upper(&a, &mut out);
             collation.append_weight_string(&a, Some(3), &mut out);
-            collation.append_like_range(&b, Some(92), &mut out);
+            collation.append_like_range(&b, Some(92), None, &mut out);
             collation.charset().substring(&a, 1, 2);
             collation.charset().append_reversed(&a, &mut out);
         }

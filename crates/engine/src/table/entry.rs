@@ -206,6 +206,25 @@ impl EntryLayout {
         KeyRange::between(&beginning, part, lower, upper, KEY_LEN_MAX)
     }
 
+    /// Where the entries are whose first columns have the values of `front`, and whose next column, a text, has weights that begin
+    /// with these. Where the index has only the beginning of that column, they are to be no more than the weights of it.
+    pub fn texts_beginning_with(
+        &self,
+        front: &[Value<'_>],
+        weights: &[u8],
+        collations: &dyn Collations,
+    ) -> Result<KeyRange, KeyError> {
+        let mut beginning = Vec::new();
+        self.append_parts(front.iter().copied(), collations, &mut beginning)?;
+        self.parts[front.len()].append_beginning(weights, KEY_LEN_MAX, &mut beginning)?;
+        Ok(KeyRange::beginning_with(beginning))
+    }
+
+    /// How much of a text the part with this number has, in characters; `None` for all of it.
+    pub fn prefix_of(&self, part: usize) -> Option<u32> {
+        self.prefixes[part]
+    }
+
     /// Appends the first parts of a key, as many as there are values: of whole columns, of which the parts take what they
     /// have. Returns whether one of them is NULL.
     fn append_parts<'v>(

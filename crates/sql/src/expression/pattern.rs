@@ -19,11 +19,25 @@ impl Like {
         Ok(Some(self.collation.like(text, pattern, self.escape) != self.negated))
     }
 
-    /// The bytes with which all sort keys begin of texts that can match, if the pattern's value is this one.
-    pub fn key_prefix(&self, pattern: &[u8]) -> Vec<u8> {
+    /// The bytes with which all sort keys begin of texts that can match, or of so many characters at their beginning, if the
+    /// pattern's value is this one.
+    pub fn key_prefix(&self, pattern: &[u8], characters: Option<u32>) -> Vec<u8> {
         let mut out = Vec::new();
-        self.collation.append_like_range(pattern, self.escape, &mut out);
+        self.collation.append_like_range(
+            pattern,
+            self.escape,
+            characters.map(|characters| characters as usize),
+            &mut out,
+        );
         out
+    }
+
+    /// Whether an index can find what matches: the pattern does not begin with a wildcard, or is not known yet.
+    pub fn has_beginning(&self) -> bool {
+        match self.pattern.as_constant() {
+            Some(Datum::Text(pattern, _)) => !matches!(pattern.first(), None | Some(b'%' | b'_')),
+            _ => true,
+        }
     }
 }
 

@@ -1,9 +1,10 @@
 //! Which index finds a table's rows, and between which keys.
 //!
 //! ```text
-//!   conjuncts:  a = 1   b > ?   c LIKE 'x%'        index (a, b):  equal [1], low (?, excluded)
+//!   conjuncts:  a = 1   b > ?                      index (a, b):  equal [1], low (?, excluded)
 //!               a = 1   b IN (2, 3) OR b > ?                      equal [1], any of: [2], [3], low (?, excluded)
 //!               (a, b) IN ((1, 2), (3, 4))                        any of: [1, 2], [3, 4]
+//!               c LIKE 'x%'                      index (c):       low and high: what begins with x
 //!                  when it runs: values -> the column's type -> keys -> stretches, in order, none in another
 //! ```
 //!
@@ -22,7 +23,7 @@ use bumpalo::Bump;
 use meseta_engine::row::{KeyRange, Value};
 use meseta_engine::table::PartDefinition;
 use meseta_engine::{Direction, Isolation};
-use meseta_types::{Context, DataType, Datum, Stored};
+use meseta_types::{Collation, Context, DataType, Datum, Stored};
 use smallvec::{SmallVec, smallvec};
 
 use super::inside::Running;
@@ -30,7 +31,7 @@ use super::plan::{Access, ConditionSet, Lookup, Stretch, TableSource};
 use super::statistics::TableStatistics;
 use super::table::KnownTable;
 use crate::error::Result;
-use crate::expression::{Comparer, ComparisonOperator, Expr, InList, Key, key_value, orders_like};
+use crate::expression::{Comparer, ComparisonOperator, Expr, InList, Key, Like, key_value, orders_like};
 use crate::schema::MysqlCollations;
 
 /// Where the rows of an access are.
@@ -116,7 +117,11 @@ impl<'s> Seeker<'s, '_> {
     }
 
     fn seek(&mut self, lookup: &'s Lookup, part: usize) -> Result<Sought<'s>> {
-        let Lookup::Value { value, comparer } = lookup else { return Ok(Sought::Exactly(Value::Null)) };
+        let (value, comparer) = match lookup {
+            Lookup::Value { value, comparer } => (value, comparer),
+            Lookup::Null => return Ok(Sought::Exactly(Value::Null)),
+            Lookup::Beginning(_) => unreachable!("it is a bound, and `between` knows it"),
+        };
         let data_type = self.data_type(part);
         let mut env = self.running.env(self.arena, self.outer);
         let datum = value.evaluate(self.row, &mut env)?;
@@ -172,6 +177,9 @@ impl<'s> Seeker<'s, '_> {
         high: &'s Option<(Lookup, bool)>,
     ) -> Result<Bounds> {
         let behind = front.len();
+        if let Some((Lookup::Beginning(like), _)) = low {
+            return self.beginning(front, like);
+        }
         let lower = match low {
             // No comparison is true for NULL, which lies below all values.
             None if high.is_some() => Bound::Excluded(Value::Null),
@@ -194,6 +202,17 @@ impl<'s> Seeker<'s, '_> {
             },
         };
         Ok(self.stretch(front, lower, upper))
+    }
+
+    /// The keys that begin with some values, and whose next part begins as a pattern does.
+    fn beginning(&mut self, front: &[Value<'s>], like: &'s Like) -> Result<Bounds> {
+        let pattern = like.pattern.evaluate(self.row, &mut self.running.env(self.arena, self.outer))?;
+        let Some(pattern) = pattern.to_text(self.arena) else { return Ok(Bounds::Empty) };
+        let layout = &self.source.table.engine().indexes[self.source.access.index].layout;
+        let weights = like.key_prefix(pattern, layout.prefix_of(front.len()));
+        // What is longer than any key is in no row.
+        let range = layout.texts_beginning_with(front, &weights, &MysqlCollations);
+        Ok(range.map_or(Bounds::Empty, Bounds::Range))
     }
 
     fn stretch(&self, front: &[Value<'_>], lower: Bound<Value<'_>>, upper: Bound<Value<'_>>) -> Bounds {
@@ -274,6 +293,7 @@ enum Said<'e> {
     Equal(&'e Expr, Comparer),
     Low(&'e Expr, Comparer, bool),
     High(&'e Expr, Comparer, bool),
+    Begins(&'e Like),
 }
 
 /// What a condition says of one column, and which condition.
@@ -344,6 +364,15 @@ impl<'e> Facts<'e> {
         {
             self.all.push(fact(column, Said::Low(&between.low, between.comparer, true)));
             self.all.push(fact(column, Said::High(&between.high, between.comparer, true)));
+        }
+        if let Some((column, like)) = condition.as_like()
+            && like.operand.data_type.is_string()
+            && like.operand.data_type.collation() == Some(like.collation)
+            && like.collation != Collation::Binary
+            && like.has_beginning()
+            && self.are_known([&like.pattern])
+        {
+            self.all.push(fact(column, Said::Begins(like)));
         }
         let of_list = condition.as_in().filter(|list| self.are_known(&list.list)).map(of_list);
         let alternatives = of_list.or_else(|| condition.as_or().map(|operands| self.of_or(operands)));
@@ -527,6 +556,10 @@ fn stretch_of<'f, 'e>(facts: &[&'f [Fact<'e>]], slots: &[u32]) -> (Stretch, Vec<
             match fact.said {
                 Said::IsNull => equal = equal.or(Some((Lookup::Null, fact))),
                 Said::Equal(value, comparer) => equal = equal.or_else(|| Some((lookup(value, comparer), fact))),
+                Said::Begins(like) => {
+                    let beginning = || (Lookup::Beginning(Box::new(like.clone())), true);
+                    bounds = [Some((beginning(), fact)), Some((beginning(), fact))];
+                }
                 Said::Low(value, comparer, is_included) => {
                     bounds[0].get_or_insert_with(|| ((lookup(value, comparer), is_included), fact));
                 }

@@ -24,7 +24,7 @@ use super::hash::HashPlan;
 use super::scope::{Block, slot};
 use super::table::KnownTable;
 use crate::expression::aggregate::AggregateCall;
-use crate::expression::{Comparer, Expr};
+use crate::expression::{Comparer, Expr, Like};
 use crate::schema::information::VirtualTable;
 
 /// The columns of a result, with what a client is told of them: a plan that runs often says the same each time.
@@ -492,6 +492,8 @@ pub enum Lookup {
     },
     /// Rows whose column is NULL.
     Null,
+    /// Rows whose column begins as a pattern does, before its first wildcard. It is both bounds of a stretch.
+    Beginning(Box<Like>),
 }
 
 impl Lookup {
@@ -499,6 +501,7 @@ impl Lookup {
     pub fn value(&self) -> Option<&Expr> {
         match self {
             Lookup::Value { value, .. } => Some(value),
+            Lookup::Beginning(like) => Some(&like.pattern),
             Lookup::Null => None,
         }
     }

@@ -151,11 +151,14 @@ impl Collation {
         }
     }
 
-    /// Appends the bytes with which the sort keys begin of all texts that a pattern can match; others may begin so,
-    /// too.
-    pub fn append_like_range(self, pattern: &[u8], escape: Option<u32>, out: &mut Vec<u8>) {
+    /// Appends the bytes with which the sort keys begin of all texts that a pattern can match, or of so many characters at their
+    /// beginning; others may begin so, too.
+    pub fn append_like_range(self, pattern: &[u8], escape: Option<u32>, characters: Option<usize>, out: &mut Vec<u8>) {
         let mut prefix = Vec::new();
         like_prefix(self, pattern, escape, &mut prefix);
+        if let Some(characters) = characters {
+            prefix.truncate(self.charset().char_offset(&prefix, characters));
+        }
         if self.pad() == Pad::Space {
             // A run of blanks is stored together with what follows, which is not known here.
             while prefix.last() == Some(&b' ') {

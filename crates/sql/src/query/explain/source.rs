@@ -192,6 +192,9 @@ pub fn read_table(
             let symbol = |is_included: bool| if is_included { "<=" } else { "<" };
             let column = || part_name(at + stretch.equal.len());
             match (&stretch.low, &stretch.high) {
+                (Some((beginning @ Lookup::Beginning(_), _)), _) => {
+                    parts.push(format!("{} like {}", column(), value_text(beginning)));
+                }
                 (Some((low, at_low)), Some((high, at_high))) => {
                     let (low, high) = (value_text(low), value_text(high));
                     parts.push(format!("{low} {} {} {} {high}", symbol(*at_low), column(), symbol(*at_high)));
