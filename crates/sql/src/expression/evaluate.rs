@@ -488,7 +488,7 @@ impl Case {
 
 impl BoundSubquery {
     /// Runs it beside a row; shows its rows until `show` has seen enough.
-    fn run<'v>(
+    pub fn run<'v>(
         &self,
         row: &'v [Datum<'v>],
         env: &mut Env<'v, '_>,

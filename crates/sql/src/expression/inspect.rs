@@ -7,8 +7,8 @@ use meseta_types::decimal::Fit;
 use meseta_types::{Collation, DataType, Datum, Decimal, IntegerSize};
 
 use super::comparer::{Comparer, ComparisonOperator, kind_of};
-use super::kind::{Between, ExprKind, InList};
-use super::{Env, Expr};
+use super::kind::{Between, ExprKind, InList, InSubquery};
+use super::{BoundSubquery, Env, Expr};
 use crate::error::Result;
 
 /// `column operator value`.
@@ -402,7 +402,7 @@ impl Expr {
             ExprKind::Call(call) => call.function.is_stable(),
             _ => true,
         };
-        let mut known = own && !self.is_query();
+        let mut known = own && self.query_inside().is_none_or(|query| !query.is_correlated);
         self.operands(&mut |operand| known = known && operand.is_known_without(columns));
         known
     }
@@ -431,18 +431,38 @@ impl Expr {
         found
     }
 
-    fn is_query(&self) -> bool {
-        matches!(
-            self.kind,
-            ExprKind::Subquery(_) | ExprKind::Exists(_) | ExprKind::InSubquery(_) | ExprKind::Quantified(_)
-        )
+    /// The query that it runs, its operands' aside.
+    fn query_inside(&self) -> Option<&BoundSubquery> {
+        match &self.kind {
+            ExprKind::Subquery(query) | ExprKind::Exists(query) => Some(query),
+            ExprKind::InSubquery(inside) => Some(&inside.query),
+            ExprKind::Quantified(inside) => Some(&inside.query),
+            _ => None,
+        }
     }
 
     /// Whether it has a query inside.
     pub fn has_subquery(&self) -> bool {
-        let mut found = self.is_query();
+        let mut found = self.query_inside().is_some();
         self.operands(&mut |operand| found = found || operand.has_subquery());
         found
+    }
+
+    /// Whether one of them looks at the row, or at those around.
+    pub fn has_correlated_subquery(&self) -> bool {
+        let mut found = self.query_inside().is_some_and(|query| query.is_correlated);
+        self.operands(&mut |operand| found = found || operand.has_correlated_subquery());
+        found
+    }
+
+    /// `column IN (query)`, without NOT, of a query that looks at no row around it.
+    pub fn as_in_query(&self) -> Option<(u32, &InSubquery)> {
+        match &self.kind {
+            ExprKind::InSubquery(inside) if !inside.negated && !inside.is_one_row && !inside.query.is_correlated => {
+                Some((inside.operand.as_column()?, inside))
+            }
+            _ => None,
+        }
     }
 
     /// Calls with the number of each column of the row that it looks at, those of outer rows aside. (A correlated query

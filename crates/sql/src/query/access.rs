@@ -4,6 +4,7 @@
 //!   conjuncts:  a = 1   b > ?                      index (a, b):  equal [1], low (?, excluded)
 //!               a = 1   b IN (2, 3) OR b > ?                      equal [1], any of: [2], [3], low (?, excluded)
 //!               (a, b) IN ((1, 2), (3, 4))                        any of: [1, 2], [3, 4]
+//!               a IN (SELECT ..)                                  any of: the query's values, when it runs
 //!               c LIKE 'x%'                      index (c):       low and high: what begins with x
 //!                  when it runs: values -> the column's type -> keys -> stretches, in order, none in another
 //! ```
@@ -31,7 +32,9 @@ use super::plan::{Access, ConditionSet, Lookup, Stretch, TableSource};
 use super::statistics::TableStatistics;
 use super::table::KnownTable;
 use crate::error::Result;
-use crate::expression::{Comparer, ComparisonOperator, Expr, InList, Key, Like, key_value, orders_like};
+use crate::expression::{
+    Comparer, ComparisonOperator, Expr, InList, InSubquery, Key, Like, copy_into, key_value, orders_like,
+};
 use crate::schema::MysqlCollations;
 
 /// Where the rows of an access are.
@@ -121,6 +124,7 @@ impl<'s> Seeker<'s, '_> {
             Lookup::Value { value, comparer } => (value, comparer),
             Lookup::Null => return Ok(Sought::Exactly(Value::Null)),
             Lookup::Beginning(_) => unreachable!("it is a bound, and `between` knows it"),
+            Lookup::EachOf(_) => unreachable!("it is the first of a stretch, and `each_of` knows it"),
         };
         let data_type = self.data_type(part);
         let mut env = self.running.env(self.arena, self.outer);
@@ -152,21 +156,69 @@ impl<'s> Seeker<'s, '_> {
             return Ok(smallvec![self.between(&front, &access.low, &access.high)?]);
         }
         let (mut all, kept) = (Vec::with_capacity(access.any_of.len()), front.len());
-        'stretches: for stretch in &access.any_of {
+        for stretch in &access.any_of {
             front.truncate(kept);
-            for lookup in &stretch.equal {
-                match self.seek(lookup, front.len())? {
-                    Sought::Exactly(value) => front.push(value),
-                    Sought::Below(_) | Sought::Nothing => continue 'stretches,
-                    Sought::Anything => {
+            match stretch.equal.split_first() {
+                Some((Lookup::EachOf(inside), behind)) => {
+                    let Some(values) = self.each_of(inside, kept)? else {
                         all.push(self.stretch(&front, Bound::Unbounded, Bound::Unbounded));
-                        continue 'stretches;
+                        continue;
+                    };
+                    for value in values {
+                        front.truncate(kept);
+                        front.push(value);
+                        all.extend(self.one_of(&mut front, behind, stretch)?);
                     }
                 }
+                _ => all.extend(self.one_of(&mut front, &stretch.equal, stretch)?),
             }
-            all.push(self.between(&front, &stretch.low, &stretch.high)?);
         }
         Ok(in_order(all).into())
+    }
+
+    /// The keys of one of the stretches, behind those that are in front; `None` if there are none.
+    fn one_of(
+        &mut self,
+        front: &mut SmallVec<[Value<'s>; 4]>,
+        equal: &'s [Lookup],
+        stretch: &'s Stretch,
+    ) -> Result<Option<Bounds>> {
+        for lookup in equal {
+            match self.seek(lookup, front.len())? {
+                Sought::Exactly(value) => front.push(value),
+                Sought::Below(_) | Sought::Nothing => return Ok(None),
+                Sought::Anything => return Ok(Some(self.stretch(front, Bound::Unbounded, Bound::Unbounded))),
+            }
+        }
+        self.between(front, &stretch.low, &stretch.high).map(Some)
+    }
+
+    /// The values of a query for the column of a part; `None` if one of them says nothing of where it is, or if they are so many
+    /// that one may as well look at all rows.
+    fn each_of(&mut self, inside: &'s InSubquery, part: usize) -> Result<Option<Vec<Value<'s>>>> {
+        let data_type = self.data_type(part);
+        let (arena, comparer) = (self.arena, &inside.comparers[0]);
+        let mut found: Vec<Datum<'s>> = Vec::new();
+        let (mut is_over, mut many) = (false, MANY_VALUES);
+        let table = self.source.table.engine();
+        inside.query.run(self.row, &mut self.running.env(arena, self.outer), &mut |values, _| {
+            if found.len() == many {
+                many = usize::try_from(table.estimate_rows().unwrap_or(0)).unwrap_or(usize::MAX) / ROWS_PER_VALUE;
+                is_over = found.len() >= many;
+            }
+            found.extend(values.first().map(|&value| copy_into(value, None, arena)));
+            Ok(!is_over)
+        })?;
+        let mut sought = Vec::with_capacity(found.len());
+        for datum in found {
+            match key_value(datum, data_type, comparer, &mut self.running.env(arena, self.outer)) {
+                Key::Exact(datum) => sought.push(stored(datum, data_type, self.running.context, arena)),
+                Key::Between(_) | Key::Null => {}
+                Key::Unusable => is_over = true,
+            }
+        }
+        self.is_exact &= !is_over;
+        Ok((!is_over).then_some(sought))
     }
 
     /// The keys that begin with some values, and whose next part lies between two.
@@ -294,6 +346,7 @@ enum Said<'e> {
     Low(&'e Expr, Comparer, bool),
     High(&'e Expr, Comparer, bool),
     Begins(&'e Like),
+    EqualToOneOf(&'e InSubquery),
 }
 
 /// What a condition says of one column, and which condition.
@@ -374,6 +427,12 @@ impl<'e> Facts<'e> {
         {
             self.all.push(fact(column, Said::Begins(like)));
         }
+        if let Some((column, inside)) = condition.as_in_query()
+            && orders_like(&inside.comparers[0], &inside.operand.data_type, &inside.query.columns[0].0)
+        {
+            let facts = vec![fact(column, Said::EqualToOneOf(inside))];
+            self.one_of.push(OneOf { alternatives: vec![Alternative { facts, is_told: false }], condition: number });
+        }
         let of_list = condition.as_in().filter(|list| self.are_known(&list.list)).map(of_list);
         let alternatives = of_list.or_else(|| condition.as_or().map(|operands| self.of_or(operands)));
         if let Some(alternatives) = alternatives
@@ -453,6 +512,13 @@ fn covering(table: &KnownTable, columns: &[u16]) -> Option<usize> {
     };
     (1..engine_table.indexes.len()).filter(has_all).min_by_key(width)
 }
+
+/// So many values a query is planned for that tells what a column is equal to.
+const VALUES: f64 = 10.0;
+/// From so many values on they may be too many to look for one by one:
+const MANY_VALUES: usize = 1000;
+/// if there are not so many rows for each.
+const ROWS_PER_VALUE: usize = 8;
 
 /// By so much an index must be better than those before it: two samples of the same values are not equal.
 const CLEARLY: f64 = 0.8;
@@ -537,8 +603,10 @@ fn cost_of(access: &Access, is_direct: bool, unique: bool, parts: usize, statist
         cost(equal, access.low.is_some(), access.high.is_some())
     } else {
         let stretches = access.any_of.iter();
-        let each = stretches
-            .map(|stretch| cost(equal + stretch.equal.len(), stretch.low.is_some(), stretch.high.is_some()).max(1.0));
+        let each = stretches.map(|stretch| {
+            let one = cost(equal + stretch.equal.len(), stretch.low.is_some(), stretch.high.is_some()).max(1.0);
+            if matches!(stretch.equal.first(), Some(Lookup::EachOf(_))) { one * VALUES } else { one }
+        });
         each.sum::<f64>().min(cost(equal, false, false))
     };
     // At one row an exact key is better than a stretch.
@@ -556,6 +624,9 @@ fn stretch_of<'f, 'e>(facts: &[&'f [Fact<'e>]], slots: &[u32]) -> (Stretch, Vec<
             match fact.said {
                 Said::IsNull => equal = equal.or(Some((Lookup::Null, fact))),
                 Said::Equal(value, comparer) => equal = equal.or_else(|| Some((lookup(value, comparer), fact))),
+                Said::EqualToOneOf(inside) => {
+                    equal = equal.or_else(|| Some((Lookup::EachOf(Box::new(inside.clone())), fact)));
+                }
                 Said::Begins(like) => {
                     let beginning = || (Lookup::Beginning(Box::new(like.clone())), true);
                     bounds = [Some((beginning(), fact)), Some((beginning(), fact))];

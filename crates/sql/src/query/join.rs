@@ -118,8 +118,8 @@ impl Planner<'_> {
         expr.columns(&mut |slot| {
             sources.extend(self.source_of(slot));
         });
-        if expr.has_subquery() {
-            // A query inside may name any of them.
+        if expr.has_correlated_subquery() {
+            // The query inside may name any of them.
             sources.extend(0..self.sources.len());
         }
         Condition { expr, sources, is_placed: false }
@@ -453,9 +453,9 @@ fn direction_of(
     Some(if backwards == Some(true) { Direction::Descending } else { Direction::Ascending })
 }
 
-/// Of numbered conditions, those that may choose an index: what a subquery says is asked of the row only.
+/// Of numbered conditions, those that may choose an index: what a query says that looks at the row is asked of the row only.
 fn usable<'e>(conditions: impl Iterator<Item = (usize, &'e Expr)>) -> (Vec<usize>, Vec<&'e Expr>) {
-    conditions.filter(|(_, condition)| !condition.has_subquery()).unzip()
+    conditions.filter(|(_, condition)| !condition.has_correlated_subquery()).unzip()
 }
 
 /// An access was chosen by conditions that have these numbers.

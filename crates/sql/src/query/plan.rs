@@ -24,7 +24,7 @@ use super::hash::HashPlan;
 use super::scope::{Block, slot};
 use super::table::KnownTable;
 use crate::expression::aggregate::AggregateCall;
-use crate::expression::{Comparer, Expr, Like};
+use crate::expression::{Comparer, Expr, InSubquery, Like};
 use crate::schema::information::VirtualTable;
 
 /// The columns of a result, with what a client is told of them: a plan that runs often says the same each time.
@@ -135,7 +135,12 @@ impl QueryPlan {
     pub fn begins_with_a_row(&self) -> bool {
         let Body::Select(select) = &self.body else { return false };
         let [Source { kind: SourceKind::Table(table), .. }] = &select.sources[..] else { return false };
-        table.access.is_point && table.access.index == 0 && select.constant.is_empty()
+        let runs_query = |value: &Expr| value.has_subquery();
+        table.access.is_point
+            && table.access.index == 0
+            && select.constant.is_empty()
+            && !table.access.has_query()
+            && !table.access.lookups().filter_map(Lookup::value).any(runs_query)
     }
 
     /// Calls with each expression of it, but for those of queries inside of expressions.
@@ -494,6 +499,8 @@ pub enum Lookup {
     Null,
     /// Rows whose column begins as a pattern does, before its first wildcard. It is both bounds of a stretch.
     Beginning(Box<Like>),
+    /// Rows whose column is equal to one of the values of a query. It is the first of a stretch's.
+    EachOf(Box<InSubquery>),
 }
 
 impl Lookup {
@@ -502,7 +509,7 @@ impl Lookup {
         match self {
             Lookup::Value { value, .. } => Some(value),
             Lookup::Beginning(like) => Some(&like.pattern),
-            Lookup::Null => None,
+            Lookup::Null | Lookup::EachOf(_) => None,
         }
     }
 }
@@ -572,6 +579,11 @@ impl Access {
             stretch.equal.iter().chain(stretch.low.iter().chain(&stretch.high).map(|(lookup, _)| lookup))
         });
         self.equal.iter().chain(stretches).chain(self.low.iter().chain(&self.high).map(|(lookup, _)| lookup))
+    }
+
+    /// Whether values that are looked for are those of a query.
+    fn has_query(&self) -> bool {
+        self.lookups().any(|lookup| matches!(lookup, Lookup::EachOf(_)))
     }
 
     /// All rows, as they are.

@@ -176,7 +176,10 @@ pub fn read_table(
     let usable: Vec<&Expr> = conditions.iter().collect();
     let possible_indexes = possible(known, source.first_slot, &usable);
     let index_name = |at: usize| engine_table.definition.indexes[at].name.clone();
-    let value_text = |lookup: &Lookup| lookup.value().map_or_else(|| "NULL".to_owned(), |value| names.text(value));
+    let value_text = |lookup: &Lookup| match lookup {
+        Lookup::EachOf(_) => "(select ...)".to_owned(),
+        lookup => lookup.value().map_or_else(|| "NULL".to_owned(), |value| names.text(value)),
+    };
     let mut lookup: Vec<String> =
         (0..access.equal.len()).map(|at| format!("{} = {}", part_name(at), value_text(&access.equal[at]))).collect();
     let mut ranges = Vec::new();
