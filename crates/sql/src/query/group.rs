@@ -4,7 +4,8 @@
 //!   row --keys--> bytes that are equal for equal keys --> group: its first row, and an accumulator for each aggregate
 //! ```
 //!
-//! Groups come out in the order in which they were met.
+//! Groups come out in the order in which they were met. Where rows come with equal keys one behind the other, a group is shown when
+//! the next begins, and one is kept.
 
 use std::cmp::Ordering;
 
@@ -19,7 +20,7 @@ use super::sort::ordered;
 use crate::error::{Error, Result};
 use crate::expression::aggregate::Accumulator;
 use crate::expression::group::append_row_key;
-use crate::expression::{Expr, copy_into};
+use crate::expression::{Expr, Value, copy_into};
 
 /// Rows that have been shown.
 pub struct Distinct<'a> {
@@ -83,6 +84,9 @@ pub fn run(
     if let Some(rollup) = &plan.rollup {
         return run_rollup(plan, rollup, select, outer, running, rows, show);
     }
+    if plan.is_sorted {
+        return run_sorted(plan, select, outer, running, rows, show);
+    }
     let arena = Bump::new();
     let collations = collations_of(plan.keys.iter());
     let mut numbers = KeyNumbers::new(&arena);
@@ -134,14 +138,88 @@ pub fn run(
         spare.reset();
         let mut row: Vec<Datum<'_>> = group.row.clone();
         row.resize(select.width, Datum::Null);
-        for (at, (call, accumulator)) in plan.aggregates.iter().zip(&group.accumulators).enumerate() {
-            row[plan.first_slot + at] = accumulator.finish(call, &mut running.env(&spare, outer))?;
-        }
+        finish(plan, &group.accumulators, &mut row, outer, running, &spare)?;
         if show(running, &row)?.is_break() {
             break;
         }
     }
     Ok(())
+}
+
+/// Puts the values of a group's aggregates into its row.
+fn finish<'v, 'r: 'v>(
+    plan: &'v GroupPlan,
+    accumulators: &'v [Accumulator],
+    row: &mut [Datum<'v>],
+    outer: Outer<'v>,
+    running: &mut Running<'r>,
+    arena: &'v Bump,
+) -> Result<()> {
+    for (at, (call, accumulator)) in plan.aggregates.iter().zip(accumulators).enumerate() {
+        row[plan.first_slot + at] = accumulator.finish(call, &mut running.env(arena, outer))?;
+    }
+    Ok(())
+}
+
+/// The group at hand, of rows that come with equal keys one behind the other.
+struct Current {
+    key: Vec<u8>,
+    /// The slots of its first row.
+    row: Vec<Value>,
+    accumulators: Vec<Accumulator>,
+}
+
+impl Current {
+    fn show(
+        &self,
+        plan: &GroupPlan,
+        select: &SelectPlan,
+        outer: Outer<'_>,
+        running: &mut Running<'_>,
+        show: &mut dyn FnMut(&mut Running<'_>, &[Datum<'_>]) -> Result<Flow>,
+    ) -> Result<Flow> {
+        let arena = Bump::new();
+        let mut row: Vec<Datum<'_>> = self.row.iter().map(Value::get).collect();
+        row.resize(select.width, Datum::Null);
+        finish(plan, &self.accumulators, &mut row, outer, running, &arena)?;
+        show(running, &row)
+    }
+}
+
+/// GROUP BY of rows that come with equal keys one behind the other.
+fn run_sorted(
+    plan: &GroupPlan,
+    select: &SelectPlan,
+    outer: Outer<'_>,
+    running: &mut Running<'_>,
+    rows: &mut dyn FnMut(&mut Running<'_>, &mut Sink<'_>) -> Result<()>,
+    show: &mut dyn FnMut(&mut Running<'_>, &[Datum<'_>]) -> Result<Flow>,
+) -> Result<()> {
+    let collations = collations_of(plan.keys.iter());
+    let (mut spare, mut key) = (Bump::new(), Vec::new());
+    let mut current: Option<Current> = None;
+    rows(running, &mut |running, row| {
+        spare.reset();
+        let values = evaluate_all(plan.keys.iter(), row, outer, running, &spare)?;
+        key.clear();
+        append_row_key(&values, &collations, &mut key);
+        if current.as_ref().is_none_or(|group| group.key != key) {
+            if let Some(done) = current.take()
+                && done.show(plan, select, outer, running, show)?.is_break()
+            {
+                return Ok(ENOUGH);
+            }
+            let accumulators = plan.aggregates.iter().map(|call| call.accumulator()).collect();
+            let row = row.iter().map(|&value| Value::new(value)).collect();
+            current = Some(Current { key: key.clone(), row, accumulators });
+        }
+        let accumulators = current.iter_mut().flat_map(|group| &mut group.accumulators);
+        for (call, accumulator) in plan.aggregates.iter().zip(accumulators) {
+            call.add_row(accumulator, row, &mut running.env(&spare, outer))?;
+        }
+        Ok(MORE)
+    })?;
+    current.map_or(Ok(()), |last| last.show(plan, select, outer, running, show).map(drop))
 }
 
 /// The key of the group of all rows: no level, and nothing behind it.

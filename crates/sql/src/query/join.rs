@@ -404,6 +404,38 @@ impl Planner<'_> {
             order.clear();
         }
     }
+
+    /// If rows come in the order of an index in which equal keys are one behind the other, or may as well, groups are made one after the
+    /// other; in `order`, where that is one of keys. As [`Planner::use_order`].
+    pub fn use_group_order(
+        &mut self,
+        join: &Option<Join>,
+        group: &mut GroupPlan,
+        order: &mut Vec<SortKey>,
+        is_limited: bool,
+    ) {
+        let is_key = |key: &SortKey| key.value.as_column().is_some_and(|slot| has_slot(&group.keys, slot));
+        let is_by_keys = order.iter().all(is_key);
+        let mut wanted = if is_by_keys { order.clone() } else { Vec::new() };
+        let descending = wanted.last().is_some_and(|key| key.descending);
+        for key in &group.keys {
+            let is_there = wanted.iter().any(|other| other.value.as_column() == key.as_column());
+            if !is_there || key.as_column().is_none() {
+                wanted.push(SortKey { value: key.clone(), descending });
+            }
+        }
+        self.use_order(join, &mut wanted, is_limited && is_by_keys);
+        if wanted.is_empty() {
+            group.is_sorted = true;
+            if is_by_keys {
+                order.clear();
+            }
+        }
+    }
+}
+
+fn has_slot(keys: &[Expr], slot: u32) -> bool {
+    keys.iter().any(|key| key.as_column() == Some(slot))
 }
 
 /// The columns that rows are ordered by, and whether each is descending, if they are columns: numbers in the table whose slots begin

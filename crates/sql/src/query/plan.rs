@@ -292,7 +292,7 @@ pub struct SelectPlan {
     pub hashes: Vec<Option<HashPlan>>,
     /// What each is called: for EXPLAIN.
     pub names: Vec<SourceName>,
-    /// Whether the source that is read first is read in the order of ORDER BY.
+    /// Whether the source that is read first is read in the order of ORDER BY, or of groups.
     pub is_ordered: bool,
     /// How they are joined; `None` without FROM.
     pub join: Option<Join>,

@@ -201,13 +201,17 @@ impl<'a> Binder<'a, '_> {
         match &mut group {
             None if !select.options.distinct => planner.use_order(&planned.join, &mut order, is_limited),
             Some(group) if group.keys.is_empty() => planner.use_end(&planned.join, group),
+            Some(group) if group.rollup.is_none() => {
+                let is_limited = is_limited && having.is_empty() && !select.options.distinct;
+                planner.use_group_order(&planned.join, group, &mut order, is_limited);
+            }
             _ => {}
         }
         planner.spare_columns(&planned.join, named_beside_where);
         let hashes = planned.hashes;
         let names = self.block().names();
         let plan = SelectPlan {
-            is_ordered: is_sorted && order.is_empty(),
+            is_ordered: is_sorted && order.is_empty() || group.as_ref().is_some_and(|group| group.is_sorted),
             hashes,
             names,
             sources,

@@ -1,7 +1,7 @@
 //! EXPLAIN FORMAT=TRADITIONAL: a row for each source.
 
 use super::super::inside::Running;
-use super::super::plan::{Body, Join, QueryPlan, SelectPlan, SourceKind, Subquery};
+use super::super::plan::{Body, GroupPlan, Join, QueryPlan, SelectPlan, SourceKind, Subquery};
 use super::source::{Kind, Read, read, table_of};
 use super::text::Names;
 use crate::error::Result;
@@ -228,9 +228,9 @@ impl Traditional<'_, '_> {
             }
             self.rows.push(row);
         }
-        let by_keys = select.group.as_ref().is_some_and(|group| !group.keys.is_empty());
+        let is_kept = |group: &GroupPlan| !group.keys.is_empty() && (!group.is_sorted || !select.order.is_empty());
         if !is_told && let Some(row) = self.rows.get_mut(first_row) {
-            if by_keys || select.distinct {
+            if select.group.as_ref().is_some_and(is_kept) || select.distinct {
                 row.extra.push("Using temporary".to_owned());
             }
             if !select.order.is_empty() {

@@ -224,6 +224,9 @@ impl Trees<'_, '_> {
                     node = Node::new("Limit: 1 row(s)", "limit", vec![node]).yielding(1.0);
                 }
                 node = Node::new(format!("Aggregate: {aggregates}"), "aggregate", vec![node]).yielding(1.0);
+            } else if group.is_sorted {
+                let operation = format!("Group aggregate: {aggregates}");
+                node = Node::new(operation, "aggregate", vec![node]).yielding((rows / 10.0).max(1.0));
             } else {
                 let stored = Node::new("Aggregate using temporary table", "temp_table_aggregate", vec![node]);
                 node = Node::new("Table scan on <temporary>", "table", vec![stored]).yielding((rows / 10.0).max(1.0));
