@@ -11,17 +11,12 @@
 
 use std::collections::HashSet;
 
-use meseta_engine::Direction;
-use meseta_engine::table::{PartDefinition, TableDefinition};
-use meseta_types::DataType;
-
 use super::access;
 use super::bind::Tables;
 use super::hash::{self, HashPlan};
-use super::plan::{Access, GroupPlan, Join, SortKey, Source, SourceKind};
+use super::plan::{Access, Join, Source, SourceKind};
 use crate::error::Result;
 use crate::expression::Expr;
-use crate::expression::aggregate::AggregateFunction;
 
 /// How sources were joined in the text.
 pub enum Tree {
@@ -76,9 +71,6 @@ struct Condition {
     is_placed: bool,
 }
 
-/// So many times what all rows cost by the chosen access they may cost in order, where only the first of them are wanted.
-const LIMITED: f64 = 2.0;
-
 /// Costs more than any table.
 const LAST: f64 = f64::MAX / 4.0;
 
@@ -125,7 +117,8 @@ impl Planner<'_> {
         Condition { expr, sources, is_placed: false }
     }
 
-    fn source_of(&self, slot: u32) -> Option<usize> {
+    /// The source that has this slot.
+    pub fn source_of(&self, slot: u32) -> Option<usize> {
         self.sources.iter().rposition(|source| source.first_slot <= slot as usize)
     }
 
@@ -296,202 +289,15 @@ impl Planner<'_> {
         let is_named = |column: &u16| named.contains(&((source.first_slot + usize::from(*column)) as u32));
         table.columns_beside = Some((implied, table.columns.iter().copied().filter(is_named).collect()));
     }
-
-    /// If all that is wanted of one table is the least or the greatest of a column, and an index has the column in order
-    /// behind those that are given, the first row that has a value tells it.
-    pub fn use_end(&mut self, join: &Option<Join>, group: &mut GroupPlan) {
-        let [call] = &*group.aggregates else { return };
-        let is_last = match call.function {
-            AggregateFunction::Min => false,
-            AggregateFunction::Max => true,
-            _ => return,
-        };
-        let (Some(Join::Source(number)), [argument]) = (join, &*call.arguments) else { return };
-        let Source { kind: SourceKind::Table(table), first_slot, .. } = &mut self.sources[*number] else { return };
-        let Some(column) = argument.as_column().and_then(|slot| (slot as usize).checked_sub(*first_slot)) else {
-            return;
-        };
-        // MIN of a member of an ENUM is that of texts, and an index has numbers.
-        let data_type = &table.table.columns[column].data_type;
-        let definition = &table.table.engine().definition;
-        let access = &table.access;
-        if !access.any_of.is_empty() || matches!(data_type, DataType::Enum(_) | DataType::Set(_) | DataType::Json) {
-            return;
-        }
-        let is_whole = access.equal.is_empty() && access.low.is_none() && access.high.is_none();
-        let part_of = |index: usize, at: usize| {
-            let part = definition.indexes[index].parts.get(at)?;
-            (usize::from(part.column) == column && part.prefix.is_none()).then_some(part.descending)
-        };
-        let is_built = |index: &usize| table.table.engine().indexes[*index].build.is_none();
-        let found = match is_whole {
-            false => part_of(access.index, access.equal.len()).map(|descending| (access.index, descending)),
-            true => (0..definition.indexes.len()).filter(is_built).find_map(|index| Some((index, part_of(index, 0)?))),
-        };
-        let Some((index, is_descending)) = found else { return };
-        table.access.index = index;
-        table.access.direction = if is_last != is_descending { Direction::Descending } else { Direction::Ascending };
-        group.takes_first = true;
-    }
-
-    /// The table by whose columns rows are ordered, if the first of a join are wanted, an index has them in order, and all that is said
-    /// of single tables is said of this one and of that index: then it is read first, and hardly more of it than is shown.
-    pub fn first_in_order(&mut self, tree: &Option<Tree>, conditions: &[Expr], order: &[SortKey]) -> Option<usize> {
-        let tree = tree.as_ref().filter(|tree| !matches!(tree, Tree::Source(_)))?;
-        let columns: Vec<u32> = order.iter().map(|key| key.value.as_column()).collect::<Option<_>>()?;
-        let number = self.source_of(*columns.first()?)?;
-        if columns.iter().any(|&slot| self.source_of(slot) != Some(number)) {
-            return None;
-        }
-        let mut all: Vec<&Expr> = conditions.iter().collect();
-        conditions_in(tree, &mut all);
-        let mut own = Vec::new();
-        for condition in all {
-            let mut sources = HashSet::new();
-            condition.columns(&mut |slot| sources.extend(self.source_of(slot)));
-            if condition.has_subquery() || sources.len() == 1 && !sources.contains(&number) {
-                return None;
-            }
-            if sources.len() == 1 {
-                own.push(condition);
-            }
-        }
-        let Source { kind: SourceKind::Table(table), first_slot, .. } = &self.sources[number] else { return None };
-        let columns = of_table(order, *first_slot)?;
-        let statistics = self.tables.statistics(&table.table);
-        let definition = &table.table.engine().definition;
-        let direction = |index: usize, equal: usize| direction_of(definition, index, equal, &columns);
-        let (access, _) = access::choose_ordered(&table.table, *first_slot, &own, &statistics, None, direction)?;
-        access.implied.has_first(own.len()).then_some(number)
-    }
-
-    /// If the rows of one table are wanted in the order of an index, they are read in it, and need not be sorted: that of the
-    /// access that was chosen; or another, where it costs no more. Where few rows are wanted (LIMIT), it may be one by which more
-    /// rows would be read if all were: most of them are not. Of a join it is the table that is read first: the others are looked at
-    /// for each of its rows.
-    pub fn use_order(&mut self, join: &Option<Join>, order: &mut Vec<SortKey>, is_limited: bool) {
-        let (Some(number), false) = (join.as_ref().and_then(first_of), order.is_empty()) else { return };
-        let Source { kind: SourceKind::Table(table), first_slot, width, conditions, .. } = &mut self.sources[number]
-        else {
-            return;
-        };
-        let is_here = |key: &SortKey| {
-            key.value.as_column().is_some_and(|slot| (*first_slot..*first_slot + *width).contains(&(slot as usize)))
-        };
-        let Some(columns) = of_table(order, *first_slot).filter(|_| order.iter().all(is_here)) else { return };
-        let definition = &table.table.engine().definition;
-        let direction = |index: usize, equal: usize| direction_of(definition, index, equal, &columns);
-        if table.access.any_of.is_empty()
-            && let Some(direction) = direction(table.access.index, table.access.equal.len())
-        {
-            table.access.direction = direction;
-            order.clear();
-            return;
-        }
-        let statistics = self.tables.statistics(&table.table);
-        let read = if table.locking.is_some() { None } else { Some(&*table.columns) };
-        let (numbers, usable) = usable(conditions.iter().enumerate());
-        let ordered = access::choose_ordered(&table.table, *first_slot, &usable, &statistics, read, direction);
-        let Some((mut ordered, cost)) = ordered else { return };
-        renumber(&mut ordered, &numbers);
-        let chosen = access::cost(&table.table, &table.access, &statistics, read);
-        let is_cheap = match is_limited {
-            false => cost <= chosen,
-            true => cost <= chosen * LIMITED || ordered.implied.has_first(conditions.len()),
-        };
-        if is_cheap {
-            table.access = ordered;
-            order.clear();
-        }
-    }
-
-    /// If rows come in the order of an index in which equal keys are one behind the other, or may as well, groups are made one after the
-    /// other; in `order`, where that is one of keys. As [`Planner::use_order`].
-    pub fn use_group_order(
-        &mut self,
-        join: &Option<Join>,
-        group: &mut GroupPlan,
-        order: &mut Vec<SortKey>,
-        is_limited: bool,
-    ) {
-        let is_key = |key: &SortKey| key.value.as_column().is_some_and(|slot| has_slot(&group.keys, slot));
-        let is_by_keys = order.iter().all(is_key);
-        let mut wanted = if is_by_keys { order.clone() } else { Vec::new() };
-        let descending = wanted.last().is_some_and(|key| key.descending);
-        for key in &group.keys {
-            let is_there = wanted.iter().any(|other| other.value.as_column() == key.as_column());
-            if !is_there || key.as_column().is_none() {
-                wanted.push(SortKey { value: key.clone(), descending });
-            }
-        }
-        self.use_order(join, &mut wanted, is_limited && is_by_keys);
-        if wanted.is_empty() {
-            group.is_sorted = true;
-            if is_by_keys {
-                order.clear();
-            }
-        }
-    }
-}
-
-fn has_slot(keys: &[Expr], slot: u32) -> bool {
-    keys.iter().any(|key| key.as_column() == Some(slot))
-}
-
-/// The columns that rows are ordered by, and whether each is descending, if they are columns: numbers in the table whose slots begin
-/// there.
-fn of_table(order: &[SortKey], first_slot: usize) -> Option<Vec<(usize, bool)>> {
-    let column = |key: &SortKey| Some(((key.value.as_column()? as usize).checked_sub(first_slot)?, key.descending));
-    order.iter().map(column).collect()
-}
-
-/// ON of the inner joins that a tree begins with.
-fn conditions_in<'t>(tree: &'t Tree, out: &mut Vec<&'t Expr>) {
-    match tree {
-        Tree::Source(_) => {}
-        Tree::Inner { inputs, conditions, .. } => {
-            out.extend(conditions);
-            inputs.iter().for_each(|input| conditions_in(input, out));
-        }
-        Tree::Left { left, .. } => conditions_in(left, out),
-    }
-}
-
-/// Which way an index is to be read, so that its entries whose first `equal` columns have one value come in the order of these
-/// columns (and whether each is descending); `None` if they do neither way.
-fn direction_of(
-    definition: &TableDefinition,
-    index: usize,
-    equal: usize,
-    columns: &[(usize, bool)],
-) -> Option<Direction> {
-    let own = &definition.indexes[index].parts;
-    // Entries with the same values are in the order of the primary key, where that is in the key.
-    let has_primary_key = index > 0 && definition.has_primary_key && !definition.indexes[index].unique;
-    let behind: &[PartDefinition] = if has_primary_key { &definition.indexes[0].parts } else { &[] };
-    let mut parts = own.iter().chain(behind).skip(equal);
-    let mut backwards = None;
-    for &(column, descending) in columns {
-        // A column that has one value only is in any order.
-        if own[..equal].iter().any(|part| usize::from(part.column) == column) {
-            continue;
-        }
-        let part = parts.next().filter(|part| usize::from(part.column) == column && part.prefix.is_none())?;
-        let is_backwards = part.descending != descending;
-        if *backwards.get_or_insert(is_backwards) != is_backwards {
-            return None;
-        }
-    }
-    Some(if backwards == Some(true) { Direction::Descending } else { Direction::Ascending })
 }
 
 /// Of numbered conditions, those that may choose an index: what a query says that looks at the row is asked of the row only.
-fn usable<'e>(conditions: impl Iterator<Item = (usize, &'e Expr)>) -> (Vec<usize>, Vec<&'e Expr>) {
+pub fn usable<'e>(conditions: impl Iterator<Item = (usize, &'e Expr)>) -> (Vec<usize>, Vec<&'e Expr>) {
     conditions.filter(|(_, condition)| !condition.has_correlated_subquery()).unzip()
 }
 
 /// An access was chosen by conditions that have these numbers.
-fn renumber(access: &mut Access, numbers: &[usize]) {
+pub fn renumber(access: &mut Access, numbers: &[usize]) {
     let implied = std::mem::take(&mut access.implied);
     let placed = numbers.iter().enumerate().filter(|(at, _)| implied.has(*at));
     placed.for_each(|(_, &number)| access.implied.insert(number));

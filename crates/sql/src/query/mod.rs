@@ -1,7 +1,7 @@
 //! Queries: bound, planned, run.
 //!
 //! ```text
-//!   ast::Query --bind (scope)--> QueryPlan (plan; access chooses indexes, order the order of joins)
+//!   ast::Query --bind (scope)--> QueryPlan (plan; join the order of sources, access and order their indexes)
 //!                                   |
 //!                                 run   push: each source shows its rows to what comes behind it
 //!                                       group, sort, distinct keep rows in between
@@ -11,6 +11,7 @@
 
 mod access;
 mod bind;
+mod bounds;
 mod columns;
 pub mod explain;
 mod filter;
@@ -24,6 +25,7 @@ mod joined;
 mod key_numbers;
 mod materialized;
 mod measure;
+mod order;
 mod plan;
 mod projection;
 mod recursive;
@@ -39,8 +41,8 @@ mod table;
 mod table_rows;
 mod wanted;
 
-pub use access::{loaded, stored};
 pub use bind::{Binder, Deprecated, FoundTable, Place, Tables, bind_alone, text_of};
+pub use bounds::{loaded, stored};
 pub use filter::bind_filter;
 pub use inside::{Inside, Running};
 pub use joined::JoinPlan;

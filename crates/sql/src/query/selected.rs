@@ -11,8 +11,8 @@ use meseta_parser::ast::{self, LockWait};
 use meseta_types::Datum;
 use smallvec::SmallVec;
 
-use super::access::{Bounds, bounds};
 use super::bind::{Binder, FoundTable, Place, text_of};
+use super::bounds::{Bounds, bounds};
 use super::explain::{self, ExplainRow};
 use super::from::source_columns;
 use super::inside::Running;

@@ -24,7 +24,7 @@ use meseta_engine::{Direction, EngineError, Isolation, Locking};
 use meseta_parser::ast::LockWait;
 use meseta_types::Datum;
 
-use super::access::{Bounds, Stretches, bounds, load_into};
+use super::bounds::{Bounds, Stretches, bounds, load_into};
 use super::inside::Running;
 use super::plan::{Access, ConditionSet, LockingPlan, Source, TableSource};
 use super::run::{Flow, MORE, Outer, Sink, others_hold};

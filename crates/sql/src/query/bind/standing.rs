@@ -10,7 +10,7 @@ use meseta_errors::{ER_BAD_FIELD_ERROR, ER_INVALID_GROUP_FUNC_USE, ER_MISPLACED_
 use meseta_parser::ast;
 use meseta_types::DataType;
 
-use super::super::access;
+use super::super::bounds;
 use super::super::plan::Subquery;
 use super::super::scope::{resolve, same_name, shown, slot as slot_of};
 use super::{Binder, Deprecated, FoundTable};
@@ -159,7 +159,7 @@ impl<'a> Scope for Standing<'_, 'a, '_, '_> {
         let value = match &column.default {
             ColumnDefault::Literal(value) => {
                 let context = meseta_types::Context::default();
-                Value::new(access::loaded(value.as_value(), &column.data_type, &context))
+                Value::new(bounds::loaded(value.as_value(), &column.data_type, &context))
             }
             ColumnDefault::Null => Value::NULL,
             ColumnDefault::None if column.nullable => Value::NULL,

@@ -3,7 +3,8 @@
 //! # Invariants
 //! 1. What is said is what the executor does: a condition is shown unless the keys that are looked up imply it.
 
-use super::super::access::{Bounds, bounds, possible};
+use super::super::access::possible;
+use super::super::bounds::{Bounds, bounds};
 use super::super::inside::Running;
 use super::super::join::first_of;
 use super::super::plan::{Lookup, SelectPlan, SortKey, Source, SourceKind, Stretch, TableSource};

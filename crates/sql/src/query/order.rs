@@ -1,0 +1,216 @@
+//! The order of an index, where it is one that rows are wanted in: then they need not be sorted, and the first of them are enough.
+//!
+//! ```text
+//!   ORDER BY a, b         index (a, b), or (x, a, b) with x = 1, or (a) with b the primary key; forwards or backwards
+//!   GROUP BY a, b         any order in which equal keys are one behind the other
+//!   MIN(a), MAX(a)        the first or the last entry
+//!   .. LIMIT n            an index that yields the order goes before one that finds fewer rows, if it says all that WHERE does,
+//!                         or does not cost much more for all rows; and the table that has it goes before others of a join
+//! ```
+//!
+//! # Source
+//! The manual, "ORDER BY Optimization", "GROUP BY Optimization", "LIMIT Query Optimization".
+
+use std::collections::HashSet;
+
+use meseta_engine::Direction;
+use meseta_engine::table::{PartDefinition, TableDefinition};
+use meseta_types::DataType;
+
+use super::access;
+use super::join::{Planner, Tree, first_of, renumber, usable};
+use super::plan::{GroupPlan, Join, SortKey, Source, SourceKind};
+use crate::expression::Expr;
+use crate::expression::aggregate::AggregateFunction;
+
+/// So many times what all rows cost by the chosen access they may cost in order, where only the first of them are wanted.
+const LIMITED: f64 = 2.0;
+
+impl Planner<'_> {
+    /// If all that is wanted of one table is the least or the greatest of a column, and an index has the column in order
+    /// behind those that are given, the first row that has a value tells it.
+    pub fn use_end(&mut self, join: &Option<Join>, group: &mut GroupPlan) {
+        let [call] = &*group.aggregates else { return };
+        let is_last = match call.function {
+            AggregateFunction::Min => false,
+            AggregateFunction::Max => true,
+            _ => return,
+        };
+        let (Some(Join::Source(number)), [argument]) = (join, &*call.arguments) else { return };
+        let Source { kind: SourceKind::Table(table), first_slot, .. } = &mut self.sources[*number] else { return };
+        let Some(column) = argument.as_column().and_then(|slot| (slot as usize).checked_sub(*first_slot)) else {
+            return;
+        };
+        // MIN of a member of an ENUM is that of texts, and an index has numbers.
+        let data_type = &table.table.columns[column].data_type;
+        let definition = &table.table.engine().definition;
+        let access = &table.access;
+        if !access.any_of.is_empty() || matches!(data_type, DataType::Enum(_) | DataType::Set(_) | DataType::Json) {
+            return;
+        }
+        let is_whole = access.equal.is_empty() && access.low.is_none() && access.high.is_none();
+        let part_of = |index: usize, at: usize| {
+            let part = definition.indexes[index].parts.get(at)?;
+            (usize::from(part.column) == column && part.prefix.is_none()).then_some(part.descending)
+        };
+        let is_built = |index: &usize| table.table.engine().indexes[*index].build.is_none();
+        let found = match is_whole {
+            false => part_of(access.index, access.equal.len()).map(|descending| (access.index, descending)),
+            true => (0..definition.indexes.len()).filter(is_built).find_map(|index| Some((index, part_of(index, 0)?))),
+        };
+        let Some((index, is_descending)) = found else { return };
+        table.access.index = index;
+        table.access.direction = if is_last != is_descending { Direction::Descending } else { Direction::Ascending };
+        group.takes_first = true;
+    }
+
+    /// The table by whose columns rows are ordered, if the first of a join are wanted, an index has them in order, and all that is said
+    /// of single tables is said of this one and of that index: then it is read first, and hardly more of it than is shown.
+    pub fn first_in_order(&mut self, tree: &Option<Tree>, conditions: &[Expr], order: &[SortKey]) -> Option<usize> {
+        let tree = tree.as_ref().filter(|tree| !matches!(tree, Tree::Source(_)))?;
+        let columns: Vec<u32> = order.iter().map(|key| key.value.as_column()).collect::<Option<_>>()?;
+        let number = self.source_of(*columns.first()?)?;
+        if columns.iter().any(|&slot| self.source_of(slot) != Some(number)) {
+            return None;
+        }
+        let mut all: Vec<&Expr> = conditions.iter().collect();
+        conditions_in(tree, &mut all);
+        let mut own = Vec::new();
+        for condition in all {
+            let mut sources = HashSet::new();
+            condition.columns(&mut |slot| sources.extend(self.source_of(slot)));
+            if condition.has_subquery() || sources.len() == 1 && !sources.contains(&number) {
+                return None;
+            }
+            if sources.len() == 1 {
+                own.push(condition);
+            }
+        }
+        let Source { kind: SourceKind::Table(table), first_slot, .. } = &self.sources[number] else { return None };
+        let columns = of_table(order, *first_slot)?;
+        let statistics = self.tables.statistics(&table.table);
+        let definition = &table.table.engine().definition;
+        let direction = |index: usize, equal: usize| direction_of(definition, index, equal, &columns);
+        let (access, _) = access::choose_ordered(&table.table, *first_slot, &own, &statistics, None, direction)?;
+        access.implied.has_first(own.len()).then_some(number)
+    }
+
+    /// If the rows of one table are wanted in the order of an index, they are read in it, and need not be sorted: that of the
+    /// access that was chosen; or another, where it costs no more. Where few rows are wanted (LIMIT), it may be one by which more
+    /// rows would be read if all were: most of them are not. Of a join it is the table that is read first: the others are looked at
+    /// for each of its rows.
+    pub fn use_order(&mut self, join: &Option<Join>, order: &mut Vec<SortKey>, is_limited: bool) {
+        let (Some(number), false) = (join.as_ref().and_then(first_of), order.is_empty()) else { return };
+        let Source { kind: SourceKind::Table(table), first_slot, width, conditions, .. } = &mut self.sources[number]
+        else {
+            return;
+        };
+        let is_here = |key: &SortKey| {
+            key.value.as_column().is_some_and(|slot| (*first_slot..*first_slot + *width).contains(&(slot as usize)))
+        };
+        let Some(columns) = of_table(order, *first_slot).filter(|_| order.iter().all(is_here)) else { return };
+        let definition = &table.table.engine().definition;
+        let direction = |index: usize, equal: usize| direction_of(definition, index, equal, &columns);
+        if table.access.any_of.is_empty()
+            && let Some(direction) = direction(table.access.index, table.access.equal.len())
+        {
+            table.access.direction = direction;
+            order.clear();
+            return;
+        }
+        let statistics = self.tables.statistics(&table.table);
+        let read = if table.locking.is_some() { None } else { Some(&*table.columns) };
+        let (numbers, usable) = usable(conditions.iter().enumerate());
+        let ordered = access::choose_ordered(&table.table, *first_slot, &usable, &statistics, read, direction);
+        let Some((mut ordered, cost)) = ordered else { return };
+        renumber(&mut ordered, &numbers);
+        let chosen = access::cost(&table.table, &table.access, &statistics, read);
+        let is_cheap = match is_limited {
+            false => cost <= chosen,
+            true => cost <= chosen * LIMITED || ordered.implied.has_first(conditions.len()),
+        };
+        if is_cheap {
+            table.access = ordered;
+            order.clear();
+        }
+    }
+
+    /// If rows come in the order of an index in which equal keys are one behind the other, or may as well, groups are made one after the
+    /// other; in `order`, where that is one of keys. As [`Planner::use_order`].
+    pub fn use_group_order(
+        &mut self,
+        join: &Option<Join>,
+        group: &mut GroupPlan,
+        order: &mut Vec<SortKey>,
+        is_limited: bool,
+    ) {
+        let is_key = |key: &SortKey| key.value.as_column().is_some_and(|slot| has_slot(&group.keys, slot));
+        let is_by_keys = order.iter().all(is_key);
+        let mut wanted = if is_by_keys { order.clone() } else { Vec::new() };
+        let descending = wanted.last().is_some_and(|key| key.descending);
+        for key in &group.keys {
+            let is_there = wanted.iter().any(|other| other.value.as_column() == key.as_column());
+            if !is_there || key.as_column().is_none() {
+                wanted.push(SortKey { value: key.clone(), descending });
+            }
+        }
+        self.use_order(join, &mut wanted, is_limited && is_by_keys);
+        if wanted.is_empty() {
+            group.is_sorted = true;
+            if is_by_keys {
+                order.clear();
+            }
+        }
+    }
+}
+
+fn has_slot(keys: &[Expr], slot: u32) -> bool {
+    keys.iter().any(|key| key.as_column() == Some(slot))
+}
+
+/// The columns that rows are ordered by, and whether each is descending, if they are columns: numbers in the table whose slots begin
+/// there.
+fn of_table(order: &[SortKey], first_slot: usize) -> Option<Vec<(usize, bool)>> {
+    let column = |key: &SortKey| Some(((key.value.as_column()? as usize).checked_sub(first_slot)?, key.descending));
+    order.iter().map(column).collect()
+}
+
+/// ON of the inner joins that a tree begins with.
+fn conditions_in<'t>(tree: &'t Tree, out: &mut Vec<&'t Expr>) {
+    match tree {
+        Tree::Source(_) => {}
+        Tree::Inner { inputs, conditions, .. } => {
+            out.extend(conditions);
+            inputs.iter().for_each(|input| conditions_in(input, out));
+        }
+        Tree::Left { left, .. } => conditions_in(left, out),
+    }
+}
+
+/// Which way an index is to be read, so that its entries whose first `equal` columns have one value come in the order of these
+/// columns (and whether each is descending); `None` if they do neither way.
+fn direction_of(
+    definition: &TableDefinition,
+    index: usize,
+    equal: usize,
+    columns: &[(usize, bool)],
+) -> Option<Direction> {
+    let own = &definition.indexes[index].parts;
+    // Entries with the same values are in the order of the primary key, where that is in the key.
+    let has_primary_key = index > 0 && definition.has_primary_key && !definition.indexes[index].unique;
+    let behind: &[PartDefinition] = if has_primary_key { &definition.indexes[0].parts } else { &[] };
+    let mut parts = own.iter().chain(behind).skip(equal);
+    let mut backwards = None;
+    for &(column, descending) in columns {
+        // A column that has one value only is in any order.
+        if own[..equal].iter().any(|part| usize::from(part.column) == column) {
+            continue;
+        }
+        let part = parts.next().filter(|part| usize::from(part.column) == column && part.prefix.is_none())?;
+        let is_backwards = part.descending != descending;
+        if *backwards.get_or_insert(is_backwards) != is_backwards {
+            return None;
+        }
+    }
+    Some(if backwards == Some(true) { Direction::Descending } else { Direction::Ascending })
+}
