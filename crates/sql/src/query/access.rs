@@ -33,6 +33,7 @@ use crate::expression::{Comparer, ComparisonOperator, Expr, InList, InSubquery, 
 enum Said<'e> {
     IsNull,
     Equal(&'e Expr, Comparer),
+    Same(&'e Expr, Comparer),
     Low(&'e Expr, Comparer, bool),
     High(&'e Expr, Comparer, bool),
     Begins(&'e Like),
@@ -91,6 +92,7 @@ impl<'e> Facts<'e> {
             let (value, comparer) = (comparison.value, comparison.comparer);
             let said = match comparison.operator {
                 Operator::Equal => Some(Said::Equal(value, comparer)),
+                Operator::NullSafeEqual => Some(Said::Same(value, comparer)),
                 Operator::Less => Some(Said::High(value, comparer, false)),
                 Operator::LessOrEqual => Some(Said::High(value, comparer, true)),
                 Operator::Greater => Some(Said::Low(value, comparer, false)),
@@ -310,6 +312,9 @@ fn stretch_of<'f, 'e>(facts: &[&'f [Fact<'e>]], slots: &[u32]) -> (Stretch, Vec<
             match fact.said {
                 Said::IsNull => equal = equal.or(Some((Lookup::Null, fact))),
                 Said::Equal(value, comparer) => equal = equal.or_else(|| Some((lookup(value, comparer), fact))),
+                Said::Same(value, comparer) => {
+                    equal = equal.or_else(|| Some((Lookup::Same { value: value.clone(), comparer }, fact)));
+                }
                 Said::EqualToOneOf(inside) => {
                     equal = equal.or_else(|| Some((Lookup::EachOf(Box::new(inside.clone())), fact)));
                 }

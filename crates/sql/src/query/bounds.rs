@@ -115,7 +115,7 @@ impl<'s> Seeker<'s, '_> {
 
     fn seek(&mut self, lookup: &'s Lookup, part: usize) -> Result<Sought<'s>> {
         let (value, comparer) = match lookup {
-            Lookup::Value { value, comparer } => (value, comparer),
+            Lookup::Value { value, comparer } | Lookup::Same { value, comparer } => (value, comparer),
             Lookup::Null => return Ok(Sought::Exactly(Value::Null)),
             Lookup::Beginning(_) => unreachable!("it is a bound, and `between` knows it"),
             Lookup::EachOf(_) => unreachable!("it is the first of a stretch, and `each_of` knows it"),
@@ -128,6 +128,7 @@ impl<'s> Seeker<'s, '_> {
         Ok(match key {
             Key::Exact(datum) => Sought::Exactly(stored(datum)),
             Key::Between(datum) => Sought::Below(stored(datum)),
+            Key::Null if matches!(lookup, Lookup::Same { .. }) => Sought::Exactly(Value::Null),
             Key::Null => Sought::Nothing,
             Key::Unusable => {
                 self.is_exact = false;

@@ -495,6 +495,13 @@ pub enum Lookup {
         /// How the column is compared with it.
         comparer: Comparer,
     },
+    /// The same, where NULL is equal to NULL.
+    Same {
+        /// The value.
+        value: Expr,
+        /// How the column is compared with it.
+        comparer: Comparer,
+    },
     /// Rows whose column is NULL.
     Null,
     /// Rows whose column begins as a pattern does, before its first wildcard. It is both bounds of a stretch.
@@ -507,7 +514,7 @@ impl Lookup {
     /// The value; none of NULL.
     pub fn value(&self) -> Option<&Expr> {
         match self {
-            Lookup::Value { value, .. } => Some(value),
+            Lookup::Value { value, .. } | Lookup::Same { value, .. } => Some(value),
             Lookup::Beginning(like) => Some(&like.pattern),
             Lookup::Null | Lookup::EachOf(_) => None,
         }
