@@ -254,7 +254,7 @@ pub fn choose_ordered(
     direction: impl Fn(usize, usize) -> Option<Direction>,
 ) -> Option<(Access, f64)> {
     let engine_table = table.engine();
-    // Stretches of OR and IN are in the order of their keys, each with the columns behind in order.
+    // Without OR and IN: each of their stretches is in order, but not one behind the other.
     let facts = Facts { one_of: Vec::new(), ..facts_of(table, first_slot, conditions) };
     let is_built = |index: &usize| engine_table.indexes[*index].build.is_none();
     let ordered = (0..engine_table.indexes.len()).filter(is_built).filter_map(|index| {

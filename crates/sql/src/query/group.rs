@@ -22,6 +22,9 @@ use crate::expression::aggregate::Accumulator;
 use crate::expression::group::append_row_key;
 use crate::expression::{Expr, Value, copy_into};
 
+/// Shows the rows that are to be grouped.
+pub type Rows<'r> = dyn FnMut(&mut Running<'_>, &mut Sink<'_>) -> Result<()> + 'r;
+
 /// Rows that have been shown.
 pub struct Distinct<'a> {
     collations: Vec<Collation>,
@@ -78,8 +81,8 @@ pub fn run(
     select: &SelectPlan,
     outer: Outer<'_>,
     running: &mut Running<'_>,
-    rows: &mut dyn FnMut(&mut Running<'_>, &mut Sink<'_>) -> Result<()>,
-    show: &mut dyn FnMut(&mut Running<'_>, &[Datum<'_>]) -> Result<Flow>,
+    rows: &mut Rows<'_>,
+    show: &mut Sink<'_>,
 ) -> Result<()> {
     if let Some(rollup) = &plan.rollup {
         return run_rollup(plan, rollup, select, outer, running, rows, show);
@@ -176,7 +179,7 @@ impl Current {
         select: &SelectPlan,
         outer: Outer<'_>,
         running: &mut Running<'_>,
-        show: &mut dyn FnMut(&mut Running<'_>, &[Datum<'_>]) -> Result<Flow>,
+        show: &mut Sink<'_>,
     ) -> Result<Flow> {
         let arena = Bump::new();
         let mut row: Vec<Datum<'_>> = self.row.iter().map(Value::get).collect();
@@ -192,8 +195,8 @@ fn run_sorted(
     select: &SelectPlan,
     outer: Outer<'_>,
     running: &mut Running<'_>,
-    rows: &mut dyn FnMut(&mut Running<'_>, &mut Sink<'_>) -> Result<()>,
-    show: &mut dyn FnMut(&mut Running<'_>, &[Datum<'_>]) -> Result<Flow>,
+    rows: &mut Rows<'_>,
+    show: &mut Sink<'_>,
 ) -> Result<()> {
     let collations = collations_of(plan.keys.iter());
     let (mut spare, mut key) = (Bump::new(), Vec::new());
@@ -239,8 +242,8 @@ fn run_rollup(
     select: &SelectPlan,
     outer: Outer<'_>,
     running: &mut Running<'_>,
-    rows: &mut dyn FnMut(&mut Running<'_>, &mut Sink<'_>) -> Result<()>,
-    show: &mut dyn FnMut(&mut Running<'_>, &[Datum<'_>]) -> Result<Flow>,
+    rows: &mut Rows<'_>,
+    show: &mut Sink<'_>,
 ) -> Result<()> {
     let arena = Bump::new();
     let collations = collations_of(plan.keys.iter());
@@ -306,9 +309,7 @@ fn run_rollup(
             let bits = asked.iter().fold(0, |bits, &key| bits << 1 | i64::from(key >= group.keys.len()));
             row[*slot] = Datum::Signed(bits);
         }
-        for (at, (call, accumulator)) in plan.aggregates.iter().zip(&group.accumulators).enumerate() {
-            row[plan.first_slot + at] = accumulator.finish(call, &mut running.env(&spare, outer))?;
-        }
+        finish(plan, &group.accumulators, &mut row, outer, running, &spare)?;
         if show(running, &row)?.is_break() {
             break;
         }

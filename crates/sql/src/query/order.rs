@@ -68,11 +68,8 @@ impl Planner<'_> {
     /// of single tables is said of this one and of that index: then it is read first, and hardly more of it than is shown.
     pub fn first_in_order(&mut self, tree: &Option<Tree>, conditions: &[Expr], order: &[SortKey]) -> Option<usize> {
         let tree = tree.as_ref().filter(|tree| !matches!(tree, Tree::Source(_)))?;
-        let columns: Vec<u32> = order.iter().map(|key| key.value.as_column()).collect::<Option<_>>()?;
-        let number = self.source_of(*columns.first()?)?;
-        if columns.iter().any(|&slot| self.source_of(slot) != Some(number)) {
-            return None;
-        }
+        let number = self.source_of(order.first()?.value.as_column()?)?;
+        let columns = of_source(order, &self.sources[number])?;
         let mut all: Vec<&Expr> = conditions.iter().collect();
         conditions_in(tree, &mut all);
         let mut own = Vec::new();
@@ -87,7 +84,6 @@ impl Planner<'_> {
             }
         }
         let Source { kind: SourceKind::Table(table), first_slot, .. } = &self.sources[number] else { return None };
-        let columns = of_table(order, *first_slot)?;
         let statistics = self.tables.statistics(&table.table);
         let definition = &table.table.engine().definition;
         let direction = |index: usize, equal: usize| direction_of(definition, index, equal, &columns);
@@ -101,14 +97,10 @@ impl Planner<'_> {
     /// for each of its rows.
     pub fn use_order(&mut self, join: &Option<Join>, order: &mut Vec<SortKey>, is_limited: bool) {
         let (Some(number), false) = (join.as_ref().and_then(first_of), order.is_empty()) else { return };
-        let Source { kind: SourceKind::Table(table), first_slot, width, conditions, .. } = &mut self.sources[number]
-        else {
+        let Some(columns) = of_source(order, &self.sources[number]) else { return };
+        let Source { kind: SourceKind::Table(table), first_slot, conditions, .. } = &mut self.sources[number] else {
             return;
         };
-        let is_here = |key: &SortKey| {
-            key.value.as_column().is_some_and(|slot| (*first_slot..*first_slot + *width).contains(&(slot as usize)))
-        };
-        let Some(columns) = of_table(order, *first_slot).filter(|_| order.iter().all(is_here)) else { return };
         let definition = &table.table.engine().definition;
         let direction = |index: usize, equal: usize| direction_of(definition, index, equal, &columns);
         if table.access.any_of.is_empty()
@@ -144,13 +136,15 @@ impl Planner<'_> {
         order: &mut Vec<SortKey>,
         is_limited: bool,
     ) {
-        let is_key = |key: &SortKey| key.value.as_column().is_some_and(|slot| has_slot(&group.keys, slot));
-        let is_by_keys = order.iter().all(is_key);
+        if group.keys.iter().any(|key| key.as_column().is_none()) {
+            return;
+        }
+        let is_same = |key: &Expr, other: &SortKey| key.as_column() == other.value.as_column();
+        let is_by_keys = order.iter().all(|wanted| group.keys.iter().any(|key| is_same(key, wanted)));
         let mut wanted = if is_by_keys { order.clone() } else { Vec::new() };
         let descending = wanted.last().is_some_and(|key| key.descending);
         for key in &group.keys {
-            let is_there = wanted.iter().any(|other| other.value.as_column() == key.as_column());
-            if !is_there || key.as_column().is_none() {
+            if !wanted.iter().any(|other| is_same(key, other)) {
                 wanted.push(SortKey { value: key.clone(), descending });
             }
         }
@@ -164,14 +158,13 @@ impl Planner<'_> {
     }
 }
 
-fn has_slot(keys: &[Expr], slot: u32) -> bool {
-    keys.iter().any(|key| key.as_column() == Some(slot))
-}
-
-/// The columns that rows are ordered by, and whether each is descending, if they are columns: numbers in the table whose slots begin
-/// there.
-fn of_table(order: &[SortKey], first_slot: usize) -> Option<Vec<(usize, bool)>> {
-    let column = |key: &SortKey| Some(((key.value.as_column()? as usize).checked_sub(first_slot)?, key.descending));
+/// The columns that rows are ordered by, by their numbers in this source, and whether each is descending; `None` if they are ordered by
+/// anything else.
+fn of_source(order: &[SortKey], source: &Source) -> Option<Vec<(usize, bool)>> {
+    let column = |key: &SortKey| {
+        let column = (key.value.as_column()? as usize).checked_sub(source.first_slot)?;
+        (column < source.width).then_some((column, key.descending))
+    };
     order.iter().map(column).collect()
 }
 

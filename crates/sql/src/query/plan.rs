@@ -135,12 +135,10 @@ impl QueryPlan {
     pub fn begins_with_a_row(&self) -> bool {
         let Body::Select(select) = &self.body else { return false };
         let [Source { kind: SourceKind::Table(table), .. }] = &select.sources[..] else { return false };
-        let runs_query = |value: &Expr| value.has_subquery();
         table.access.is_point
             && table.access.index == 0
             && select.constant.is_empty()
-            && !table.access.has_query()
-            && !table.access.lookups().filter_map(Lookup::value).any(runs_query)
+            && !table.access.lookups().any(Lookup::runs_query)
     }
 
     /// Calls with each expression of it, but for those of queries inside of expressions.
@@ -519,6 +517,11 @@ impl Lookup {
             Lookup::Null | Lookup::EachOf(_) => None,
         }
     }
+
+    /// Whether a query has to run before it is known.
+    fn runs_query(&self) -> bool {
+        matches!(self, Lookup::EachOf(_)) || self.value().is_some_and(Expr::has_subquery)
+    }
 }
 
 /// A part of an index: what its columns behind those of [`Access::equal`] are.
@@ -586,11 +589,6 @@ impl Access {
             stretch.equal.iter().chain(stretch.low.iter().chain(&stretch.high).map(|(lookup, _)| lookup))
         });
         self.equal.iter().chain(stretches).chain(self.low.iter().chain(&self.high).map(|(lookup, _)| lookup))
-    }
-
-    /// Whether values that are looked for are those of a query.
-    fn has_query(&self) -> bool {
-        self.lookups().any(|lookup| matches!(lookup, Lookup::EachOf(_)))
     }
 
     /// All rows, as they are.
