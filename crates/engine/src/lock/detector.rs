@@ -300,7 +300,8 @@ fn describe(
     Deadlock { at: SystemTime::now(), parties: parties.collect(), victim }
 }
 
-/// The thread that looks for deadlocks every 10 ms while anybody waits, and more often while it finds some. It ends when this is dropped.
+/// The thread that looks for deadlocks every 10 ms while anybody waits, and more often while it finds some. It ends when this is
+/// dropped.
 pub struct DeadlockDetector {
     locks: Arc<LockTable>,
     thread: Option<JoinHandle<()>>,

@@ -28,7 +28,6 @@ use super::LockTable;
 use super::claim::RowClaim;
 use super::index::{IndexLocks, Key};
 use super::owner::Owner;
-use super::queue::Claim;
 use super::rows::Shard;
 use super::seat::Ended;
 
@@ -56,7 +55,7 @@ impl LockTable {
         if let Some(row) = shard.find(&from)
             && row.queue.held_by(owner).is_some_and(|held| held.insertion.is_some())
         {
-            row.queue.change(owner, |held| Some(held.having_inserted()).filter(|rest| !rest.is_nothing()));
+            row.queue.change(owner, RowClaim::having_inserted);
             shard.tidy(&from);
         }
     }

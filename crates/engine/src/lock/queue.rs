@@ -21,8 +21,8 @@ use smallvec::SmallVec;
 use super::owner::Owner;
 use super::seat::{Ended, Ticket};
 
-/// What can be held and waited for.
-pub trait Claim: Copy + std::fmt::Debug {
+/// What can be held and waited for. The default is no claim at all.
+pub trait Claim: Copy + Default + std::fmt::Debug {
     /// Whether this one, wanted, has to wait for that one, which is held, or wanted by one who came before.
     fn waits_for(self, other: Self) -> bool;
     /// What of this is not covered by what is held.
@@ -162,18 +162,20 @@ impl<C: Claim> Queue<C> {
 
     /// Takes away all that `owner` holds, and serves those who waited for it. False if it held nothing.
     pub fn release(&mut self, owner: &Owner) -> bool {
-        self.change(owner, |_| None)
+        self.change(owner, |_| C::default())
     }
 
     /// Changes what `owner` holds to something weaker, or to nothing, and serves those who waited for it. False if it
     /// held nothing.
-    pub fn change(&mut self, owner: &Owner, weaker: impl FnOnce(C) -> Option<C>) -> bool {
+    pub fn change(&mut self, owner: &Owner, weaker: impl FnOnce(C) -> C) -> bool {
         let Some(at) = self.granted.iter().position(|granted| granted.owner.is(owner)) else {
             return false;
         };
-        match weaker(self.granted[at].claim) {
-            Some(claim) => self.granted[at].claim = claim,
-            None => drop(self.granted.remove(at)),
+        let claim = weaker(self.granted[at].claim);
+        if claim.is_nothing() {
+            self.granted.remove(at);
+        } else {
+            self.granted[at].claim = claim;
         }
         self.serve();
         true

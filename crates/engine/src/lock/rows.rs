@@ -173,7 +173,7 @@ impl LockTable {
                     return shard.tidy(spot);
                 }
             }
-            row.queue.change(owner, |held| Some(RowClaim { record: None, ..held }).filter(|rest| !rest.is_nothing()));
+            row.queue.change(owner, |held| RowClaim { record: None, ..held });
         })
     }
 
@@ -199,7 +199,7 @@ impl LockTable {
         let spot = self.spot(index, key);
         let mut shard = self.shard(spot.hash).lock();
         let Some(row) = shard.find(&spot) else { return };
-        row.queue.change(owner, |held| Some(RowClaim { record: None, ..held }).filter(|rest| !rest.is_nothing()));
+        row.queue.change(owner, |held| RowClaim { record: None, ..held });
         if row.queue.held_by(owner).is_none() {
             owner.rows.forget(|place| Arc::ptr_eq(place, &row.place));
         }

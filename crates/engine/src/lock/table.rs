@@ -403,7 +403,7 @@ impl LockTable {
         // Into the queue first, so that nobody comes in between.
         inside.queue.grant(owner, claim);
         table.leave(owner);
-        inside.queue.change(owner, |_| Some(claim));
+        inside.queue.change(owner, |_| claim);
         table.open_if_weak(&mut inside);
         hold.claim = claim;
         hold.in_queue = true;
