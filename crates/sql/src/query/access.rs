@@ -12,179 +12,24 @@
 //! # Invariants
 //! 1. An access yields every row for which the conditions hold; others may come too: conditions are asked again, but for
 //!    those that its bounds say already ([`Access::implied`]), if all bounds could be used as they are.
-//! 2. An index is used for a comparison only if its order is that of the comparison (`expression`, inspect).
 //!
 //! # Source
 //! The manual, "Range Optimization".
 
-use std::ops::Range;
-
 use meseta_engine::Direction;
 use meseta_engine::table::PartDefinition;
-use meseta_types::{Collation, DataType};
+use meseta_types::DataType;
 
+use super::facts::{Alternative, Fact, Facts, Said};
 use super::plan::{Access, ConditionSet, Lookup, Stretch};
 use super::statistics::TableStatistics;
 use super::table::KnownTable;
-use crate::expression::{Comparer, ComparisonOperator, Expr, InList, InSubquery, Like, orders_like};
-
-/// What a condition says of one column.
-#[derive(Clone, Copy)]
-enum Said<'e> {
-    IsNull,
-    Equal(&'e Expr, Comparer),
-    Same(&'e Expr, Comparer),
-    Low(&'e Expr, Comparer, bool),
-    High(&'e Expr, Comparer, bool),
-    Begins(&'e Like),
-    EqualToOneOf(&'e InSubquery),
-}
-
-/// What a condition says of one column, and which condition.
-#[derive(Clone, Copy)]
-struct Fact<'e> {
-    column: u32,
-    said: Said<'e>,
-    /// Its number; [`ASKED_AGAIN`] if it has to be asked again whatever bounds say.
-    condition: usize,
-}
-
-/// For a condition that may hold of a row and no longer of the next.
-const ASKED_AGAIN: usize = usize::MAX;
-
-/// One of the things of which OR or IN says that one holds.
-struct Alternative<'e> {
-    facts: Vec<Fact<'e>>,
-    /// They are all that it says.
-    is_told: bool,
-}
-
-/// What OR or IN says: one of these holds.
-struct OneOf<'e> {
-    alternatives: Vec<Alternative<'e>>,
-    /// The number of OR or IN, as a fact has one.
-    condition: usize,
-}
-
-/// What conditions say of a table's columns.
-#[derive(Default)]
-struct Facts<'e> {
-    /// The columns' slots: values that depend on them are no help in finding them.
-    slots: Range<u32>,
-    /// All of this holds.
-    all: Vec<Fact<'e>>,
-    /// Of each of these, one.
-    one_of: Vec<OneOf<'e>>,
-}
-
-impl<'e> Facts<'e> {
-    fn add(&mut self, number: usize, condition: &'e Expr) {
-        use ComparisonOperator as Operator;
-        let number = if condition.reads_user_variable() { ASKED_AGAIN } else { number };
-        let fact = |column, said| Fact { column, said, condition: number };
-        if let Some(slot) = condition.as_is_null() {
-            self.all.push(fact(slot, Said::IsNull));
-        }
-        for comparison in condition.as_comparisons() {
-            if !comparison.orders_like() || !self.are_known([comparison.value]) {
-                continue;
-            }
-            let (value, comparer) = (comparison.value, comparison.comparer);
-            let said = match comparison.operator {
-                Operator::Equal => Some(Said::Equal(value, comparer)),
-                Operator::NullSafeEqual => Some(Said::Same(value, comparer)),
-                Operator::Less => Some(Said::High(value, comparer, false)),
-                Operator::LessOrEqual => Some(Said::High(value, comparer, true)),
-                Operator::Greater => Some(Said::Low(value, comparer, false)),
-                Operator::GreaterOrEqual => Some(Said::Low(value, comparer, true)),
-                _ => None,
-            };
-            self.all.extend(said.map(|said| fact(comparison.column, said)));
-        }
-        if let Some((column, between)) = condition.as_between()
-            && [&between.low, &between.high]
-                .iter()
-                .all(|side| orders_like(&between.comparer, &between.operand.data_type, &side.data_type))
-            && self.are_known([&between.low, &between.high])
-        {
-            self.all.push(fact(column, Said::Low(&between.low, between.comparer, true)));
-            self.all.push(fact(column, Said::High(&between.high, between.comparer, true)));
-        }
-        if let Some((column, like)) = condition.as_like()
-            && like.operand.data_type.is_string()
-            && like.operand.data_type.collation() == Some(like.collation)
-            && like.collation != Collation::Binary
-            && like.has_beginning()
-            && self.are_known([&like.pattern])
-        {
-            self.all.push(fact(column, Said::Begins(like)));
-        }
-        if let Some((column, inside)) = condition.as_in_query()
-            && orders_like(&inside.comparers[0], &inside.operand.data_type, &inside.query.columns[0].0)
-        {
-            let facts = vec![fact(column, Said::EqualToOneOf(inside))];
-            self.one_of.push(OneOf { alternatives: vec![Alternative { facts, is_told: false }], condition: number });
-        }
-        let of_list = condition.as_in().filter(|list| self.are_known(&list.list)).map(of_list);
-        let alternatives = of_list.or_else(|| condition.as_or().map(|operands| self.of_or(operands)));
-        if let Some(alternatives) = alternatives
-            && alternatives.iter().all(|alternative| !alternative.facts.is_empty())
-        {
-            self.one_of.push(OneOf { alternatives, condition: number });
-        }
-    }
-
-    fn are_known(&self, values: impl IntoIterator<Item = &'e Expr>) -> bool {
-        values.into_iter().all(|value| value.is_known_without(&self.slots))
-    }
-
-    /// What each operand of OR says.
-    fn of_or(&self, operands: &'e [Expr]) -> Vec<Alternative<'e>> {
-        let said = |operand: &'e Expr| {
-            let mut of_operand = Facts { slots: self.slots.clone(), ..Facts::default() };
-            let conjuncts = operand.as_and().unwrap_or(std::slice::from_ref(operand));
-            conjuncts.iter().enumerate().for_each(|(number, conjunct)| of_operand.add(number, conjunct));
-            let facts = of_operand.all;
-            let is_told = (0..conjuncts.len()).all(|number| facts.iter().any(|fact| fact.condition == number));
-            Alternative { facts, is_told }
-        };
-        operands.iter().map(said).collect()
-    }
-}
-
-/// What each element of an IN list says.
-fn of_list(list: &InList) -> Vec<Alternative<'_>> {
-    let operands = list.operand.as_row().unwrap_or(std::slice::from_ref(&list.operand));
-    let comparers = list.comparers.chunks(operands.len());
-    let mut all = Vec::with_capacity(list.list.len());
-    for (element, comparers) in list.list.iter().zip(comparers) {
-        let values = element.as_row().unwrap_or(std::slice::from_ref(element));
-        let mut facts = Vec::with_capacity(operands.len());
-        for ((operand, value), comparer) in operands.iter().zip(values).zip(comparers) {
-            if let Some(column) = operand.as_column()
-                && orders_like(comparer, &operand.data_type, &value.data_type)
-            {
-                facts.push(Fact { column, said: Said::Equal(value, *comparer), condition: 0 });
-            }
-        }
-        let is_told = facts.len() == operands.len();
-        all.push(Alternative { facts, is_told });
-    }
-    all
-}
-
-/// What conditions say of a table's columns.
-fn facts_of<'e>(table: &KnownTable, first_slot: usize, conditions: &[&'e Expr]) -> Facts<'e> {
-    let slots = first_slot as u32..(first_slot + table.columns.len()) as u32;
-    let mut facts = Facts { slots, ..Facts::default() };
-    conditions.iter().enumerate().for_each(|(number, condition)| facts.add(number, condition));
-    facts
-}
+use crate::expression::Expr;
 
 /// Indexes of which the conditions say something: EXPLAIN's possible keys.
 pub fn possible(table: &KnownTable, first_slot: usize, conditions: &[&Expr]) -> Vec<usize> {
     let engine_table = table.engine();
-    let facts = facts_of(table, first_slot, conditions);
+    let facts = Facts::new(table, first_slot, conditions);
     let is_possible = |index: &usize| {
         engine_table.indexes[*index].build.is_none() && for_index(table, *index, first_slot, &facts).is_some()
     };
@@ -222,7 +67,7 @@ pub fn choose(
     columns: Option<&[u16]>,
 ) -> (Access, f64) {
     let engine_table = table.engine();
-    let facts = facts_of(table, first_slot, conditions);
+    let facts = Facts::new(table, first_slot, conditions);
     let mut best = (Access::all(), statistics.planned_rows());
     if let Some(index) = columns.and_then(|columns| covering(table, columns)) {
         best.0.index = index;
@@ -255,7 +100,7 @@ pub fn choose_ordered(
 ) -> Option<(Access, f64)> {
     let engine_table = table.engine();
     // Without OR and IN: each of their stretches is in order, but not one behind the other.
-    let facts = Facts { one_of: Vec::new(), ..facts_of(table, first_slot, conditions) };
+    let facts = Facts { one_of: Vec::new(), ..Facts::new(table, first_slot, conditions) };
     let is_built = |index: &usize| engine_table.indexes[*index].build.is_none();
     let ordered = (0..engine_table.indexes.len()).filter(is_built).filter_map(|index| {
         let access = for_index(table, index, first_slot, &facts).unwrap_or(Access { index, ..Access::all() });

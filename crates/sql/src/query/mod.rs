@@ -14,6 +14,7 @@ mod bind;
 mod bounds;
 mod columns;
 pub mod explain;
+mod facts;
 mod filter;
 mod from;
 mod full_group;
