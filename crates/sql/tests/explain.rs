@@ -301,6 +301,31 @@ fn tree(session: &mut Session, query: &str) -> String {
 }
 
 #[test]
+fn index_hints() {
+    let server = Server::new();
+    let mut session = server.session();
+    let s = &mut session;
+    is(
+        s,
+        "create table t (id int primary key, a int not null, b int, c int not null, d int not null, s varchar(20), \
+         key ka (a), key kb (b), key kcd (c, d), key ks (s)); set cte_max_recursion_depth = 10000; \
+         insert into t with recursive n (i) as (select 0 union all select i + 1 from n where i < 7999) select i, i * 7 % 2003, \
+         if(i % 11 = 0, null, i * 5 % 1999), i % 10, i * 3 % 997, concat('s', i % 6) from n",
+        "ok 0; ok 0; ok 8000",
+    );
+    // As MySQL 9.7 has it.
+    for (query, expected) in [
+        ("select * from t use index (kb) where a = 5 and b = 7", "ref|kb|kb|5|const|Using where"),
+        ("select * from t use index () where a = 5 and b = 7", "ALL|NULL|NULL|NULL|NULL|Using where"),
+        ("select * from t force index (kcd) where a = 5 and c = 3", "ref|kcd|kcd|4|const|Using where"),
+        ("select * from t force index (ka) order by a", "index|NULL|ka|4|NULL|NULL"),
+        ("select * from t ignore index for order by (ka) order by a limit 5", "ALL|NULL|NULL|NULL|NULL|Using filesort"),
+    ] {
+        assert_eq!(explained(s, query), [format!("1|SIMPLE|t|{expected}")], "{query}");
+    }
+}
+
+#[test]
 fn trees() {
     let (_server, mut session) = with_tables();
     for (query, expected) in [

@@ -324,6 +324,92 @@ fn the_first_rows_in_the_order_of_an_index_are_those_of_a_sort() {
     }
 }
 
+/// Two tables of the same rows, some dozens for each of a few values; one has indexes.
+fn with_groups() -> (Server, Session) {
+    let server = Server::new();
+    let mut session = server.session();
+    let columns =
+        "id int primary key, p int not null, q int not null, r int, s varchar(9), f enum('b', 'a', 'c') not null";
+    let keys = "key pq (p, q), key prq (p, r desc, q), key r_q (r desc, q desc), key s (s), key pf (p, f)";
+    is(&mut session, &format!("create table g ({columns}, {keys})"), "ok 0");
+    is(&mut session, &format!("create table gp ({columns})"), "ok 0");
+    let row = |i: u32| {
+        let r = if i.is_multiple_of(7) { "null".to_owned() } else { (i % 5).to_string() };
+        let s = if i.is_multiple_of(9) {
+            "null".to_owned()
+        } else {
+            format!("'{}'", ["x", "X", "y", "", "ä", "a"][i as usize % 6])
+        };
+        format!("({i}, {}, {}, {r}, {s}, {})", i % 4, i * 37 % 101, 1 + i % 3)
+    };
+    let all: Vec<String> = (0..900).map(row).collect();
+    for table in ["g", "gp"] {
+        is(&mut session, &format!("insert into {table} values {}", all.join(", ")), "ok 900");
+    }
+    (server, session)
+}
+
+/// Rows that a query has had read, and what it yields.
+fn rows_read(session: &mut Session, query: &str) -> (u64, Vec<String>) {
+    let count = |session: &mut Session| {
+        let counted = run(session, "show status like 'innodb_rows_read'");
+        counted[1].rsplit('|').next().and_then(|number| number.parse::<u64>().ok()).expect("it is a number")
+    };
+    let before = count(session);
+    let rows = run(session, query);
+    assert!(rows[0].starts_with('['), "{query}: {rows:?}");
+    (count(session) - before, rows)
+}
+
+#[test]
+fn index_hints_are_heeded() {
+    let (_server, mut session) = with_groups();
+    let s = &mut session;
+    is(s, "create table o (id int primary key, a int not null, b int not null, c int, key a (a), key b (b))", "ok 0");
+    let rows: Vec<String> = (0..900).map(|i| format!("({i}, {}, {}, 0)", i % 300, i % 20)).collect();
+    is(s, &format!("insert into o values {}", rows.join(", ")), "ok 900");
+    // And how many rows are read.
+    for (query, expected) in [
+        ("select c from o where a = 5 and b = 5", 3),
+        ("select c from o use index (b) where a = 5 and b = 5", 45),
+        ("select c from o ignore index (a) where a = 5 and b = 5", 45),
+        ("select c from o use index (b, a) ignore index (a) where a = 5 and b = 5", 45),
+        ("select c from o force index (b) where a = 5 and b = 5", 45),
+        ("select c from o use index () where a = 5 and b = 5", 900),
+        ("select c from o ignore index (a, b) where a = 5 and b = 5", 900),
+        ("select c from o use index (b) where a = 5", 900),
+        ("select c from o use index (b) where a = 5 or b = 5", 900),
+        ("select c from o use index for order by (b) where a = 5 and b = 5", 3),
+        ("select x.c from o x ignore index (a) where x.a = 5 and x.b = 5", 45),
+        ("select c from o ignore index (primary) where id = 5", 900),
+        ("select c from o where b in (B)", 900),
+        ("select c from o force index (b) where b in (B)", 855),
+        ("select c from o order by a limit 5", 5),
+        ("select c from o ignore index (a) order by a limit 5", 900),
+        ("select c from o ignore index for order by (a) order by a limit 5", 900),
+        ("select c from o ignore index for group by (a) order by a limit 5", 5),
+        ("select y.c from o x join o y ignore index (a) on y.a = x.a where x.id = 5", 901),
+    ] {
+        // Most of the values.
+        let query = query.replace('B', "1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19");
+        assert_eq!(rows_read(s, &query).0, expected, "{query}");
+    }
+    let sorts = |s: &mut Session, hint: &str| {
+        let row = run(s, &format!("explain format=traditional select c from o {hint} order by a")).remove(1);
+        row.ends_with("Using filesort")
+    };
+    assert!(sorts(s, "") && sorts(s, "use index (a)") && sorts(s, "force index for group by (a)"));
+    assert!(!sorts(s, "force index (a)") && !sorts(s, "force index for order by (a)"));
+    is(s, "update o use index (b) set c = 1 where a = 5 and b = 5", "ok 3");
+    // An index that is invisible is as if it were not there.
+    is(s, "alter table o alter index a invisible", "ok 0");
+    assert_eq!(rows_read(s, "select c from o where a = 5 and b = 5").0, 45);
+    let failed = run(s, "select c from o force index (a) where a = 5");
+    assert!(failed[0].contains("1176"), "{failed:?}");
+    is(s, "alter table o alter index a visible", "ok 0");
+    assert_eq!(rows_read(s, "select c from o where a = 5 and b = 5").0, 3);
+}
+
 #[test]
 fn the_first_rows_in_the_order_of_an_index_are_locked_and_no_others() {
     let server = Server::new();

@@ -21,32 +21,42 @@ use meseta_engine::table::PartDefinition;
 use meseta_types::DataType;
 
 use super::facts::{Alternative, Fact, Facts, Said};
-use super::plan::{Access, ConditionSet, Lookup, Stretch};
+use super::plan::{Access, ConditionSet, Lookup, Stretch, TableSource};
 use super::statistics::TableStatistics;
 use super::table::KnownTable;
+use super::usable::Usable;
 use crate::expression::Expr;
 
+/// Whether an index may be used, by its number.
+pub fn is_usable(table: &KnownTable, usable: Usable, index: usize) -> bool {
+    usable.has(index) && table.engine().indexes[index].build.is_none()
+}
+
 /// Indexes of which the conditions say something: EXPLAIN's possible keys.
-pub fn possible(table: &KnownTable, first_slot: usize, conditions: &[&Expr]) -> Vec<usize> {
-    let engine_table = table.engine();
+pub fn possible(source: &TableSource, first_slot: usize, conditions: &[&Expr]) -> Vec<usize> {
+    let table = &source.table;
     let facts = Facts::new(table, first_slot, conditions);
     let is_possible = |index: &usize| {
-        engine_table.indexes[*index].build.is_none() && for_index(table, *index, first_slot, &facts).is_some()
+        is_usable(table, source.usable.for_rows, *index) && for_index(table, *index, first_slot, &facts).is_some()
     };
-    (0..engine_table.indexes.len()).filter(is_possible).collect()
+    (0..table.engine().indexes.len()).filter(is_possible).collect()
+}
+
+/// Whether an index has all that is asked for, and no row need be fetched behind its entries.
+pub fn covers(source: &TableSource, index: usize) -> bool {
+    // What locks rows locks them where they are.
+    source.locking.is_none() && source.table.engine().indexes[index].layout.covers(source.columns.iter().copied())
 }
 
 /// Of the indexes that have all columns that are asked for, the one with the shortest entries.
-fn covering(table: &KnownTable, columns: &[u16]) -> Option<usize> {
+fn covering(source: &TableSource) -> Option<usize> {
+    let table = &source.table;
     let engine_table = table.engine();
     let width = |index: &usize| -> u32 {
         let parts = &engine_table.definition.indexes[*index].parts;
         parts.iter().map(|part| table.columns[usize::from(part.column)].data_type.row_bytes()).sum()
     };
-    let has_all = |index: &usize| {
-        let index = &engine_table.indexes[*index];
-        index.build.is_none() && index.layout.covers(columns.iter().copied())
-    };
+    let has_all = |index: &usize| is_usable(table, source.usable.for_rows, *index) && covers(source, *index);
     (1..engine_table.indexes.len()).filter(has_all).min_by_key(width)
 }
 
@@ -56,31 +66,35 @@ const VALUES: f64 = 10.0;
 /// By so much an index must be better than those before it: two samples of the same values are not equal.
 const CLEARLY: f64 = 0.8;
 
-/// Chooses how a table's rows are found by these conditions, which name nothing but it and what comes before. `columns` are
-/// those that are asked for, if an index that has them all will do. Returns about how many rows it reads, too. (The
-/// access's implied conditions are numbers of these.)
+/// More than what any index costs: FORCE INDEX.
+const TOO_MUCH: f64 = f64::MAX / 8.0;
+
+/// Chooses how a table's rows are found by these conditions, which name nothing but it and what comes before. Returns about how
+/// many rows it reads, too. (The access's implied conditions are numbers of these.)
 pub fn choose(
-    table: &KnownTable,
+    source: &TableSource,
     first_slot: usize,
     conditions: &[&Expr],
     statistics: &TableStatistics,
-    columns: Option<&[u16]>,
 ) -> (Access, f64) {
-    let engine_table = table.engine();
+    let table = &source.table;
     let facts = Facts::new(table, first_slot, conditions);
     let mut best = (Access::all(), statistics.planned_rows());
-    if let Some(index) = columns.and_then(|columns| covering(table, columns)) {
+    if let Some(index) = covering(source) {
         best.0.index = index;
     }
     if facts.all.is_empty() && facts.one_of.is_empty() {
         return best;
     }
-    for (number, index) in engine_table.indexes.iter().enumerate() {
-        if index.build.is_some() {
+    if source.usable.for_rows.is_forced {
+        best.1 = TOO_MUCH;
+    }
+    for index in 0..table.engine().indexes.len() {
+        if !is_usable(table, source.usable.for_rows, index) {
             continue;
         }
-        let Some(access) = for_index(table, number, first_slot, &facts) else { continue };
-        let cost = cost(table, &access, statistics, columns);
+        let Some(access) = for_index(table, index, first_slot, &facts) else { continue };
+        let cost = cost(source, &access, statistics);
         if cost < best.1 * CLEARLY {
             best = (access, cost);
         }
@@ -88,35 +102,34 @@ pub fn choose(
     best
 }
 
-/// As [`choose`], of the indexes that yield rows in order: `direction` says which way, by the index and by how many of its columns
+/// As [`choose`], of those indexes alone that yield rows in order: `direction` says which way, by the index and by how many of its columns
 /// have one value.
 pub fn choose_ordered(
-    table: &KnownTable,
+    source: &TableSource,
     first_slot: usize,
     conditions: &[&Expr],
     statistics: &TableStatistics,
-    columns: Option<&[u16]>,
+    usable: Usable,
     direction: impl Fn(usize, usize) -> Option<Direction>,
 ) -> Option<(Access, f64)> {
-    let engine_table = table.engine();
+    let table = &source.table;
     // Without OR and IN: each of their stretches is in order, but not one behind the other.
     let facts = Facts { one_of: Vec::new(), ..Facts::new(table, first_slot, conditions) };
-    let is_built = |index: &usize| engine_table.indexes[*index].build.is_none();
-    let ordered = (0..engine_table.indexes.len()).filter(is_built).filter_map(|index| {
-        let access = for_index(table, index, first_slot, &facts).unwrap_or(Access { index, ..Access::all() });
+    let indexes = (0..table.engine().indexes.len()).filter(|index| is_usable(table, usable, *index));
+    let ordered = indexes.filter_map(|index| {
+        let for_rows = source.usable.for_rows.has(index).then(|| for_index(table, index, first_slot, &facts)).flatten();
+        let access = for_rows.unwrap_or(Access { index, ..Access::all() });
         let access = Access { direction: direction(index, access.equal.len())?, ..access };
-        let cost = cost(table, &access, statistics, columns);
+        let cost = cost(source, &access, statistics);
         Some((access, cost))
     });
     ordered.min_by(|(_, one), (_, other)| one.total_cmp(other))
 }
 
-/// Roughly how many rows an access reads, if all are wanted; `columns` as for [`choose`].
-pub fn cost(table: &KnownTable, access: &Access, statistics: &TableStatistics, columns: Option<&[u16]>) -> f64 {
-    let engine_table = table.engine();
-    let definition = &engine_table.definition.indexes[access.index];
-    let covers = |columns: &[u16]| engine_table.indexes[access.index].layout.covers(columns.iter().copied());
-    let is_direct = access.index == 0 || columns.is_some_and(covers);
+/// Roughly how many rows an access reads, if all are wanted.
+pub fn cost(source: &TableSource, access: &Access, statistics: &TableStatistics) -> f64 {
+    let definition = &source.table.engine().definition.indexes[access.index];
+    let is_direct = access.index == 0 || covers(source, access.index);
     cost_of(access, is_direct, definition.unique, definition.parts.len(), statistics)
 }
 

@@ -14,17 +14,17 @@ use std::sync::Arc;
 use meseta_errors::ER_TOO_MANY_TABLES;
 use meseta_errors::{
     ER_BAD_FIELD_ERROR, ER_CTE_RECURSIVE_REQUIRES_NONRECURSIVE_FIRST, ER_DERIVED_MUST_HAVE_ALIAS, ER_DUP_FIELDNAME,
-    ER_KEY_DOES_NOT_EXITS, ER_MISPLACED_INTO, ER_NON_UNIQ_ERROR, ER_NONUNIQ_TABLE, ER_UPDATE_TABLE_USED,
-    ER_VIEW_WRONG_LIST, ER_WRONG_USAGE,
+    ER_MISPLACED_INTO, ER_NON_UNIQ_ERROR, ER_NONUNIQ_TABLE, ER_UPDATE_TABLE_USED, ER_VIEW_WRONG_LIST,
 };
-use meseta_parser::ast::{self, IndexHintAction, TableReference};
+use meseta_parser::ast::{self, TableReference};
 
 use super::bind::{Binder, CommonTable, FoundTable, Place, Recursion, TABLES, text_of};
 use super::columns::flags_in_table;
 use super::join::Tree;
-use super::plan::{Access, Body, LockingPlan, Origin, QueryPlan, Source, SourceKind, TableSource};
+use super::plan::{Body, LockingPlan, Origin, QueryPlan, Source, SourceKind, TableSource};
 use super::scope::{NamedSource, SourceColumn, equal, same_name, slot as slot_of};
 use super::table::KnownTable;
+use super::usable::UsableIndexes;
 use crate::error::{Error, Result};
 use crate::expression::Expr;
 
@@ -106,7 +106,7 @@ impl<'a> Binder<'a, '_> {
         }
         match self.tables.table(database.as_deref(), &name)? {
             FoundTable::Table(found) => {
-                check_hints(hints, &found, &alias)?;
+                let usable = UsableIndexes::new(hints, &found, &alias)?;
                 if self.subqueries_around > 0 {
                     self.check_changed(&found)?;
                 }
@@ -115,13 +115,7 @@ impl<'a> Binder<'a, '_> {
                 self.tables.permit(&found, &alias, plan.is_some_and(|plan| plan.exclusive))?;
                 self.used.push(Arc::clone(&found));
                 let database = found.database.clone();
-                let kind = SourceKind::Table(Box::new(TableSource {
-                    table: found,
-                    columns: Vec::new(),
-                    columns_beside: None,
-                    access: Access::all(),
-                    locking: plan,
-                }));
+                let kind = SourceKind::Table(Box::new(TableSource::new(found, usable, plan)));
                 self.add_source(database, alias, columns, kind, sources)
             }
             FoundTable::Virtual(found) => {
@@ -438,27 +432,4 @@ fn is_merged(plan: &QueryPlan) -> bool {
         }
         _ => false,
     }
-}
-
-/// Errors: 1176 (no such index), 1221 (USE and FORCE do not go together).
-pub fn check_hints(hints: &[ast::IndexHint<'_>], table: &KnownTable, alias: &str) -> Result<()> {
-    for hint in hints {
-        for index in hint.indexes.iter() {
-            let name = text_of(index.text.0);
-            // A name may be cut short, as long as one index alone begins with it.
-            let begins = |index: &&crate::schema::Index| {
-                index.name.get(..name.len()).is_some_and(|front| front.eq_ignore_ascii_case(&name))
-            };
-            let is_there = table.indexes.iter().any(|index| index.name.eq_ignore_ascii_case(&name))
-                || table.indexes.iter().filter(begins).count() == 1;
-            if !is_there {
-                return Err(Error::new(ER_KEY_DOES_NOT_EXITS, &[&name, &alias]));
-            }
-        }
-    }
-    let uses = |action| hints.iter().any(|hint| hint.action == action);
-    if uses(IndexHintAction::Use) && uses(IndexHintAction::Force) {
-        return Err(Error::new(ER_WRONG_USAGE, &[&"USE INDEX", &"FORCE INDEX"]));
-    }
-    Ok(())
 }

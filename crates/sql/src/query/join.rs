@@ -256,11 +256,9 @@ impl Planner<'_> {
                     .iter()
                     .filter(|condition| !condition.is_placed && condition.sources.is_subset(&with_it))
                     .map(|condition| &condition.expr);
-                let (numbers, usable) = usable((source.conditions.len()..).zip(placed));
+                let (numbers, usable) = before_row((source.conditions.len()..).zip(placed));
                 let statistics = self.tables.statistics(&table.table);
-                // What locks rows locks them where they are.
-                let columns = if table.locking.is_some() { None } else { Some(&*table.columns) };
-                let (mut access, cost) = access::choose(&table.table, source.first_slot, &usable, &statistics, columns);
+                let (mut access, cost) = access::choose(table, source.first_slot, &usable, &statistics);
                 renumber(&mut access, &numbers);
                 (cost, Some(access))
             }
@@ -291,8 +289,9 @@ impl Planner<'_> {
     }
 }
 
-/// Of numbered conditions, those that may choose an index: what a query says that looks at the row is asked of the row only.
-pub fn usable<'e>(conditions: impl Iterator<Item = (usize, &'e Expr)>) -> (Vec<usize>, Vec<&'e Expr>) {
+/// Of numbered conditions, those that say something before the row is there: what a query says that looks at the row is asked of the
+/// row only.
+pub fn before_row<'e>(conditions: impl Iterator<Item = (usize, &'e Expr)>) -> (Vec<usize>, Vec<&'e Expr>) {
     conditions.filter(|(_, condition)| !condition.has_correlated_subquery()).unzip()
 }
 

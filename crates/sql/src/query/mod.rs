@@ -40,6 +40,7 @@ mod spare;
 mod statistics;
 mod table;
 mod table_rows;
+mod usable;
 mod wanted;
 
 pub use bind::{Binder, Deprecated, FoundTable, Place, Tables, bind_alone, text_of};

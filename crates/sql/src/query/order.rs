@@ -18,8 +18,9 @@ use meseta_engine::table::{PartDefinition, TableDefinition};
 use meseta_types::DataType;
 
 use super::access;
-use super::join::{Planner, Tree, first_of, renumber, usable};
+use super::join::{Planner, Tree, before_row, first_of, renumber};
 use super::plan::{GroupPlan, Join, SortKey, Source, SourceKind};
+use super::usable::{Usable, UsableIndexes};
 use crate::expression::Expr;
 use crate::expression::aggregate::AggregateFunction;
 
@@ -48,15 +49,14 @@ impl Planner<'_> {
         if !access.any_of.is_empty() || matches!(data_type, DataType::Enum(_) | DataType::Set(_) | DataType::Json) {
             return;
         }
-        let is_whole = access.equal.is_empty() && access.low.is_none() && access.high.is_none();
         let part_of = |index: usize, at: usize| {
             let part = definition.indexes[index].parts.get(at)?;
             (usize::from(part.column) == column && part.prefix.is_none()).then_some(part.descending)
         };
-        let is_built = |index: &usize| table.table.engine().indexes[*index].build.is_none();
-        let found = match is_whole {
+        let is_usable = |index: &usize| access::is_usable(&table.table, table.usable.for_rows, *index);
+        let found = match access.is_whole() {
             false => part_of(access.index, access.equal.len()).map(|descending| (access.index, descending)),
-            true => (0..definition.indexes.len()).filter(is_built).find_map(|index| Some((index, part_of(index, 0)?))),
+            true => (0..definition.indexes.len()).filter(is_usable).find_map(|index| Some((index, part_of(index, 0)?))),
         };
         let Some((index, is_descending)) = found else { return };
         table.access.index = index;
@@ -87,7 +87,8 @@ impl Planner<'_> {
         let statistics = self.tables.statistics(&table.table);
         let definition = &table.table.engine().definition;
         let direction = |index: usize, equal: usize| direction_of(definition, index, equal, &columns);
-        let (access, _) = access::choose_ordered(&table.table, *first_slot, &own, &statistics, None, direction)?;
+        let (access, _) =
+            access::choose_ordered(table, *first_slot, &own, &statistics, table.usable.for_order, direction)?;
         access.implied.has_first(own.len()).then_some(number)
     }
 
@@ -96,14 +97,27 @@ impl Planner<'_> {
     /// rows would be read if all were: most of them are not. Of a join it is the table that is read first: the others are looked at
     /// for each of its rows.
     pub fn use_order(&mut self, join: &Option<Join>, order: &mut Vec<SortKey>, is_limited: bool) {
+        self.use_order_of(join, order, is_limited, |usable| usable.for_order);
+    }
+
+    /// As [`Planner::use_order`], by the indexes that may be used for it.
+    fn use_order_of(
+        &mut self,
+        join: &Option<Join>,
+        order: &mut Vec<SortKey>,
+        is_limited: bool,
+        usable: impl Fn(&UsableIndexes) -> Usable,
+    ) {
         let (Some(number), false) = (join.as_ref().and_then(first_of), order.is_empty()) else { return };
         let Some(columns) = of_source(order, &self.sources[number]) else { return };
         let Source { kind: SourceKind::Table(table), first_slot, conditions, .. } = &mut self.sources[number] else {
             return;
         };
+        let usable = usable(&table.usable);
         let definition = &table.table.engine().definition;
         let direction = |index: usize, equal: usize| direction_of(definition, index, equal, &columns);
         if table.access.any_of.is_empty()
+            && (table.access.index == 0 || usable.has(table.access.index))
             && let Some(direction) = direction(table.access.index, table.access.equal.len())
         {
             table.access.direction = direction;
@@ -111,13 +125,13 @@ impl Planner<'_> {
             return;
         }
         let statistics = self.tables.statistics(&table.table);
-        let read = if table.locking.is_some() { None } else { Some(&*table.columns) };
-        let (numbers, usable) = usable(conditions.iter().enumerate());
-        let ordered = access::choose_ordered(&table.table, *first_slot, &usable, &statistics, read, direction);
+        let (numbers, known) = before_row(conditions.iter().enumerate());
+        let ordered = access::choose_ordered(table, *first_slot, &known, &statistics, usable, direction);
         let Some((mut ordered, cost)) = ordered else { return };
         renumber(&mut ordered, &numbers);
-        let chosen = access::cost(&table.table, &table.access, &statistics, read);
+        let chosen = access::cost(table, &table.access, &statistics);
         let is_cheap = match is_limited {
+            _ if usable.is_forced => true,
             false => cost <= chosen,
             true => cost <= chosen * LIMITED || ordered.implied.has_first(conditions.len()),
         };
@@ -148,7 +162,7 @@ impl Planner<'_> {
                 wanted.push(SortKey { value: key.clone(), descending });
             }
         }
-        self.use_order(join, &mut wanted, is_limited && is_by_keys);
+        self.use_order_of(join, &mut wanted, is_limited && is_by_keys, |usable| usable.for_groups);
         if wanted.is_empty() {
             group.is_sorted = true;
             if is_by_keys {

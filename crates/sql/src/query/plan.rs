@@ -23,6 +23,7 @@ use meseta_types::{Charset, DataType};
 use super::hash::HashPlan;
 use super::scope::{Block, slot};
 use super::table::KnownTable;
+use super::usable::UsableIndexes;
 use crate::expression::aggregate::AggregateCall;
 use crate::expression::{Comparer, Expr, InSubquery, Like};
 use crate::schema::information::VirtualTable;
@@ -458,6 +459,8 @@ pub struct TableSource {
     pub columns: Vec<u16>,
     /// Those of them that are still asked for where these conditions are known to hold.
     pub columns_beside: Option<(ConditionSet, Vec<u16>)>,
+    /// The indexes that may be used for it.
+    pub usable: UsableIndexes,
     /// How its rows are found.
     pub access: Access,
     /// Whether they are locked.
@@ -465,6 +468,11 @@ pub struct TableSource {
 }
 
 impl TableSource {
+    /// One that is yet to be planned.
+    pub fn new(table: Arc<KnownTable>, usable: UsableIndexes, locking: Option<LockingPlan>) -> Self {
+        Self { table, columns: Vec::new(), columns_beside: None, usable, access: Access::all(), locking }
+    }
+
     /// The columns that are asked for where these conditions are known to hold.
     pub fn columns_where(&self, known: ConditionSet) -> &[u16] {
         match &self.columns_beside {
@@ -589,6 +597,11 @@ impl Access {
             stretch.equal.iter().chain(stretch.low.iter().chain(&stretch.high).map(|(lookup, _)| lookup))
         });
         self.equal.iter().chain(stretches).chain(self.low.iter().chain(&self.high).map(|(lookup, _)| lookup))
+    }
+
+    /// Whether it finds all rows.
+    pub fn is_whole(&self) -> bool {
+        self.any_of.is_empty() && self.equal.is_empty() && self.low.is_none() && self.high.is_none()
     }
 
     /// All rows, as they are.

@@ -17,13 +17,14 @@ use super::explain::{self, ExplainRow};
 use super::from::source_columns;
 use super::inside::Running;
 use super::join::{Planner, Tree};
-use super::plan::{Access, LockingPlan, SortKey, Source, SourceKind, TableSource};
+use super::plan::{LockingPlan, SortKey, Source, SourceKind, TableSource};
 use super::run::{Flow, MORE, evaluate_all, holds};
 use super::scope::{Block, NamedSource};
 use super::sort::sorted_by;
 use super::spare::Spare;
 use super::table::KnownTable;
 use super::table_rows::{enter, rows_of_table};
+use super::usable::UsableIndexes;
 use crate::error::{Error, Result};
 use crate::expression::{Expr, copy_into};
 use crate::session::Counter;
@@ -119,7 +120,7 @@ impl<'a> Binder<'a, '_> {
             return Err(Error::not_yet("partitions"));
         }
         let alias = table.alias.map_or_else(|| name.clone(), |alias| text_of(alias.text.0));
-        super::from::check_hints(table.index_hints, &known, &alias)?;
+        let usable = UsableIndexes::new(table.index_hints, &known, &alias)?;
         self.tables.permit(&known, &alias, true)?;
         self.push_source(named_source(&known, &alias, 0));
         self.changed.push((known.engine().id(), alias));
@@ -127,13 +128,8 @@ impl<'a> Binder<'a, '_> {
             None => Vec::new(),
             Some(condition) => self.expression(condition, Place::plain("where clause"))?.conjuncts(),
         };
-        let kind = SourceKind::Table(Box::new(TableSource {
-            table: Arc::clone(&known),
-            columns: Vec::new(),
-            columns_beside: None,
-            access: Access::all(),
-            locking: Some(LockingPlan { exclusive: true, wait: LockWait::Wait }),
-        }));
+        let locking = Some(LockingPlan { exclusive: true, wait: LockWait::Wait });
+        let kind = SourceKind::Table(Box::new(TableSource::new(Arc::clone(&known), usable, locking)));
         let source = Source { kind, first_slot: 0, width: known.columns.len(), ..Source::nothing() };
         let (constant, is_ordered, is_limited) = (Vec::new(), false, false);
         Ok(SelectedTable { table: known, source, constant, conditions, is_ordered, is_limited })

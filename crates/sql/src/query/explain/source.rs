@@ -3,7 +3,7 @@
 //! # Invariants
 //! 1. What is said is what the executor does: a condition is shown unless the keys that are looked up imply it.
 
-use super::super::access::possible;
+use super::super::access::{covers, possible};
 use super::super::bounds::{Bounds, bounds};
 use super::super::inside::Running;
 use super::super::join::first_of;
@@ -149,9 +149,7 @@ pub fn read_table(
     let index = &engine_table.definition.indexes[access.index];
     let by_row = access.lookups().filter_map(Lookup::value).any(|value| names_columns(value) || has_outer(value));
     let has_bounds = access.low.is_some() || access.high.is_some();
-    let is_covering = access.index > 0
-        && table.locking.is_none()
-        && engine_table.indexes[access.index].layout.covers(table.columns.iter().copied());
+    let is_covering = access.index > 0 && covers(table, access.index);
     let is_point = access.is_one_point() && !access.equal.iter().any(|key| key.value().is_none());
     let kind = match () {
         () if is_point && !by_row => Kind::Const,
@@ -175,7 +173,7 @@ pub fn read_table(
         })
         .sum();
     let usable: Vec<&Expr> = conditions.iter().collect();
-    let possible_indexes = possible(known, source.first_slot, &usable);
+    let possible_indexes = possible(table, source.first_slot, &usable);
     let index_name = |at: usize| engine_table.definition.indexes[at].name.clone();
     let value_text = |lookup: &Lookup| match lookup {
         Lookup::EachOf(_) => "(select ...)".to_owned(),
