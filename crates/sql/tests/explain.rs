@@ -301,7 +301,7 @@ fn tree(session: &mut Session, query: &str) -> String {
 }
 
 #[test]
-fn index_hints() {
+fn rows_of_several_indexes() {
     let server = Server::new();
     let mut session = server.session();
     let s = &mut session;
@@ -315,6 +315,37 @@ fn index_hints() {
     );
     // As MySQL 9.7 has it.
     for (query, expected) in [
+        ("select * from t where a = 5 or b = 7", "index_merge|ka,kb|ka,kb|4,5|NULL|Using union(ka,kb); Using where"),
+        (
+            "select * from t where a = 5 or b < 7",
+            "index_merge|ka,kb|ka,kb|4,5|NULL|Using sort_union(ka,kb); Using where",
+        ),
+        ("select id from t where a = 5 or b = 7", "index_merge|ka,kb|ka,kb|4,5|NULL|Using union(ka,kb); Using where"),
+        (
+            "select * from t where a in (5, 6) or b = 7",
+            "index_merge|ka,kb|ka,kb|4,5|NULL|Using sort_union(ka,kb); Using where",
+        ),
+        (
+            "select * from t where id < 3 or a = 5",
+            "index_merge|PRIMARY,ka|PRIMARY,ka|4,4|NULL|Using union(PRIMARY,ka); Using where",
+        ),
+        (
+            "select * from t where c = 5 and (a = 5 or b = 7)",
+            "index_merge|ka,kb,kcd|ka,kb|4,5|NULL|Using union(ka,kb); Using where",
+        ),
+        (
+            "select * from t where (a = 5 and c = 3) or (b = 7 and d = 3) or s = 'x9'",
+            "index_merge|ka,kb,kcd,ks|ka,kb,ks|4,5,83|NULL|Using union(ka,kb,ks); Using where",
+        ),
+        (
+            "select * from t where a = 5 or (c = 3 and d < 4)",
+            "index_merge|ka,kcd|ka,kcd|4,8|NULL|Using sort_union(ka,kcd); Using where",
+        ),
+        (
+            "select * from t where a = 5 or b = 7 order by id limit 5",
+            "index_merge|ka,kb|ka,kb|4,5|NULL|Using union(ka,kb); Using where; Using filesort",
+        ),
+        ("select * from t where a = 5 or b = 7 or pow(c, 2) = 4", "ALL|ka,kb|NULL|NULL|NULL|Using where"),
         ("select * from t use index (kb) where a = 5 and b = 7", "ref|kb|kb|5|const|Using where"),
         ("select * from t use index () where a = 5 and b = 7", "ALL|NULL|NULL|NULL|NULL|Using where"),
         ("select * from t force index (kcd) where a = 5 and c = 3", "ref|kcd|kcd|4|const|Using where"),
@@ -322,6 +353,16 @@ fn index_hints() {
         ("select * from t ignore index for order by (ka) order by a limit 5", "ALL|NULL|NULL|NULL|NULL|Using filesort"),
     ] {
         assert_eq!(explained(s, query), [format!("1|SIMPLE|t|{expected}")], "{query}");
+    }
+    let change = |verb: &str| format!("1|{verb}|t|index_merge|ka,kb|ka,kb|4,5|NULL|Using union(ka,kb); Using where");
+    assert_eq!(explained(s, "update t set d = 1 where a = 5 or b = 7"), [change("UPDATE")]);
+    assert_eq!(explained(s, "delete from t where a = 5 or b = 7"), [change("DELETE")]);
+    for (query, expected) in [(
+        "select * from t where a = 5 or b = 7",
+        "-> Filter: ((t.a = 5) or (t.b = 7))\n    -> Deduplicate rows sorted by row ID\n        \
+             -> Index range scan on t using ka over (a = 5)\n        -> Index range scan on t using kb over (b = 7)",
+    )] {
+        assert_eq!(tree(s, &format!("explain format=tree {query}")), expected, "{query}");
     }
 }
 

@@ -280,6 +280,12 @@ fn the_first_rows_in_the_order_of_an_index_are_those_of_a_sort() {
         "select count(*) from (select a from T group by a limit 7) v",
         "select a, count(*) from T where id > 1000 group by a order by a",
         "select straight_join T.id, U.id from U join T on U.id = T.a order by T.a, T.id limit 5",
+        // Rows are those of several indexes.
+        "select id from T where a = 3 or b = 4 order by id",
+        "select id from T where a = 3 or b = 4 order by id limit 7",
+        "select id from T where (a = 3 or b = 4 or e < '2020-01-04') and d > 7 order by id",
+        "select T.id, U.id from T join U on T.a = U.id or T.b = U.d order by T.id, U.id",
+        "select U.id, T.id from U left join T on T.a = U.id or T.e = U.e where U.id < 30 order by 1, 2",
     ] {
         let named = |query: &str, t: &str, u: &str| {
             let (t_alias, u_alias) = (format!("{t} T"), format!("{u} U"));
@@ -313,6 +319,12 @@ fn the_first_rows_in_the_order_of_an_index_are_those_of_a_sort() {
         "delete from T where id in (select a from U where b = 2)",
         "delete from T order by a, id limit 40",
         "delete from T order by e desc, id desc limit 7",
+        "update T set d = d + 1 where a = 9 or b = 8",
+        "update T set a = a + 1, b = b + 1 where a = 9 or b = 8",
+        "update T set a = 10, b = 8 where a = 9 or b = 7 or a = 10",
+        "update T set a = a + 1 where a = 12 or b = 2 order by id limit 9",
+        "delete from T where a = 20 or b = 1 or e = '2020-01-11 10:00:00'",
+        "delete from T where a = 21 or b = 0 order by id desc limit 5",
     ] {
         let named = |t: &str, u: &str| change.replace('T', t).replace('U', u);
         let changed = run(s, &named("t", "u"));
@@ -359,6 +371,33 @@ fn rows_read(session: &mut Session, query: &str) -> (u64, Vec<String>) {
     let rows = run(session, query);
     assert!(rows[0].starts_with('['), "{query}: {rows:?}");
     (count(session) - before, rows)
+}
+
+#[test]
+fn the_rows_of_several_indexes_are_read_and_locked_and_no_others() {
+    let (server, mut session) = with_groups();
+    let s = &mut session;
+    is(s, "create table o (id int primary key, a int not null, b int not null, c int, key a (a), key b (b))", "ok 0");
+    let rows: Vec<String> = (0..900).map(|i| format!("({i}, {}, {}, 0)", i % 300, i % 299)).collect();
+    is(s, &format!("insert into o values {}", rows.join(", ")), "ok 900");
+    // Each row is shown once, though some are found twice; and no index is read from end to end.
+    let (read, rows) = rows_read(s, "select id from o where a = 5 or b = 5 order by id");
+    assert_eq!((read, rows.join(" ")), (6, "[id] 5 304 305 603 605".to_owned()));
+    let (read, rows) = rows_read(s, "select count(*) from o where (a = 5 or b in (5, 6)) and id < 400");
+    assert_eq!((read, rows.join(" ")), (9, "[count(*)] 4".to_owned()));
+    // A user variable may be another for each row, and what is random is.
+    assert_eq!(rows_read(s, "select count(*) from o where a = 5 or b = 5 + floor(rand() * 1)").0, 900);
+    // Other rows are free.
+    let mut other = server.session();
+    is(s, "begin; update o set c = 1 where a = 5 or b = 5", "ok 0; ok 5");
+    is(&mut other, "update o set c = 2 where id in (4, 6, 300, 600)", "ok 4");
+    is(&mut other, "select id from o where id = 604 for update nowait", "[id]; 604");
+    for id in [5, 304, 305, 603, 605] {
+        let failed = run(&mut other, &format!("select id from o where id = {id} for update nowait"));
+        assert!(failed[0].contains("3572"), "{id}: {failed:?}");
+    }
+    is(s, "rollback", "ok 0");
+    is(s, "delete from o where a = 5 or b = 5", "ok 5");
 }
 
 #[test]

@@ -6,12 +6,14 @@
 //!               (a, b) IN ((1, 2), (3, 4))                        any of: [1, 2], [3, 4]
 //!               a IN (SELECT ..)                                  any of: the query's values, when it runs
 //!               c LIKE 'x%'                      index (c):       low and high: what begins with x
+//!               a = 1 OR c = 2        indexes (a), (c):           union: what each finds
 //! ```
 //! When it runs, `bounds` makes keys of that.
 //!
 //! # Invariants
 //! 1. An access yields every row for which the conditions hold; others may come too: conditions are asked again, but for
 //!    those that its bounds say already ([`Access::implied`]), if all bounds could be used as they are.
+//! 2. Where OR is of several indexes, a row is shown by the first of the operands that are true of it, and by no other.
 //!
 //! # Source
 //! The manual, "Range Optimization".
@@ -21,7 +23,7 @@ use meseta_engine::table::PartDefinition;
 use meseta_types::DataType;
 
 use super::facts::{Alternative, Fact, Facts, Said};
-use super::plan::{Access, ConditionSet, Lookup, Stretch, TableSource};
+use super::plan::{Access, ConditionSet, Lookup, Stretch, TableSource, UnionOperand};
 use super::statistics::TableStatistics;
 use super::table::KnownTable;
 use super::usable::Usable;
@@ -35,9 +37,15 @@ pub fn is_usable(table: &KnownTable, usable: Usable, index: usize) -> bool {
 /// Indexes of which the conditions say something: EXPLAIN's possible keys.
 pub fn possible(source: &TableSource, first_slot: usize, conditions: &[&Expr]) -> Vec<usize> {
     let table = &source.table;
-    let facts = Facts::new(table, first_slot, conditions);
+    let mut all = vec![Facts::new(table, first_slot, conditions)];
+    // What an operand of OR says may be looked for by itself.
+    for operand in conditions.iter().filter_map(|condition| condition.as_or()).flatten() {
+        let conjuncts: Vec<&Expr> = operand.as_and().unwrap_or(std::slice::from_ref(operand)).iter().collect();
+        all.push(Facts::new(table, first_slot, &conjuncts));
+    }
     let is_possible = |index: &usize| {
-        is_usable(table, source.usable.for_rows, *index) && for_index(table, *index, first_slot, &facts).is_some()
+        is_usable(table, source.usable.for_rows, *index)
+            && all.iter().any(|facts| for_index(table, *index, first_slot, facts).is_some())
     };
     (0..table.engine().indexes.len()).filter(is_possible).collect()
 }
@@ -77,6 +85,27 @@ pub fn choose(
     conditions: &[&Expr],
     statistics: &TableStatistics,
 ) -> (Access, f64) {
+    let best = choose_one(source, first_slot, conditions, statistics);
+    // OR that one index finds the rows of needs no others.
+    if !best.0.any_of.is_empty() {
+        return best;
+    }
+    let mut best = best;
+    for number in 0..conditions.len() {
+        if let Some(union) = union_of(source, first_slot, conditions, number, statistics, best.1 * CLEARLY) {
+            best = union;
+        }
+    }
+    best
+}
+
+/// As [`choose`], of the whole table and the indexes one by one.
+fn choose_one(
+    source: &TableSource,
+    first_slot: usize,
+    conditions: &[&Expr],
+    statistics: &TableStatistics,
+) -> (Access, f64) {
     let table = &source.table;
     let facts = Facts::new(table, first_slot, conditions);
     let mut best = (Access::all(), statistics.planned_rows());
@@ -100,6 +129,35 @@ pub fn choose(
         }
     }
     best
+}
+
+/// The rows of each operand of an OR, the condition with this number, by an index of its own; `None` if it is not an OR, if one of
+/// its operands is found by no index, or if all together cost as much as this.
+fn union_of(
+    source: &TableSource,
+    first_slot: usize,
+    conditions: &[&Expr],
+    number: usize,
+    statistics: &TableStatistics,
+    limit: f64,
+) -> Option<(Access, f64)> {
+    let either = conditions[number];
+    // Whether an operand is true of a row is asked once more where another has found it.
+    let operands = either.as_or().filter(|_| either.is_volatile_free())?;
+    let (mut union, mut cost) = (Vec::with_capacity(operands.len()), 0.0);
+    for operand in operands {
+        let others = conditions.iter().enumerate().filter(|(other, _)| *other != number).map(|(_, other)| *other);
+        let own: Vec<&Expr> = operand.as_and().unwrap_or(std::slice::from_ref(operand)).iter().chain(others).collect();
+        let (access, rows) = choose_one(source, first_slot, &own, statistics);
+        cost += rows;
+        if access.is_whole() || cost >= limit {
+            return None;
+        }
+        // (Its conditions have other numbers.)
+        let access = Access { implied: ConditionSet::default(), ..access };
+        union.push(UnionOperand { condition: operand.clone(), access });
+    }
+    Some((Access { union, ..Access::all() }, cost))
 }
 
 /// As [`choose`], of those indexes alone that yield rows in order: `direction` says which way, by the index and by how many of its columns
@@ -128,6 +186,9 @@ pub fn choose_ordered(
 
 /// Roughly how many rows an access reads, if all are wanted.
 pub fn cost(source: &TableSource, access: &Access, statistics: &TableStatistics) -> f64 {
+    if !access.union.is_empty() {
+        return access.union.iter().map(|operand| cost(source, &operand.access, statistics)).sum();
+    }
     let definition = &source.table.engine().definition.indexes[access.index];
     let is_direct = access.index == 0 || covers(source, access.index);
     cost_of(access, is_direct, definition.unique, definition.parts.len(), statistics)

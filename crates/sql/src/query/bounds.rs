@@ -21,7 +21,7 @@ use meseta_types::{Context, DataType, Datum, Stored};
 use smallvec::{SmallVec, smallvec};
 
 use super::inside::Running;
-use super::plan::{ConditionSet, Lookup, Stretch, TableSource};
+use super::plan::{Access, ConditionSet, Lookup, Stretch, TableSource};
 use crate::error::Result;
 use crate::expression::{InSubquery, Key, Like, copy_into, key_value};
 use crate::schema::MysqlCollations;
@@ -98,6 +98,7 @@ enum Sought<'v> {
 /// The values of one access, for the row so far.
 struct Seeker<'s, 'r> {
     source: &'s TableSource,
+    access: &'s Access,
     row: &'s [Datum<'s>],
     outer: &'s [&'s [Datum<'s>]],
     arena: &'s Bump,
@@ -109,7 +110,7 @@ struct Seeker<'s, 'r> {
 impl<'s> Seeker<'s, '_> {
     fn data_type(&self, part: usize) -> &'s DataType {
         let engine_table = self.source.table.engine();
-        let column = engine_table.definition.indexes[self.source.access.index].parts[part].column;
+        let column = engine_table.definition.indexes[self.access.index].parts[part].column;
         &self.source.table.columns[usize::from(column)].data_type
     }
 
@@ -138,7 +139,7 @@ impl<'s> Seeker<'s, '_> {
     }
 
     fn bounds(&mut self) -> Result<Stretches> {
-        let access = &self.source.access;
+        let access = self.access;
         let mut front: SmallVec<[Value<'s>; 4]> = SmallVec::new();
         for (part, lookup) in access.equal.iter().enumerate() {
             match self.seek(lookup, part)? {
@@ -255,7 +256,7 @@ impl<'s> Seeker<'s, '_> {
     fn beginning(&mut self, front: &[Value<'s>], like: &'s Like) -> Result<Bounds> {
         let pattern = like.pattern.evaluate(self.row, &mut self.running.env(self.arena, self.outer))?;
         let Some(pattern) = pattern.to_text(self.arena) else { return Ok(Bounds::Empty) };
-        let layout = &self.source.table.engine().indexes[self.source.access.index].layout;
+        let layout = &self.source.table.engine().indexes[self.access.index].layout;
         let weights = like.key_prefix(pattern, layout.prefix_of(front.len()));
         // What is longer than any key is in no row.
         let range = layout.texts_beginning_with(front, &weights, &MysqlCollations);
@@ -263,7 +264,7 @@ impl<'s> Seeker<'s, '_> {
     }
 
     fn stretch(&self, front: &[Value<'_>], lower: Bound<Value<'_>>, upper: Bound<Value<'_>>) -> Bounds {
-        let access = &self.source.access;
+        let access = self.access;
         let engine_table = self.source.table.engine();
         let layout = &engine_table.indexes[access.index].layout;
         let parts = engine_table.definition.indexes[access.index].parts.len();
@@ -283,26 +284,27 @@ impl<'s> Seeker<'s, '_> {
 
     fn may_be_null(&self, part: usize) -> bool {
         let definition = &self.source.table.engine().definition;
-        let part = definition.indexes[self.source.access.index].parts.get(part);
+        let part = definition.indexes[self.access.index].parts.get(part);
         part.is_some_and(|part| definition.columns[usize::from(part.column)].content.nullable)
     }
 }
 
-/// Where the rows of an access are, for the row so far: in one stretch, or in those of `any_of`, in the order of their keys.
-/// And which of the source's conditions hold of all of them.
+/// Where the rows of an access are (not of a union), for the row so far: in one stretch, or in those of `any_of`, in the order of
+/// their keys. And which of the source's conditions hold of all of them.
 pub fn bounds(
     source: &TableSource,
+    access: &Access,
     row: &[Datum<'_>],
     outer: &[&[Datum<'_>]],
     running: &mut Running<'_>,
 ) -> Result<(Stretches, ConditionSet)> {
     let arena = Bump::new();
-    let mut seeker = Seeker { source, row, outer, arena: &arena, running, is_exact: true };
+    let mut seeker = Seeker { source, access, row, outer, arena: &arena, running, is_exact: true };
     let stretches = seeker.bounds()?;
     let is_exact = seeker.is_exact;
     // Who reads what is not committed may see a row without the entry that led to it.
-    let is_of_one_version = source.access.index == 0 || running.inside.engine.isolation() > Isolation::ReadUncommitted;
-    let implied = if is_exact && is_of_one_version { source.access.implied } else { ConditionSet::default() };
+    let is_of_one_version = access.index == 0 || running.inside.engine.isolation() > Isolation::ReadUncommitted;
+    let implied = if is_exact && is_of_one_version { access.implied } else { ConditionSet::default() };
     Ok((stretches, implied))
 }
 

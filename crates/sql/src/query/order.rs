@@ -46,7 +46,7 @@ impl Planner<'_> {
         let data_type = &table.table.columns[column].data_type;
         let definition = &table.table.engine().definition;
         let access = &table.access;
-        if !access.any_of.is_empty() || matches!(data_type, DataType::Enum(_) | DataType::Set(_) | DataType::Json) {
+        if !access.is_one_stretch() || matches!(data_type, DataType::Enum(_) | DataType::Set(_) | DataType::Json) {
             return;
         }
         let part_of = |index: usize, at: usize| {
@@ -116,7 +116,7 @@ impl Planner<'_> {
         let usable = usable(&table.usable);
         let definition = &table.table.engine().definition;
         let direction = |index: usize, equal: usize| direction_of(definition, index, equal, &columns);
-        if table.access.any_of.is_empty()
+        if table.access.is_one_stretch()
             && (table.access.index == 0 || usable.has(table.access.index))
             && let Some(direction) = direction(table.access.index, table.access.equal.len())
         {

@@ -564,6 +564,15 @@ impl ConditionSet {
     }
 }
 
+/// One of the operands of an OR, each of which has its rows found by an index.
+#[derive(Clone, Debug)]
+pub struct UnionOperand {
+    /// The operand. A row of which one before it is true has been found by that.
+    pub condition: Expr,
+    /// How the rows are found of which it is true.
+    pub access: Access,
+}
+
 /// How a table's rows are found.
 #[derive(Clone, Debug)]
 pub struct Access {
@@ -577,6 +586,8 @@ pub struct Access {
     pub low: Option<(Lookup, bool)>,
     /// To where.
     pub high: Option<(Lookup, bool)>,
+    /// OR of several indexes: the rows that each finds. Then there is nothing else.
+    pub union: Vec<UnionOperand>,
     /// Which way.
     pub direction: Direction,
     /// `equal`, with each of `any_of`, names every column of a unique index: at most one row each.
@@ -593,15 +604,29 @@ impl Access {
 
     /// All values that are looked for, bounds too.
     pub fn lookups(&self) -> impl Iterator<Item = &Lookup> {
-        let stretches = self.any_of.iter().flat_map(|stretch| {
-            stretch.equal.iter().chain(stretch.low.iter().chain(&stretch.high).map(|(lookup, _)| lookup))
-        });
-        self.equal.iter().chain(stretches).chain(self.low.iter().chain(&self.high).map(|(lookup, _)| lookup))
+        self.steps().flat_map(|(access, _)| {
+            let stretches = access.any_of.iter().flat_map(|stretch| {
+                stretch.equal.iter().chain(stretch.low.iter().chain(&stretch.high).map(|(lookup, _)| lookup))
+            });
+            access.equal.iter().chain(stretches).chain(access.low.iter().chain(&access.high).map(|(lookup, _)| lookup))
+        })
+    }
+
+    /// Those by which rows are found, one after the other: itself, or those of a union; and the operands up to each.
+    pub fn steps(&self) -> impl Iterator<Item = (&Access, &[UnionOperand])> {
+        let own: Option<(&Access, &[UnionOperand])> = self.union.is_empty().then_some((self, &[]));
+        let operands = self.union.iter().enumerate();
+        own.into_iter().chain(operands.map(|(number, operand)| (&operand.access, &self.union[..=number])))
+    }
+
+    /// Whether it finds rows in one stretch of one index: they come in its order.
+    pub fn is_one_stretch(&self) -> bool {
+        self.any_of.is_empty() && self.union.is_empty()
     }
 
     /// Whether it finds all rows.
     pub fn is_whole(&self) -> bool {
-        self.any_of.is_empty() && self.equal.is_empty() && self.low.is_none() && self.high.is_none()
+        self.is_one_stretch() && self.equal.is_empty() && self.low.is_none() && self.high.is_none()
     }
 
     /// All rows, as they are.
@@ -612,6 +637,7 @@ impl Access {
             any_of: Vec::new(),
             low: None,
             high: None,
+            union: Vec::new(),
             direction: Direction::Ascending,
             is_point: false,
             implied: ConditionSet::default(),

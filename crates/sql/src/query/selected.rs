@@ -66,12 +66,12 @@ impl SelectedTable {
         (is_named && is_alone).then_some(table)
     }
 
-    /// The number of the index by which rows are found.
-    pub fn index(&self) -> usize {
-        match &self.source.kind {
-            SourceKind::Table(table) => table.access.index,
-            _ => 0,
-        }
+    /// Whether a row may be found once more when some columns have been changed, as `changes` says by their numbers.
+    pub fn may_find_again(&self, changes: impl Fn(usize) -> bool) -> bool {
+        let SourceKind::Table(table) = &self.source.kind else { return false };
+        // What one operand has found may be what another finds.
+        let parts = || &self.table.engine().definition.indexes[table.access.index].parts;
+        !table.access.union.is_empty() || parts().iter().any(|part| changes(usize::from(part.column)))
     }
 }
 
@@ -225,7 +225,7 @@ fn change_found(
     change: impl FnOnce(&mut Running<'_>, &TableHandle, &FoundRow) -> Result<Shown>,
 ) -> Result<bool> {
     let handle = enter(table, TableMode::Write, running)?;
-    let (mut stretches, implied) = bounds(table, &[], &[], running)?;
+    let (mut stretches, implied) = bounds(table, &table.access, &[], &[], running)?;
     let (Some(Bounds::Point(key)), true) = (stretches.pop(), stretches.is_empty()) else { return Ok(false) };
     // Not if the value had to be changed to become one of the column's.
     if !implied.has_first(selected.source.conditions.len()) {

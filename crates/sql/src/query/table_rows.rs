@@ -26,8 +26,8 @@ use meseta_types::Datum;
 
 use super::bounds::{Bounds, Stretches, bounds, load_into};
 use super::inside::Running;
-use super::plan::{Access, ConditionSet, LockingPlan, Source, TableSource};
-use super::run::{Flow, MORE, Outer, Sink, others_hold};
+use super::plan::{Access, ConditionSet, LockingPlan, Source, TableSource, UnionOperand};
+use super::run::{ENOUGH, Flow, MORE, Outer, Sink, others_hold};
 use super::spare::{Memory, Spare, recycle};
 use super::table::KnownTable;
 use crate::error::{Error, Result};
@@ -74,9 +74,15 @@ pub fn table_rows(
     let is_exclusive = table.locking.is_some_and(|plan| plan.exclusive);
     let mode = if is_exclusive { TableMode::Write } else { TableMode::Read };
     let handle = enter(table, mode, running)?;
-    let (stretches, implied) = bounds(table, row, outer, running)?;
-    let rows = TableRows { source, table, handle: &handle, implied, outer, before: row };
-    let flow = rows.show(stretches, running, spare, sink);
+    let mut flow = Ok(MORE);
+    for (access, operands) in table.access.steps() {
+        let (stretches, implied) = bounds(table, access, row, outer, running)?;
+        let rows = TableRows { source, table, access, operands, handle: &handle, implied, outer, before: row };
+        flow = rows.show(stretches, running, spare, sink);
+        if !flow.as_ref().is_ok_and(|flow| flow.is_continue()) {
+            break;
+        }
+    }
     if let Some(kept) = source.keeps_row {
         // An outer join has none behind the last.
         running.inside.found[kept] = None;
@@ -88,6 +94,10 @@ pub fn table_rows(
 struct TableRows<'r> {
     source: &'r Source,
     table: &'r TableSource,
+    /// How they are found: not by a union.
+    access: &'r Access,
+    /// If it is one of a union: the operand whose rows these are, the last, and those whose rows have been shown.
+    operands: &'r [UnionOperand],
     handle: &'r TableHandle,
     /// Conditions that hold for all that is within the bounds.
     implied: ConditionSet,
@@ -111,7 +121,7 @@ impl<'r> TableRows<'r> {
             let may_suspend = std::mem::take(&mut running.inside.may_suspend) && matches!(bounds, Bounds::Point(_));
             let locking = if may_suspend { locking.map(Locking::suspending) } else { locking };
             let flow = match bounds {
-                Bounds::Point(key) if locking.is_none() && self.table.access.index == 0 => {
+                Bounds::Point(key) if locking.is_none() && self.access.index == 0 => {
                     self.show_one(&key, may_suspend, running, spare, sink)?
                 }
                 bounds => {
@@ -139,7 +149,7 @@ impl<'r> TableRows<'r> {
     /// A cursor over what lies within these bounds: locking, or over what the statement's snapshot sees.
     fn cursor(&self, bounds: Bounds, locking: Option<Locking>) -> Option<RowCursor<'r>> {
         let (handle, table) = (self.handle, self.table);
-        let (index, direction) = (table.access.index, table.access.direction);
+        let (index, direction) = (self.access.index, self.access.direction);
         let consistent = |range| {
             let cursor = RowCursor::consistent(handle, index, range, direction, table.columns.iter().copied());
             cursor.without_keys(self.columns().iter().copied())
@@ -160,11 +170,17 @@ impl<'r> TableRows<'r> {
 
     /// Whether there are conditions that do not hold for all.
     fn has_conditions(&self) -> bool {
-        !self.implied.has_first(self.source.conditions.len())
+        !self.implied.has_first(self.source.conditions.len()) || !self.operands.is_empty()
     }
 
-    /// Whether these hold for a row.
+    /// Whether these hold for a row; of a union, whether it is the operand's, and none's before it.
     fn holds(&self, row: &[Datum<'_>], running: &mut Running<'_>, arena: &Bump) -> Result<bool> {
+        for (number, operand) in self.operands.iter().enumerate() {
+            let is_last = number + 1 == self.operands.len();
+            if operand.condition.is_true(row, &mut running.env(arena, self.outer))? != is_last {
+                return Ok(false);
+            }
+        }
         others_hold(self.implied, &self.source.conditions, row, self.outer, running, arena)
     }
 
@@ -217,32 +233,44 @@ impl<'r> TableRows<'r> {
         mut show: impl FnMut(&mut Running<'_>, &FoundRow, &[Datum<'_>]) -> Result<Flow>,
     ) -> Result<Flow> {
         let unlocks = running.inside.engine.isolation() <= Isolation::ReadCommitted;
-        let mut read = ReadRows::new(&self.table.access, running);
+        let mut read = ReadRows::new(self.access, running);
         let (columns, asks) = (self.columns(), self.has_conditions());
         while cursor.next(running.inside.engine).map_err(Error::from_engine)? {
             read.count(running)?;
-            let (is_match, flow) = {
-                let mut full = recycle(std::mem::take(&mut spare.row));
-                full.extend_from_slice(self.before);
-                let load = self.load(running, &mut full);
-                cursor.visit_columns(columns, &mut spare.buffers, load).map_err(Error::from_engine)?;
-                let is_match = !asks || {
-                    spare.arena.reset();
-                    self.holds(&full, running, &spare.arena)?
-                };
-                let flow = if is_match { show(running, cursor.row(), &full)? } else { MORE };
-                spare.row = recycle(full);
-                (is_match, flow)
-            };
-            if !is_match && unlocks {
+            let shown = self.show_found(&cursor, columns, asks, running, spare, &mut show)?;
+            if shown.is_none() && unlocks {
                 cursor.unlock(running.inside.engine);
             }
-            if flow.is_break() {
-                return Ok(flow);
+            if shown.is_some_and(|flow| flow.is_break()) {
+                return Ok(ENOUGH);
             }
         }
-        read.has_ended = !self.table.access.is_point;
+        read.has_ended = !self.access.is_point;
         Ok(MORE)
+    }
+
+    /// Shows the row that a cursor stands on; `None` if the conditions do not hold for it.
+    #[inline(always)]
+    fn show_found(
+        &self,
+        cursor: &RowCursor<'_>,
+        columns: &[u16],
+        asks: bool,
+        running: &mut Running<'_>,
+        spare: &mut Memory,
+        show: &mut impl FnMut(&mut Running<'_>, &FoundRow, &[Datum<'_>]) -> Result<Flow>,
+    ) -> Result<Option<Flow>> {
+        let mut full = recycle(std::mem::take(&mut spare.row));
+        full.extend_from_slice(self.before);
+        let load = self.load(running, &mut full);
+        cursor.visit_columns(columns, &mut spare.buffers, load).map_err(Error::from_engine)?;
+        let is_match = !asks || {
+            spare.arena.reset();
+            self.holds(&full, running, &spare.arena)?
+        };
+        let shown = if is_match { Some(show(running, cursor.row(), &full)?) } else { None };
+        spare.row = recycle(full);
+        Ok(shown)
     }
 
     /// As [`TableRows::show_each`], where the cursor has batches: their rows are there side by side, and are shown in the same
@@ -255,7 +283,7 @@ impl<'r> TableRows<'r> {
         sink: &mut Sink<'_>,
     ) -> Result<Flow> {
         debug_assert!(self.source.keeps_row.is_none(), "rows that are to be changed are locked");
-        let mut read = ReadRows::new(&self.table.access, running);
+        let mut read = ReadRows::new(self.access, running);
         let (columns, asks) = (self.columns(), self.has_conditions());
         let mut flow = MORE;
         while flow.is_continue()
@@ -280,7 +308,7 @@ impl<'r> TableRows<'r> {
             }
             spare.row = recycle(full);
         }
-        read.has_ended = flow.is_continue() && !self.table.access.is_point;
+        read.has_ended = flow.is_continue() && !self.access.is_point;
         Ok(flow)
     }
 }
@@ -301,9 +329,7 @@ struct ReadRows {
 impl ReadRows {
     fn new(access: &Access, running: &Running<'_>) -> Self {
         use Counter as C;
-        let is_all =
-            access.equal.is_empty() && access.low.is_none() && access.high.is_none() && access.any_of.is_empty();
-        let as_what = match (is_all, access.direction) {
+        let as_what = match (access.is_whole(), access.direction) {
             (true, Direction::Ascending) if access.index == 0 => [C::HandlerReadFirst, C::HandlerReadRndNext],
             (true, Direction::Ascending) => [C::HandlerReadFirst, C::HandlerReadNext],
             (true, Direction::Descending) => [C::HandlerReadLast, C::HandlerReadPrev],
@@ -360,12 +386,14 @@ pub fn rows_of_table(
     debug_assert!(table.locking.is_some(), "rows that are to be changed are locked");
     let locking = table.locking.map(|plan| locking_of(plan, running));
     let mut spare = Spare::take();
-    let (stretches, implied) = bounds(table, empty, &[], running)?;
-    let rows = TableRows { source, table, handle, implied, outer: &[], before: empty };
-    for bounds in stretches {
-        let Some(cursor) = rows.cursor(bounds, locking) else { continue };
-        if rows.show_each(cursor, running, &mut spare, &mut *show)?.is_break() {
-            break;
+    for (access, operands) in table.access.steps() {
+        let (stretches, implied) = bounds(table, access, empty, &[], running)?;
+        let rows = TableRows { source, table, access, operands, handle, implied, outer: &[], before: empty };
+        for bounds in stretches {
+            let Some(cursor) = rows.cursor(bounds, locking) else { continue };
+            if rows.show_each(cursor, running, &mut spare, &mut *show)?.is_break() {
+                return Ok(());
+            }
         }
     }
     Ok(())

@@ -117,7 +117,8 @@ fn in_order(join: &Join, sources: &mut Vec<usize>) {
 }
 
 fn read_of(access: &Access) -> Read {
-    let is_range = access.low.is_some() || access.high.is_some() || !access.any_of.is_empty();
+    let has_bounds = access.low.is_some() || access.high.is_some();
+    let is_range = has_bounds || !access.is_one_stretch();
     match (is_range, access.equal.is_empty()) {
         (true, _) => Read::Range,
         (false, true) => Read::All,

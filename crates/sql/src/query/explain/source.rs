@@ -7,12 +7,13 @@ use super::super::access::{covers, possible};
 use super::super::bounds::{Bounds, bounds};
 use super::super::inside::Running;
 use super::super::join::first_of;
-use super::super::plan::{Lookup, SelectPlan, SortKey, Source, SourceKind, Stretch, TableSource};
+use super::super::plan::{Access, Lookup, SelectPlan, SortKey, Source, SourceKind, Stretch, TableSource, UnionOperand};
 use super::super::statistics::sample_index;
 use super::text::Names;
 use crate::error::Result;
 use crate::expression::{ComparisonOperator, Expr, ExprKind};
 use meseta_engine::Direction;
+use meseta_engine::table::PartDefinition;
 use meseta_types::{DataType, Datum};
 
 /// How rows are found.
@@ -26,6 +27,8 @@ pub enum Kind {
     Ref,
     /// Stretches of an index.
     Range,
+    /// What several indexes find: OR.
+    IndexMerge,
     /// All, in an index.
     Index,
     /// All.
@@ -40,6 +43,7 @@ impl Kind {
             Kind::EqRef => "eq_ref",
             Kind::Ref => "ref",
             Kind::Range => "range",
+            Kind::IndexMerge => "index_merge",
             Kind::Index => "index",
             Kind::All => "ALL",
         }
@@ -54,8 +58,8 @@ pub struct Read {
     pub key: Option<String>,
     /// Indexes that could have been used.
     pub possible: Vec<String>,
-    /// Bytes of the key's parts that are used.
-    pub key_len: Option<u32>,
+    /// Bytes of the key's parts that are used; of each key.
+    pub key_len: Option<String>,
     /// What the key's parts are compared with.
     pub references: Vec<String>,
     /// `k = 5`: the parts of a lookup.
@@ -74,6 +78,10 @@ pub struct Read {
     pub is_covering: bool,
     /// From the end on.
     pub is_backward: bool,
+    /// If the rows are those of several indexes: what is read of each.
+    pub union: Vec<Read>,
+    /// The rows come in the order of their keys.
+    pub is_in_key_order: bool,
 }
 
 fn names_columns(expr: &Expr) -> bool {
@@ -143,38 +151,81 @@ pub fn read_table(
     names: &Names<'_>,
     running: &mut Running<'_>,
 ) -> Result<Read> {
-    let known = &table.table;
-    let engine_table = known.engine();
     let access = &table.access;
-    let index = &engine_table.definition.indexes[access.index];
+    if access.union.is_empty() {
+        return read_by(source, table, access, kind_of(access, is_ordered), conditions, names, running);
+    }
+    let mut union = Vec::with_capacity(access.union.len());
+    for UnionOperand { access, .. } in &access.union {
+        union.push(read_by(source, table, access, Kind::Range, &[], names, running)?);
+    }
+    let joined = |text: &dyn Fn(&Read) -> Option<String>| union.iter().filter_map(text).collect::<Vec<_>>().join(",");
+    Ok(Read {
+        kind: Kind::IndexMerge,
+        key: Some(joined(&|part| part.key.clone())),
+        possible: possible_names(source, table, conditions),
+        key_len: Some(joined(&|part| part.key_len.clone())),
+        references: Vec::new(),
+        lookup: Vec::new(),
+        ranges: Vec::new(),
+        key_columns: Vec::new(),
+        rows: union.iter().map(|part| part.rows).sum(),
+        residual: conditions.to_vec(),
+        filtered: 100.0,
+        is_covering: false,
+        is_backward: false,
+        is_in_key_order: union.iter().all(|part| part.is_in_key_order),
+        union,
+    })
+}
+
+/// How an access that is no union finds rows.
+fn kind_of(access: &Access, is_ordered: bool) -> Kind {
     let by_row = access.lookups().filter_map(Lookup::value).any(|value| names_columns(value) || has_outer(value));
-    let has_bounds = access.low.is_some() || access.high.is_some();
-    let is_covering = access.index > 0 && covers(table, access.index);
     let is_point = access.is_one_point() && !access.equal.iter().any(|key| key.value().is_none());
-    let kind = match () {
+    match () {
         () if is_point && !by_row => Kind::Const,
         () if is_point => Kind::EqRef,
-        () if !access.any_of.is_empty() || has_bounds => Kind::Range,
+        () if !access.any_of.is_empty() || access.low.is_some() || access.high.is_some() => Kind::Range,
         () if !access.equal.is_empty() => Kind::Ref,
         () if access.index > 0 || is_ordered => Kind::Index,
         () => Kind::All,
-    };
+    }
+}
+
+/// The names of the indexes by which these conditions could find rows.
+fn possible_names(source: &Source, table: &TableSource, conditions: &[Expr]) -> Vec<String> {
+    let usable: Vec<&Expr> = conditions.iter().collect();
+    let definition = &table.table.engine().definition;
+    possible(table, source.first_slot, &usable).into_iter().map(|at| definition.indexes[at].name.clone()).collect()
+}
+
+/// What is read by an access that is no union.
+fn read_by(
+    source: &Source,
+    table: &TableSource,
+    access: &Access,
+    kind: Kind,
+    conditions: &[Expr],
+    names: &Names<'_>,
+    running: &mut Running<'_>,
+) -> Result<Read> {
+    let known = &table.table;
+    let engine_table = known.engine();
+    let index = &engine_table.definition.indexes[access.index];
+    let has_bounds = access.low.is_some() || access.high.is_some();
+    let is_covering = access.index > 0 && covers(table, access.index);
     let used = match kind {
         Kind::All => 0,
         Kind::Index => index.parts.len(),
         _ => access.equal.len() + usize::from(has_bounds) + access.any_of.iter().map(parts_of).max().unwrap_or(0),
     };
     let part_name = |at: usize| known.columns[usize::from(index.parts[at].column)].name.clone();
-    let key_len = index.parts[..used]
-        .iter()
-        .map(|part| {
-            let column = &known.columns[usize::from(part.column)];
-            part_bytes(&column.data_type, column.nullable, part.prefix)
-        })
-        .sum();
-    let usable: Vec<&Expr> = conditions.iter().collect();
-    let possible_indexes = possible(table, source.first_slot, &usable);
-    let index_name = |at: usize| engine_table.definition.indexes[at].name.clone();
+    let bytes_of = |part: &PartDefinition| {
+        let column = &known.columns[usize::from(part.column)];
+        part_bytes(&column.data_type, column.nullable, part.prefix)
+    };
+    let key_len: u32 = index.parts[..used].iter().map(bytes_of).sum();
     let value_text = |lookup: &Lookup| match lookup {
         Lookup::EachOf(_) => "(select ...)".to_owned(),
         lookup => lookup.value().map_or_else(|| "NULL".to_owned(), |value| names.text(value)),
@@ -224,7 +275,7 @@ pub fn read_table(
             || condition.as_is_null().is_some_and(is_part)
     };
     let residual: Vec<Expr> = conditions.iter().filter(|condition| !implied(condition)).cloned().collect();
-    let rows = estimate(table, kind, running)?;
+    let rows = estimate(table, access, kind, running)?;
     let covered = |condition: &&Expr| {
         let mut is_key = kind == Kind::Range;
         condition.columns(&mut |slot| {
@@ -237,9 +288,9 @@ pub fn read_table(
     let filtered = if kind == Kind::Const { 100.0 } else { (100.0 * share).max((100.0 / rows.max(1.0)).min(100.0)) };
     Ok(Read {
         kind,
-        key: (kind != Kind::All).then(|| index_name(access.index)),
-        possible: possible_indexes.into_iter().map(index_name).collect(),
-        key_len: (kind != Kind::All).then_some(key_len),
+        key: (kind != Kind::All).then(|| index.name.clone()),
+        possible: possible_names(source, table, conditions),
+        key_len: (kind != Kind::All).then(|| key_len.to_string()),
         references: match kind {
             Kind::Const | Kind::EqRef | Kind::Ref => access.equal.iter().map(|key| reference(key, names)).collect(),
             _ => Vec::new(),
@@ -252,13 +303,14 @@ pub fn read_table(
         filtered,
         is_covering,
         is_backward: access.direction == Direction::Descending && kind != Kind::Const && kind != Kind::EqRef,
+        union: Vec::new(),
+        is_in_key_order: access.index == 0 || access.equal.len() == index.parts.len(),
     })
 }
 
 /// Rows that are read each time, about.
-fn estimate(table: &TableSource, kind: Kind, running: &mut Running<'_>) -> Result<f64> {
+fn estimate(table: &TableSource, access: &Access, kind: Kind, running: &mut Running<'_>) -> Result<f64> {
     let engine_table = table.table.engine();
-    let access = &table.access;
     let all = || engine_table.estimate_rows().map_or(1.0, |rows| rows.max(1) as f64);
     if matches!(kind, Kind::Const | Kind::EqRef) {
         return Ok(1.0);
@@ -272,7 +324,7 @@ fn estimate(table: &TableSource, kind: Kind, running: &mut Running<'_>) -> Resul
         .any(|value| names_columns(value) || !value.is_constant() || has_outer(value));
     if is_known {
         let mut rows = 0.0;
-        for stretch in bounds(table, &vec![Datum::Null; table.table.columns.len()], &[], running)?.0 {
+        for stretch in bounds(table, access, &vec![Datum::Null; table.table.columns.len()], &[], running)?.0 {
             rows += match stretch {
                 Bounds::Empty => 0.0,
                 Bounds::Point(_) => 1.0,

@@ -40,6 +40,9 @@ impl Row {
     pub fn of(id: u64, select_type: &str, alias: &str, read: &Read) -> Row {
         let joined = |names: &[String]| (!names.is_empty()).then(|| names.join(","));
         let mut extra = Vec::new();
+        if let (Kind::IndexMerge, Some(keys)) = (read.kind, &read.key) {
+            extra.push(format!("Using {}union({keys})", if read.is_in_key_order { "" } else { "sort_" }));
+        }
         if !read.residual.is_empty() {
             extra.push("Using where".to_owned());
         }
@@ -56,7 +59,7 @@ impl Row {
             access: Some(read.kind.name()),
             possible_keys: joined(&read.possible),
             key: read.key.clone(),
-            key_len: read.key_len.map(|len| len.to_string()),
+            key_len: read.key_len.clone(),
             reference: joined(&read.references),
             rows: Some(read.rows.round() as u64),
             filtered: Some(read.filtered),

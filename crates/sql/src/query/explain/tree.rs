@@ -391,6 +391,17 @@ fn joined_nodes(
 
 /// What a table's read is called.
 fn table_node(alias: &str, table: &str, database: &str, read: &Read) -> Node {
+    if read.kind == Kind::IndexMerge {
+        let parts = read.union.iter().map(|part| table_node(alias, table, database, part)).collect();
+        let (operation, access_type) = match read.is_in_key_order {
+            true => ("Deduplicate rows sorted by row ID", "rowid_union"),
+            false => ("Sort-deduplicate by row ID", "index_merge"),
+        };
+        return Node {
+            estimate: Some((BEGIN + read.rows * ROW, read.rows)),
+            ..Node::new(operation, access_type, parts)
+        };
+    }
     let key = read.key.as_deref().unwrap_or_default();
     let lookup = read.lookup.join(", ");
     let covering = |name: &str| {
@@ -404,7 +415,7 @@ fn table_node(alias: &str, table: &str, database: &str, read: &Read) -> Node {
         }
     };
     let (operation, kind) = match read.kind {
-        Kind::All => (format!("Table scan on {alias}"), None),
+        Kind::All | Kind::IndexMerge => (format!("Table scan on {alias}"), None),
         Kind::Index => (format!("{} on {alias} using {key}", covering("Index scan")), Some("index_scan")),
         Kind::Range => (
             format!("{} on {alias} using {key} over {}", covering("Index range scan"), read.ranges.join(" OR ")),

@@ -5,8 +5,8 @@
 //! ```
 //!
 //! The one row that is named by its primary key is found without a lock: its change is one (`change_one_row`).
-//! Rows are changed as they are found, unless they are wanted in another order, or the change would move them in the index
-//! that they are found by: then they are kept first.
+//! Rows are changed as they are found, unless they are wanted in another order, or could be found once more when they are
+//! changed: then they are kept first.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
@@ -74,12 +74,8 @@ impl UpdatePlan {
         let limit = update.limit.as_ref().map(|limit| binder.expression(limit, Place::plain("LIMIT"))).transpose()?;
         let selected = binder.finish_one_table(selected, &mut order, limit.is_some())?;
         let rules = RowRules::new(&known, binder.facts, binder.tables)?;
-        let index = selected.index();
-        let moves = known.engine().definition.indexes[index]
-            .parts
-            .iter()
-            .any(|part| assignments.iter().any(|(column, _)| *column == usize::from(part.column)));
-        let keeps_rows = !order.is_empty() || moves;
+        let is_assigned = |column| assignments.iter().any(|(assigned, _)| *assigned == column);
+        let keeps_rows = !order.is_empty() || selected.may_find_again(is_assigned);
         let is_repeatable = assignments.iter().filter_map(|(_, value)| value.as_ref()).all(Expr::is_repeatable);
         let ignores = update.ignore;
         Ok(Self { selected, rules, assignments, order, limit, ignores, keeps_rows, is_repeatable })
