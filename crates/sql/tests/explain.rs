@@ -351,6 +351,11 @@ fn rows_of_several_indexes() {
         ("select * from t force index (kcd) where a = 5 and c = 3", "ref|kcd|kcd|4|const|Using where"),
         ("select * from t force index (ka) order by a", "index|NULL|ka|4|NULL|NULL"),
         ("select * from t ignore index for order by (ka) order by a limit 5", "ALL|NULL|NULL|NULL|NULL|Using filesort"),
+        ("select * from t where id in (3, 7, 900) order by id", "range|PRIMARY|PRIMARY|4|NULL|Using where"),
+        (
+            "select * from t where id in (3, 7, 900) order by id desc limit 2",
+            "range|PRIMARY|PRIMARY|4|NULL|Using where; Backward index scan",
+        ),
     ] {
         assert_eq!(explained(s, query), [format!("1|SIMPLE|t|{expected}")], "{query}");
     }

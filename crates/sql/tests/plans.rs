@@ -280,6 +280,12 @@ fn the_first_rows_in_the_order_of_an_index_are_those_of_a_sort() {
         "select count(*) from (select a from T group by a limit 7) v",
         "select a, count(*) from T where id > 1000 group by a order by a",
         "select straight_join T.id, U.id from U join T on U.id = T.a order by T.a, T.id limit 5",
+        // Stretches of an index come one behind the other, either way.
+        "select id, a from T where a in (9, 3, 7) order by a, id",
+        "select id, a from T where a in (9, 3, 7) order by a desc, id desc limit 12",
+        "select id from T where id in (30, 3, 70, 8) or id between 100 and 110 order by id desc limit 9",
+        "select id, b, c from T where b in (2, 5) and c > 'x1' order by b desc, c desc, id desc",
+        "select a, count(*) from T where a in (9, 3, 7) or a > 30 group by a order by a desc",
         // Rows are those of several indexes.
         "select id from T where a = 3 or b = 4 order by id",
         "select id from T where a = 3 or b = 4 order by id limit 7",
@@ -323,6 +329,7 @@ fn the_first_rows_in_the_order_of_an_index_are_those_of_a_sort() {
         "update T set a = a + 1, b = b + 1 where a = 9 or b = 8",
         "update T set a = 10, b = 8 where a = 9 or b = 7 or a = 10",
         "update T set a = a + 1 where a = 12 or b = 2 order by id limit 9",
+        "update T set d = 0 where id in (9, 200, 30) order by id desc limit 2",
         "delete from T where a = 20 or b = 1 or e = '2020-01-11 10:00:00'",
         "delete from T where a = 21 or b = 0 order by id desc limit 5",
     ] {

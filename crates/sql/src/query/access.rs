@@ -171,8 +171,7 @@ pub fn choose_ordered(
     direction: impl Fn(usize, usize) -> Option<Direction>,
 ) -> Option<(Access, f64)> {
     let table = &source.table;
-    // Without OR and IN: each of their stretches is in order, but not one behind the other.
-    let facts = Facts { one_of: Vec::new(), ..Facts::new(table, first_slot, conditions) };
+    let facts = Facts::new(table, first_slot, conditions);
     let indexes = (0..table.engine().indexes.len()).filter(|index| is_usable(table, usable, *index));
     let ordered = indexes.filter_map(|index| {
         let for_rows = source.usable.for_rows.has(index).then(|| for_index(table, index, first_slot, &facts)).flatten();

@@ -15,8 +15,8 @@
 use std::ops::Bound;
 
 use bumpalo::Bump;
-use meseta_engine::Isolation;
 use meseta_engine::row::{KeyRange, Value};
+use meseta_engine::{Direction, Isolation};
 use meseta_types::{Context, DataType, Datum, Stored};
 use smallvec::{SmallVec, smallvec};
 
@@ -169,7 +169,11 @@ impl<'s> Seeker<'s, '_> {
                 _ => all.extend(self.one_of(&mut front, &stretch.equal, stretch)?),
             }
         }
-        Ok(in_order(all).into())
+        let mut all = in_order(all);
+        if access.direction == Direction::Descending {
+            all.reverse();
+        }
+        Ok(all.into())
     }
 
     /// The keys of one of the stretches, behind those that are in front; `None` if there are none.
@@ -290,7 +294,7 @@ impl<'s> Seeker<'s, '_> {
 }
 
 /// Where the rows of an access are (not of a union), for the row so far: in one stretch, or in those of `any_of`, in the order of
-/// their keys. And which of the source's conditions hold of all of them.
+/// their keys, the last first if it goes backwards. And which of the source's conditions hold of all of them.
 pub fn bounds(
     source: &TableSource,
     access: &Access,

@@ -62,7 +62,7 @@ pub struct OneOf<'e> {
 #[derive(Default)]
 pub struct Facts<'e> {
     /// The columns' slots: values that depend on them are no help in finding them.
-    pub slots: Range<u32>,
+    slots: Range<u32>,
     /// All of this holds.
     pub all: Vec<Fact<'e>>,
     /// Of each of these, one.

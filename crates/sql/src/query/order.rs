@@ -116,7 +116,7 @@ impl Planner<'_> {
         let usable = usable(&table.usable);
         let definition = &table.table.engine().definition;
         let direction = |index: usize, equal: usize| direction_of(definition, index, equal, &columns);
-        if table.access.is_one_stretch()
+        if table.access.union.is_empty()
             && (table.access.index == 0 || usable.has(table.access.index))
             && let Some(direction) = direction(table.access.index, table.access.equal.len())
         {
