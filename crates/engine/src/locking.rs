@@ -61,6 +61,16 @@ pub enum Direction {
     Descending,
 }
 
+impl Direction {
+    /// The other way.
+    pub fn reversed(self) -> Self {
+        match self {
+            Self::Ascending => Self::Descending,
+            Self::Descending => Self::Ascending,
+        }
+    }
+}
+
 /// How far a read has come.
 enum Position {
     /// Nowhere yet.

@@ -301,7 +301,7 @@ fn tree(session: &mut Session, query: &str) -> String {
 }
 
 #[test]
-fn rows_of_several_indexes() {
+fn rows_of_several_indexes_and_groups_of_which_little_is_wanted() {
     let server = Server::new();
     let mut session = server.session();
     let s = &mut session;
@@ -346,6 +346,18 @@ fn rows_of_several_indexes() {
             "index_merge|ka,kb|ka,kb|4,5|NULL|Using union(ka,kb); Using where; Using filesort",
         ),
         ("select * from t where a = 5 or b = 7 or pow(c, 2) = 4", "ALL|ka,kb|NULL|NULL|NULL|Using where"),
+        ("select distinct c from t", "range|kcd|kcd|4|NULL|Using index for group-by"),
+        ("select c from t group by c", "range|kcd|kcd|4|NULL|Using index for group-by"),
+        ("select c, min(d), max(d) from t group by c order by c", "range|kcd|kcd|4|NULL|Using index for group-by"),
+        ("select c, max(d) from t group by c having max(d) > 3", "range|kcd|kcd|4|NULL|Using index for group-by"),
+        ("select count(distinct c) from t", "range|kcd|kcd|4|NULL|Using index for group-by"),
+        ("select distinct s from t order by s", "range|ks|ks|83|NULL|Using index for group-by"),
+        ("select distinct s from t where s > 's3'", "range|ks|ks|83|NULL|Using where; Using index for group-by"),
+        ("select max(d) from t where c > 3 group by c", "range|kcd|kcd|4|NULL|Using where; Using index for group-by"),
+        (
+            "select max(d), c from t where c in (3, 4) group by c",
+            "range|kcd|kcd|4|NULL|Using where; Using index for group-by",
+        ),
         ("select * from t use index (kb) where a = 5 and b = 7", "ref|kb|kb|5|const|Using where"),
         ("select * from t use index () where a = 5 and b = 7", "ALL|NULL|NULL|NULL|NULL|Using where"),
         ("select * from t force index (kcd) where a = 5 and c = 3", "ref|kcd|kcd|4|const|Using where"),
@@ -359,14 +371,33 @@ fn rows_of_several_indexes() {
     ] {
         assert_eq!(explained(s, query), [format!("1|SIMPLE|t|{expected}")], "{query}");
     }
+    for query in ["select min(c), max(c) from t", "select min(d), max(d) from t where c = 3"] {
+        let expected = "1|SIMPLE|NULL|NULL|NULL|NULL|NULL|NULL|Select tables optimized away";
+        assert_eq!(explained(s, query), [expected], "{query}");
+    }
     let change = |verb: &str| format!("1|{verb}|t|index_merge|ka,kb|ka,kb|4,5|NULL|Using union(ka,kb); Using where");
     assert_eq!(explained(s, "update t set d = 1 where a = 5 or b = 7"), [change("UPDATE")]);
     assert_eq!(explained(s, "delete from t where a = 5 or b = 7"), [change("DELETE")]);
-    for (query, expected) in [(
-        "select * from t where a = 5 or b = 7",
-        "-> Filter: ((t.a = 5) or (t.b = 7))\n    -> Deduplicate rows sorted by row ID\n        \
+    for (query, expected) in [
+        (
+            "select * from t where a = 5 or b = 7",
+            "-> Filter: ((t.a = 5) or (t.b = 7))\n    -> Deduplicate rows sorted by row ID\n        \
              -> Index range scan on t using ka over (a = 5)\n        -> Index range scan on t using kb over (b = 7)",
-    )] {
+        ),
+        (
+            "select count(distinct c) from t",
+            "-> Aggregate: count(distinct t.c)\n    -> Covering index skip scan for deduplication on t using kcd",
+        ),
+        (
+            "select distinct s from t where s > 's3'",
+            "-> Filter: (t.s > 's3')\n    -> Covering index skip scan for deduplication on t using ks over ('s3' < s)",
+        ),
+        // MySQL's scan makes the groups itself.
+        (
+            "select c, max(d) from t group by c",
+            "-> Group aggregate: max(t.d)\n    -> Covering index skip scan for grouping on t using kcd",
+        ),
+    ] {
         assert_eq!(tree(s, &format!("explain format=tree {query}")), expected, "{query}");
     }
 }

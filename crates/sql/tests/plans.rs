@@ -381,6 +381,78 @@ fn rows_read(session: &mut Session, query: &str) -> (u64, Vec<String>) {
 }
 
 #[test]
+fn of_groups_of_which_little_is_wanted_little_is_read() {
+    let (_server, mut session) = with_groups();
+    let s = &mut session;
+    // And how many rows are read.
+    for (query, expected) in [
+        ("select distinct p from G", 4),
+        ("select distinct p from G order by p desc", 4),
+        ("select distinct p from G order by p limit 2", 2),
+        ("select distinct p from G where p > 1 order by p", 2),
+        ("select distinct p from G where p in (3, 1, 9) order by p", 2),
+        ("select distinct p from G where p = 2", 1),
+        ("select distinct p from G where p = 9", 0),
+        ("select distinct r from G order by r", 6),
+        ("select distinct r from G where r > 1 or r is null order by r", 4),
+        ("select distinct lower(v.s) from (select distinct s from G) v order by 1", 5),
+        ("select distinct p, r from G order by p, r", 24),
+        ("select distinct r, p from G where p < 2 order by p, r", 12),
+        ("select p from G group by p order by p", 4),
+        ("select p, min(q) from G group by p order by p", 4),
+        ("select p, min(q) from G group by p order by p desc", 8),
+        ("select p, max(q) from G group by p order by p", 8),
+        ("select p, max(q) from G group by p order by p desc", 4),
+        ("select p, max(q), min(q) - 1 from G group by p having max(q) > 3 order by p", 8),
+        ("select p, r, max(q) from G group by p, r order by p, r", 48),
+        ("select r, p, min(q) from G where p = 3 group by r, p order by r", 12),
+        ("select r, max(q) from G group by r order by r", 12),
+        ("select max(q) from G where p = 3", 1),
+        ("select min(q), max(q) from G where p = 3", 2),
+        ("select min(p), max(p) from G", 2),
+        ("select min(q), max(q) from G where p = 9", 0),
+        ("select count(distinct p) from G", 4),
+        ("select count(distinct p), sum(distinct p), max(p) from G where p > 1", 2),
+        ("select p, count(distinct r) from G group by p order by p", 24),
+        ("select count(distinct p, r), count(distinct r) from G", 24),
+        ("select count(*) from (select distinct s from G) v", 5),
+        ("select p, (select max(q) from G v where v.p = 2) n from G group by p order by p", 6),
+        // All of it is wanted.
+        ("select p, count(*) from G group by p order by p", 900),
+        ("select p, max(q) from G where q < 50 group by p order by p", 900),
+        ("select p, min(q), max(r) from G group by p order by p", 900),
+        ("select p, min(r) from G group by p order by p", 900),
+        ("select p, max(f) from G group by p order by p", 900),
+        ("select distinct p, f from G where id >= 0 order by p, f", 900),
+        ("select p, max(q) from G where rand() < 2 group by p order by p", 900),
+        ("select p, max(q) from G group by p with rollup", 900),
+        ("select p, sum(distinct q) from G group by p order by p", 900),
+    ] {
+        let (read, rows) = rows_read(s, &query.replace('G', "g"));
+        assert_eq!(rows, run(s, &query.replace('G', "gp")), "{query}");
+        assert_eq!(read, expected, "{query}");
+    }
+}
+
+#[test]
+fn a_transaction_sees_its_own_groups_and_those_of_its_snapshot() {
+    let (server, mut session) = with_groups();
+    let s = &mut session;
+    let mut other = server.session();
+    is(s, "begin; select distinct p from g order by p", "ok 0; [p]; 0; 1; 2; 3");
+    is(&mut other, "delete from g where p = 1; insert into g values (1000, 7, 0, 0, '', 'a')", "ok 225; ok 1");
+    is(&mut other, "select distinct p from g order by p", "[p]; 0; 2; 3; 7");
+    is(s, "select distinct p from g order by p", "[p]; 0; 1; 2; 3");
+    is(
+        s,
+        "insert into g values (1001, 5, 3, 0, '', 'a'), (1002, 5, 9, 0, '', 'a'); delete from g where p = 2",
+        "ok 2; ok 225",
+    );
+    is(s, "select p, max(q) from g group by p order by p desc", "[p|max(q)]; 5|9; 3|100; 1|100; 0|100");
+    is(s, "commit; select p, min(q) from g group by p order by p", "ok 0; [p|min(q)]; 0|0; 3|0; 5|3; 7|0");
+}
+
+#[test]
 fn the_rows_of_several_indexes_are_read_and_locked_and_no_others() {
     let (server, mut session) = with_groups();
     let s = &mut session;
@@ -434,6 +506,7 @@ fn index_hints_are_heeded() {
         ("select c from o ignore index (a) order by a limit 5", 900),
         ("select c from o ignore index for order by (a) order by a limit 5", 900),
         ("select c from o ignore index for group by (a) order by a limit 5", 5),
+        ("select distinct p from g ignore index for group by (pq, prq, pf)", 900),
         ("select y.c from o x join o y ignore index (a) on y.a = x.a where x.id = 5", 901),
     ] {
         // Most of the values.

@@ -244,6 +244,16 @@ impl<'t> RowCursor<'t> {
         }
     }
 
+    /// Where the entries are that are the same as the one it stands on in the index's first `parts` columns. Of a consistent read, with
+    /// keys.
+    pub fn range_of_same(&self, parts: usize) -> Result<KeyRange> {
+        let key = match &self.source {
+            Source::Consistent(consistent) => consistent.cursor.key(),
+            Source::Locking(_) => &self.row.key,
+        };
+        self.index.layout.range_of_same(key, parts).map_err(|problem| self.index.index.damaged(problem))
+    }
+
     /// The row's key, of a read in the order of the primary key, or of one that fetches rows.
     pub(crate) fn key(&self) -> &[u8] {
         match &self.source {

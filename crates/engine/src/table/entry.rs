@@ -206,6 +206,12 @@ impl EntryLayout {
         KeyRange::between(&beginning, part, lower, upper, KEY_LEN_MAX)
     }
 
+    /// Where the entries are that are the same as this in the index's first `parts` columns.
+    pub fn range_of_same(&self, key: &[u8], parts: usize) -> Result<KeyRange, Corrupt> {
+        let behind = primary_key_in(&self.parts[..parts], key)?;
+        Ok(KeyRange::beginning_with(key[..key.len() - behind.len()].to_vec()))
+    }
+
     /// Where the entries are whose first columns have the values of `front`, and whose next column, a text, has weights that begin
     /// with these. Where the index has only the beginning of that column, they are to be no more than the weights of it.
     pub fn texts_beginning_with(

@@ -24,6 +24,7 @@ mod inside;
 mod join;
 mod joined;
 mod key_numbers;
+mod loose;
 mod materialized;
 mod measure;
 mod order;

@@ -564,6 +564,15 @@ impl ConditionSet {
     }
 }
 
+/// Of all entries that are the same in an index's first columns the first is read, the way that the index is read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LooseScan {
+    /// So many columns.
+    pub parts: usize,
+    /// The last is as well.
+    pub shows_both_ends: bool,
+}
+
 /// One of the operands of an OR, each of which has its rows found by an index.
 #[derive(Clone, Debug)]
 pub struct UnionOperand {
@@ -590,6 +599,8 @@ pub struct Access {
     pub union: Vec<UnionOperand>,
     /// Which way.
     pub direction: Direction,
+    /// Of rows that are the same in the index's first columns not all are read.
+    pub loose: Option<LooseScan>,
     /// `equal`, with each of `any_of`, names every column of a unique index: at most one row each.
     pub is_point: bool,
     /// Of the source's conditions, those that say no more than `equal`, `any_of`, `low` and `high`.
@@ -639,6 +650,7 @@ impl Access {
             high: None,
             union: Vec::new(),
             direction: Direction::Ascending,
+            loose: None,
             is_point: false,
             implied: ConditionSet::default(),
         }

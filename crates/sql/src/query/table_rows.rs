@@ -26,7 +26,7 @@ use meseta_types::Datum;
 
 use super::bounds::{Bounds, Stretches, bounds, load_into};
 use super::inside::Running;
-use super::plan::{Access, ConditionSet, LockingPlan, Source, TableSource, UnionOperand};
+use super::plan::{Access, ConditionSet, LockingPlan, LooseScan, Source, TableSource, UnionOperand};
 use super::run::{ENOUGH, Flow, MORE, Outer, Sink, others_hold};
 use super::spare::{Memory, Spare, recycle};
 use super::table::KnownTable;
@@ -120,11 +120,12 @@ impl<'r> TableRows<'r> {
             // The first that is looked for, if anything.
             let may_suspend = std::mem::take(&mut running.inside.may_suspend) && matches!(bounds, Bounds::Point(_));
             let locking = if may_suspend { locking.map(Locking::suspending) } else { locking };
-            let flow = match bounds {
-                Bounds::Point(key) if locking.is_none() && self.access.index == 0 => {
+            let flow = match (bounds, self.access.loose) {
+                (Bounds::Range(range), Some(scan)) => self.show_ends(scan, range, running, spare, sink)?,
+                (Bounds::Point(key), _) if locking.is_none() && self.access.index == 0 => {
                     self.show_one(&key, may_suspend, running, spare, sink)?
                 }
-                bounds => {
+                (bounds, _) => {
                     let Some(cursor) = self.cursor(bounds, locking) else { continue };
                     if cursor.has_batches() {
                         self.show_batches(cursor, running, spare, sink)?
@@ -271,6 +272,48 @@ impl<'r> TableRows<'r> {
         let shown = if is_match { Some(show(running, cursor.row(), &full)?) } else { None };
         spare.row = recycle(full);
         Ok(shown)
+    }
+
+    /// Shows of all entries in a range that are the same in the index's first columns the first, or the first and the last.
+    fn show_ends(
+        &self,
+        scan: LooseScan,
+        mut rest: KeyRange,
+        running: &mut Running<'_>,
+        spare: &mut Memory,
+        sink: &mut Sink<'_>,
+    ) -> Result<Flow> {
+        let forwards = self.access.direction;
+        let mut read = ReadRows::new(self.access, running);
+        let (columns, asks) = (self.columns(), self.has_conditions());
+        let mut show = |running: &mut Running<'_>, _: &FoundRow, row: &[Datum<'_>]| sink(running, row);
+        let mut show_first = |range: &KeyRange, direction, running: &mut Running<'_>| {
+            let told = self.table.columns.iter().copied();
+            let mut cursor = RowCursor::consistent(self.handle, self.access.index, range.clone(), direction, told);
+            if !cursor.next(running.inside.engine).map_err(Error::from_engine)? {
+                return Ok(None);
+            }
+            read.count(running)?;
+            let flow = self.show_found(&cursor, columns, asks, running, spare, &mut show)?;
+            let group = cursor.range_of_same(scan.parts).map_err(Error::from_engine)?;
+            Ok::<_, Error>(Some((flow.unwrap_or(MORE), group)))
+        };
+        while !rest.is_empty()
+            && let Some((mut flow, group)) = show_first(&rest, forwards, running)?
+        {
+            if scan.shows_both_ends && flow.is_continue() {
+                flow = show_first(&group, forwards.reversed(), running)?.map_or(MORE, |(flow, _)| flow);
+            }
+            if flow.is_break() {
+                return Ok(ENOUGH);
+            }
+            match (forwards, group.to) {
+                (Direction::Descending, _) => rest.to = Some(group.from),
+                (Direction::Ascending, Some(above)) => rest.from = above,
+                (Direction::Ascending, None) => break,
+            }
+        }
+        Ok(MORE)
     }
 
     /// As [`TableRows::show_each`], where the cursor has batches: their rows are there side by side, and are shown in the same

@@ -118,7 +118,7 @@ fn in_order(join: &Join, sources: &mut Vec<usize>) {
 
 fn read_of(access: &Access) -> Read {
     let has_bounds = access.low.is_some() || access.high.is_some();
-    let is_range = has_bounds || !access.is_one_stretch();
+    let is_range = has_bounds || !access.is_one_stretch() || access.loose.is_some();
     match (is_range, access.equal.is_empty()) {
         (true, _) => Read::Range,
         (false, true) => Read::All,

@@ -200,6 +200,7 @@ impl<'a> Binder<'a, '_> {
         let is_sorted = !order.is_empty();
         match &mut group {
             None if !select.options.distinct => planner.use_order(&planned.join, &mut order, is_limited),
+            None if is_ordered_by_items(&order, &items) => planner.use_order(&planned.join, &mut order, false),
             Some(group) if group.keys.is_empty() => planner.use_end(&planned.join, group),
             Some(group) if group.rollup.is_none() => {
                 let is_limited = is_limited && having.is_empty() && !select.options.distinct;
@@ -207,11 +208,17 @@ impl<'a> Binder<'a, '_> {
             }
             _ => {}
         }
+        let is_ordered = is_sorted && order.is_empty() || group.as_ref().is_some_and(|group| group.is_sorted);
+        let mut distinct = select.options.distinct;
+        if group.is_some() || distinct {
+            let shows_each_once = planner.use_loose_scan(&planned.join, group.as_mut(), &items, is_ordered);
+            distinct &= group.is_some() || !shows_each_once;
+        }
         planner.spare_columns(&planned.join, named_beside_where);
         let hashes = planned.hashes;
         let names = self.block().names();
         let plan = SelectPlan {
-            is_ordered: is_sorted && order.is_empty() || group.as_ref().is_some_and(|group| group.is_sorted),
+            is_ordered,
             hashes,
             names,
             sources,
@@ -220,8 +227,8 @@ impl<'a> Binder<'a, '_> {
             width,
             group,
             having,
-            distinct: select.options.distinct,
-            is_ordered_by_items: select.options.distinct && is_ordered_by_items(&order, &items),
+            distinct,
+            is_ordered_by_items: distinct && is_ordered_by_items(&order, &items),
             late_items: !select.options.distinct && !order.is_empty() && items.iter().any(assigns),
             order,
             items,

@@ -78,6 +78,8 @@ pub struct Read {
     pub is_covering: bool,
     /// From the end on.
     pub is_backward: bool,
+    /// If of entries that are the same in the key's parts not all are read: what for.
+    pub skips_for: Option<&'static str>,
     /// If the rows are those of several indexes: what is read of each.
     pub union: Vec<Read>,
     /// The rows come in the order of their keys.
@@ -174,6 +176,7 @@ pub fn read_table(
         filtered: 100.0,
         is_covering: false,
         is_backward: false,
+        skips_for: None,
         is_in_key_order: union.iter().all(|part| part.is_in_key_order),
         union,
     })
@@ -184,6 +187,7 @@ fn kind_of(access: &Access, is_ordered: bool) -> Kind {
     let by_row = access.lookups().filter_map(Lookup::value).any(|value| names_columns(value) || has_outer(value));
     let is_point = access.is_one_point() && !access.equal.iter().any(|key| key.value().is_none());
     match () {
+        () if access.loose.is_some() => Kind::Range,
         () if is_point && !by_row => Kind::Const,
         () if is_point => Kind::EqRef,
         () if !access.any_of.is_empty() || access.low.is_some() || access.high.is_some() => Kind::Range,
@@ -216,6 +220,7 @@ fn read_by(
     let has_bounds = access.low.is_some() || access.high.is_some();
     let is_covering = access.index > 0 && covers(table, access.index);
     let used = match kind {
+        _ if access.loose.is_some() => access.loose.map_or(0, |scan| scan.parts),
         Kind::All => 0,
         Kind::Index => index.parts.len(),
         _ => access.equal.len() + usize::from(has_bounds) + access.any_of.iter().map(parts_of).max().unwrap_or(0),
@@ -233,7 +238,7 @@ fn read_by(
     let mut lookup: Vec<String> =
         (0..access.equal.len()).map(|at| format!("{} = {}", part_name(at), value_text(&access.equal[at]))).collect();
     let mut ranges = Vec::new();
-    if kind == Kind::Range {
+    if kind == Kind::Range && !access.is_whole() {
         let whole = Stretch { equal: Vec::new(), low: access.low.clone(), high: access.high.clone() };
         let stretches = if access.any_of.is_empty() { std::slice::from_ref(&whole) } else { &access.any_of };
         for stretch in stretches {
@@ -289,7 +294,10 @@ fn read_by(
     Ok(Read {
         kind,
         key: (kind != Kind::All).then(|| index.name.clone()),
-        possible: possible_names(source, table, conditions),
+        possible: match access.loose {
+            Some(_) if conditions.is_empty() => vec![index.name.clone()],
+            _ => possible_names(source, table, conditions),
+        },
         key_len: (kind != Kind::All).then(|| key_len.to_string()),
         references: match kind {
             Kind::Const | Kind::EqRef | Kind::Ref => access.equal.iter().map(|key| reference(key, names)).collect(),
@@ -303,6 +311,10 @@ fn read_by(
         filtered,
         is_covering,
         is_backward: access.direction == Direction::Descending && kind != Kind::Const && kind != Kind::EqRef,
+        skips_for: access.loose.map(|scan| {
+            let is_part = |column: &u16| index.parts[..scan.parts].iter().any(|part| part.column == *column);
+            if table.columns.iter().all(is_part) { "deduplication" } else { "grouping" }
+        }),
         union: Vec::new(),
         is_in_key_order: access.index == 0 || access.equal.len() == index.parts.len(),
     })
@@ -312,6 +324,12 @@ fn read_by(
 fn estimate(table: &TableSource, access: &Access, kind: Kind, running: &mut Running<'_>) -> Result<f64> {
     let engine_table = table.table.engine();
     let all = || engine_table.estimate_rows().map_or(1.0, |rows| rows.max(1) as f64);
+    if let Some(scan) = access.loose {
+        let rows = estimate(table, &Access { loose: None, ..access.clone() }, kind, running)?;
+        let statistics = sample_index(engine_table, access.index);
+        let groups = scan.parts.checked_sub(1).map_or(Some(1), |last| statistics?.distinct.get(last).copied());
+        return Ok((rows * groups.unwrap_or(1) as f64 / all()).max(1.0));
+    }
     if matches!(kind, Kind::Const | Kind::EqRef) {
         return Ok(1.0);
     }

@@ -1,7 +1,7 @@
 //! EXPLAIN FORMAT=TRADITIONAL: a row for each source.
 
 use super::super::inside::Running;
-use super::super::plan::{Body, GroupPlan, Join, QueryPlan, SelectPlan, SourceKind, Subquery};
+use super::super::plan::{Body, GroupPlan, Join, QueryPlan, SelectPlan, SourceKind, Subquery, TableSource};
 use super::source::{Kind, Read, read, table_of};
 use super::text::Names;
 use crate::error::Result;
@@ -50,7 +50,7 @@ impl Row {
             extra.push("Backward index scan".to_owned());
         }
         if read.is_covering {
-            extra.push("Using index".to_owned());
+            extra.push(if read.skips_for.is_some() { "Using index for group-by" } else { "Using index" }.to_owned());
         }
         Row {
             id,
@@ -121,6 +121,13 @@ pub fn is_impossible(select: &SelectPlan) -> bool {
             value.is_null() || matches!(value, meseta_types::Datum::Signed(0) | meseta_types::Datum::Unsigned(0))
         })
     })
+}
+
+/// Whether all that is wanted is the least and the greatest of one column, at the ends of an index, or of a part of it.
+fn takes_ends(group: &GroupPlan, table: &TableSource) -> bool {
+    let are_ends = table.access.loose.is_some_and(|scan| scan.parts == table.access.equal.len());
+    group.takes_first
+        || are_ends && group.keys.is_empty() && !group.aggregates.iter().any(|aggregate| aggregate.distinct)
 }
 
 impl Traditional<'_, '_> {
@@ -199,7 +206,7 @@ impl Traditional<'_, '_> {
                 SourceKind::Table(_) => {
                     let Some(table) = table_of(source) else { continue };
                     let read = read(select, number, source, table, &names, self.running)?;
-                    let takes_end = select.group.as_ref().is_some_and(|group| group.takes_first);
+                    let takes_end = select.group.as_ref().is_some_and(|group| takes_ends(group, table));
                     let mut row = Row::of(id, select_type, alias, &read);
                     if takes_end && (read.residual.is_empty() || read.kind == Kind::Range) {
                         row = Row::saying(id, select_type, "Select tables optimized away");

@@ -414,15 +414,23 @@ fn table_node(alias: &str, table: &str, database: &str, read: &Read) -> Node {
             _ => name.to_owned(),
         }
     };
-    let (operation, kind) = match read.kind {
-        Kind::All | Kind::IndexMerge => (format!("Table scan on {alias}"), None),
-        Kind::Index => (format!("{} on {alias} using {key}", covering("Index scan")), Some("index_scan")),
-        Kind::Range => (
+    let (operation, kind) = match (read.kind, read.skips_for) {
+        (_, Some(purpose)) => {
+            let over =
+                if read.ranges.is_empty() { String::new() } else { format!(" over {}", read.ranges.join(" OR ")) };
+            let scan = format!("Covering index skip scan for {purpose} on {alias} using {key}{over}");
+            (scan, Some("index_skip_scan"))
+        }
+        (Kind::All | Kind::IndexMerge, None) => (format!("Table scan on {alias}"), None),
+        (Kind::Index, None) => (format!("{} on {alias} using {key}", covering("Index scan")), Some("index_scan")),
+        (Kind::Range, None) => (
             format!("{} on {alias} using {key} over {}", covering("Index range scan"), read.ranges.join(" OR ")),
             Some("index_range_scan"),
         ),
-        Kind::Ref => (format!("{} on {alias} using {key} ({lookup})", covering("Index lookup")), Some("index_lookup")),
-        Kind::Const | Kind::EqRef => {
+        (Kind::Ref, None) => {
+            (format!("{} on {alias} using {key} ({lookup})", covering("Index lookup")), Some("index_lookup"))
+        }
+        (Kind::Const | Kind::EqRef, None) => {
             (format!("{} on {alias} using {key} ({lookup})", covering("Single-row index lookup")), Some("index_lookup"))
         }
     };
