@@ -79,21 +79,24 @@ fn stretch_of<'e>(mut expressions: impl Iterator<Item = &'e Expr>) -> Option<Ran
 }
 
 impl<'a, 'm> Projection<'a, 'm> {
-    /// Nothing yet. What is kept goes to the arena, up to so many bytes.
+    /// Nothing yet. What is kept goes to the arena, up to so many bytes; so many rows are wanted, if not all.
     pub fn new(
         plan: &'a SelectPlan,
         outer: Outer<'a>,
         arena: &'a Bump,
         memory_limit: usize,
+        wanted: Option<u64>,
         spare: SpareMemory<'m>,
     ) -> Self {
+        // (Of those that are equal one is wanted.)
+        let wanted = wanted.filter(|_| !plan.is_ordered_by_items);
         let met = Met {
             plan,
             outer,
             arena,
             arena_bytes: arena.allocated_bytes(),
             distinct: plan.distinct.then(|| Distinct::new(&plan.items, arena)),
-            kept: (!plan.order.is_empty()).then(|| Kept::new(arena, &plan.order, memory_limit)),
+            kept: (!plan.order.is_empty()).then(|| Kept::new(arena, &plan.order, memory_limit, wanted)),
             drops_equals_late: plan.is_ordered_by_items,
             stretch: stretch_of(values_in(&plan.order)),
             keys: spare.keys,
@@ -121,7 +124,7 @@ impl<'a, 'm> Projection<'a, 'm> {
             && let Some(kept) = &mut self.met.kept
         {
             let keys = evaluate_all(values_in(&plan.order), row, self.outer, running, self.spare)?;
-            kept.add(&keys, row).ok_or_else(Error::out_of_sort_memory)?;
+            kept.add(&keys, row, running)?;
             return Ok(MORE);
         }
         let mut items = recycle(std::mem::take(self.items));
@@ -134,9 +137,9 @@ impl<'a, 'm> Projection<'a, 'm> {
     /// Shows what was kept.
     pub fn end(self, running: &mut Running<'_>, sink: &mut Sink<'_>) -> Result<()> {
         let Some(mut kept) = self.met.kept else { return Ok(()) };
-        kept.sort(&self.plan.order, running)?;
+        kept.sort(running)?;
         if self.met.drops_equals_late {
-            kept.drop_equals(&self.plan.order, running)?;
+            kept.drop_equals(running)?;
         }
         if !self.plan.late_items {
             return kept.show(running, sink);
@@ -165,12 +168,12 @@ impl Met<'_, '_> {
         }
         let Some(kept) = &mut self.kept else { return sink(running, items) };
         if let Some(keys) = self.stretch.clone().and_then(|stretch| row.get(stretch)) {
-            kept.add(keys, items).ok_or_else(Error::out_of_sort_memory)?;
+            kept.add(keys, items, running)?;
             return Ok(MORE);
         }
         let mut keys = recycle(std::mem::take(self.keys));
         evaluate_into(&mut keys, values_in(&self.plan.order), row, self.outer, running, spare)?;
-        kept.add(&keys, items).ok_or_else(Error::out_of_sort_memory)?;
+        kept.add(&keys, items, running)?;
         *self.keys = recycle(keys);
         Ok(MORE)
     }

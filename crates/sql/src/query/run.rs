@@ -29,7 +29,7 @@ use super::spare::{Memory, Spare, recycle};
 use super::table_rows::table_rows;
 use super::wanted::wanted_names;
 use super::{group, materialized, recursive, set_operation};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::expression::Expr;
 use crate::schema::information::{Cell, View, VirtualTable, Wanted};
 
@@ -48,7 +48,7 @@ pub type Outer<'o> = &'o [&'o [Datum<'o>]];
 
 /// Runs a query, and shows its rows.
 pub fn run_query(plan: &QueryPlan, outer: Outer<'_>, running: &mut Running<'_>, sink: &mut Sink<'_>) -> Result<()> {
-    let Some(limit) = &plan.limit else { return run_ordered(plan, outer, running, sink) };
+    let Some(limit) = &plan.limit else { return run_ordered(plan, None, outer, running, sink) };
     let (offset, count) = limit_of(limit, outer, running)?;
     if limit.counts_all {
         return run_counted(plan, offset, count, outer, running, sink);
@@ -57,7 +57,8 @@ pub fn run_query(plan: &QueryPlan, outer: Outer<'_>, running: &mut Running<'_>, 
         return Ok(());
     }
     let mut limited = Limited { offset, count, passed: 0, shown: 0 };
-    run_ordered(plan, outer, running, &mut |running, row| limited.show(running, row, sink))
+    let wanted = offset.saturating_add(count);
+    run_ordered(plan, Some(wanted), outer, running, &mut |running, row| limited.show(running, row, sink))
 }
 
 /// SQL_CALC_FOUND_ROWS: all rows are made, but only some are shown.
@@ -70,7 +71,7 @@ fn run_counted(
     sink: &mut Sink<'_>,
 ) -> Result<()> {
     let (mut made, mut flow) = (0_u64, MORE);
-    run_ordered(plan, outer, running, &mut |running, row| {
+    run_ordered(plan, None, outer, running, &mut |running, row| {
         made += 1;
         if made > offset && made - offset <= count && flow.is_continue() {
             flow = sink(running, row)?;
@@ -81,28 +82,40 @@ fn run_counted(
     Ok(())
 }
 
-/// Runs a query without its LIMIT: all of its rows, in their order, until no more are wanted.
-fn run_ordered(plan: &QueryPlan, outer: Outer<'_>, running: &mut Running<'_>, sink: &mut Sink<'_>) -> Result<()> {
+/// Runs a query without its LIMIT: its rows in their order, until no more are wanted; the first so many, if that is known.
+fn run_ordered(
+    plan: &QueryPlan,
+    wanted: Option<u64>,
+    outer: Outer<'_>,
+    running: &mut Running<'_>,
+    sink: &mut Sink<'_>,
+) -> Result<()> {
     if plan.order.is_empty() {
-        return run_body(plan, outer, running, sink);
+        return run_body(plan, wanted, outer, running, sink);
     }
     let arena = Bump::new();
-    let mut kept = Kept::new(&arena, &plan.order, running.inside.memory_limit);
+    let mut kept = Kept::new(&arena, &plan.order, running.inside.memory_limit, wanted);
     let mut of_row = Spare::take();
-    run_body(plan, outer, running, &mut |running, row| {
+    run_body(plan, None, outer, running, &mut |running, row| {
         of_row.arena.reset();
         let keys = evaluate_all(values_in(&plan.order), row, outer, running, &of_row.arena)?;
-        kept.add(&keys, row).ok_or_else(Error::out_of_sort_memory)?;
+        kept.add(&keys, row, running)?;
         Ok(MORE)
     })?;
-    kept.sort(&plan.order, running)?;
+    kept.sort(running)?;
     kept.show(running, sink)
 }
 
-fn run_body(plan: &QueryPlan, outer: Outer<'_>, running: &mut Running<'_>, sink: &mut Sink<'_>) -> Result<()> {
+fn run_body(
+    plan: &QueryPlan,
+    wanted: Option<u64>,
+    outer: Outer<'_>,
+    running: &mut Running<'_>,
+    sink: &mut Sink<'_>,
+) -> Result<()> {
     crate::stack::check()?;
     match &plan.body {
-        Body::Select(select) => run_select(select, outer, running, sink),
+        Body::Select(select) => run_select(select, wanted, outer, running, sink),
         Body::SetOperation(set) => set_operation::run(set, outer, running, sink),
         Body::Nested(query) => run_query(query, outer, running, sink),
         Body::Recursive(recursive) => recursive::run(recursive, outer, running, sink),
@@ -222,8 +235,14 @@ pub fn others_hold(
     Ok(true)
 }
 
-/// Runs a SELECT.
-fn run_select(plan: &SelectPlan, outer: Outer<'_>, running: &mut Running<'_>, sink: &mut Sink<'_>) -> Result<()> {
+/// Runs a SELECT: its rows, or the first so many of them.
+fn run_select(
+    plan: &SelectPlan,
+    wanted: Option<u64>,
+    outer: Outer<'_>,
+    running: &mut Running<'_>,
+    sink: &mut Sink<'_>,
+) -> Result<()> {
     let mut memory = Spare::take();
     let Memory { row, items: spare_items, keys: spare_keys, arena: spare, kept: arena, .. } = &mut *memory;
     let arena: &Bump = arena;
@@ -244,7 +263,7 @@ fn run_select(plan: &SelectPlan, outer: Outer<'_>, running: &mut Running<'_>, si
         Ok(())
     };
     let spare = SpareMemory { items: spare_items, keys: spare_keys, arena: spare };
-    let mut projection = Projection::new(plan, outer, arena, running.inside.memory_limit, spare);
+    let mut projection = Projection::new(plan, outer, arena, running.inside.memory_limit, wanted, spare);
     let mut show = |running: &mut Running<'_>, row: &[Datum<'_>]| projection.take(running, row, sink);
     match &plan.group {
         None => rows(running, &mut show)?,

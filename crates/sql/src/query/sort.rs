@@ -1,5 +1,8 @@
 //! Rows that are kept and put in order: ORDER BY.
 //!
+//! If only the first so many are wanted, rows behind them are dropped as soon as there are twice as many, and from then on not
+//! taken: what is sorted is little, and few rows are copied.
+//!
 //! Beside each row is an abbreviation of its first key: a number that is never greater than that of a row behind it. Most
 //! rows differ in it, and values are compared only where they do not.
 //!
@@ -18,6 +21,9 @@ use crate::error::{Error, Result};
 use crate::expression::copy_into;
 use crate::session::Counter;
 
+/// So many rows may be there before those are dropped that are not wanted.
+const FEW_ROWS: usize = 64;
+
 /// A row, with the values that it is ordered by in front.
 struct Row<'a> {
     /// Of its first key; of no use if some row's has none.
@@ -28,10 +34,14 @@ struct Row<'a> {
 /// Rows in an arena.
 pub struct Kept<'a> {
     arena: &'a Bump,
+    order: &'a [SortKey],
     rows: Vec<Row<'a>>,
     /// Of which a row is made: as many as it has values.
     nulls: SmallVec<[Datum<'static>; 8]>,
-    keys: usize,
+    /// So many of the first are wanted.
+    wanted: usize,
+    /// The first of `rows` are so many, and in order: what is behind the last of them is not wanted.
+    is_full: bool,
     /// The collation of the first key.
     collation: Collation,
     /// The first key's type, while all rows have an abbreviation.
@@ -40,21 +50,32 @@ pub struct Kept<'a> {
 }
 
 impl<'a> Kept<'a> {
-    /// No rows, in so many bytes of memory at the most.
-    pub fn new(arena: &'a Bump, order: &'a [SortKey], memory_limit: usize) -> Self {
+    /// No rows, in so many bytes of memory at the most; of which so many are wanted, if not all.
+    pub fn new(arena: &'a Bump, order: &'a [SortKey], memory_limit: usize, wanted: Option<u64>) -> Self {
         Self {
             arena,
+            order,
             rows: Vec::new(),
             nulls: SmallVec::new(),
-            keys: order.len(),
+            wanted: wanted.and_then(|wanted| usize::try_from(wanted).ok()).unwrap_or(usize::MAX),
+            is_full: false,
             collation: order.first().map_or(Collation::Binary, collation_of),
             abbreviates: order.first().map(|key| &key.value.data_type),
             bytes_left: memory_limit,
         }
     }
 
-    /// Keeps a row; `None` if there is no memory for it.
-    pub fn add(&mut self, keys: &[Datum<'_>], row: &[Datum<'_>]) -> Option<()> {
+    /// Keeps a row, if it may be wanted. Error: there is no memory for it.
+    pub fn add(&mut self, keys: &[Datum<'_>], row: &[Datum<'_>], running: &mut Running<'_>) -> Result<()> {
+        let abbreviation =
+            self.abbreviates.zip(keys.first()).and_then(|(of, key)| abbreviation(*key, of, self.collation));
+        if abbreviation.is_none() {
+            self.abbreviates = None;
+        }
+        let abbreviation = abbreviation.unwrap_or(0);
+        if self.is_full && self.is_behind(&Row { abbreviation, values: keys }, running)? {
+            return Ok(());
+        }
         let (before, arena) = (self.arena.allocated_bytes(), self.arena);
         self.nulls.resize(keys.len() + row.len(), Datum::Null);
         // (Copied: a loop that fills is made for hundreds, and there are two as a rule.)
@@ -79,15 +100,21 @@ impl<'a> Kept<'a> {
                 *kept = copy_into(*key, None, arena);
             }
         }
-        let abbreviation =
-            self.abbreviates.zip(keys.first()).and_then(|(of, key)| abbreviation(*key, of, self.collation));
-        if abbreviation.is_none() {
-            self.abbreviates = None;
-        }
-        self.rows.push(Row { abbreviation: abbreviation.unwrap_or(0), values });
+        self.rows.push(Row { abbreviation, values });
         let taken = self.arena.allocated_bytes() - before + size_of::<Row<'_>>();
-        self.bytes_left = self.bytes_left.checked_sub(taken)?;
-        Some(())
+        self.bytes_left = self.bytes_left.checked_sub(taken).ok_or_else(Error::out_of_sort_memory)?;
+        if self.rows.len() >= self.wanted.saturating_mul(2).max(FEW_ROWS) {
+            self.sort(running)?;
+            self.is_full = true;
+        }
+        Ok(())
+    }
+
+    /// Whether the rows that are wanted all come before this one. On entry: there are so many.
+    fn is_behind(&self, row: &Row<'_>, running: &mut Running<'_>) -> Result<bool> {
+        let (mut failed, last) = (None, &self.rows[self.wanted - 1]);
+        let ordering = ordered_rows(self.order, self.abbreviates.is_some(), last, row, running, &mut failed);
+        failed.map_or(Ok(ordering.is_le()), Err)
     }
 
     /// How many rows there are.
@@ -97,13 +124,13 @@ impl<'a> Kept<'a> {
 
     /// Drops rows that are not to be kept after all; their memory stays taken.
     pub fn retain(&mut self, mut is_kept: impl FnMut(&[Datum<'_>]) -> bool) {
-        let keys = self.keys;
+        let keys = self.order.len();
         self.rows.retain(|row| is_kept(&row.values[keys..]));
     }
 
-    /// Puts them in order; rows that are equal stay in the order in which they came.
-    pub fn sort(&mut self, order: &[SortKey], running: &mut Running<'_>) -> Result<()> {
-        let mut failed = None;
+    /// Puts them in order, and drops those that are not wanted; rows that are equal stay in the order in which they came.
+    pub fn sort(&mut self, running: &mut Running<'_>) -> Result<()> {
+        let (mut failed, order) = (None, self.order);
         let mut by_values = |rows: &mut [Row<'_>]| {
             rows.sort_by(|one, other| sorted_by(order, one.values, other.values, running, &mut failed));
         };
@@ -118,12 +145,13 @@ impl<'a> Kept<'a> {
             let alike = self.rows.chunk_by_mut(|one, other| one.abbreviation == other.abbreviation);
             alike.filter(|rows| rows.len() > 1).for_each(by_values);
         }
+        self.rows.truncate(self.wanted);
         failed.map_or(Ok(()), Err)
     }
 
     /// Of rows in order, drops those that are equal to the one in front of them.
-    pub fn drop_equals(&mut self, order: &[SortKey], running: &mut Running<'_>) -> Result<()> {
-        let (mut failed, is_abbreviated) = (None, self.abbreviates.is_some());
+    pub fn drop_equals(&mut self, running: &mut Running<'_>) -> Result<()> {
+        let (mut failed, is_abbreviated, order) = (None, self.abbreviates.is_some(), self.order);
         self.rows
             .dedup_by(|one, before| ordered_rows(order, is_abbreviated, before, one, running, &mut failed).is_eq());
         failed.map_or(Ok(()), Err)
@@ -133,7 +161,7 @@ impl<'a> Kept<'a> {
     pub fn show(&self, running: &mut Running<'_>, sink: &mut Sink<'_>) -> Result<()> {
         running.inside.facts.count(Counter::SortRows, self.rows.len() as u64);
         for row in &self.rows {
-            if sink(running, &row.values[self.keys..])?.is_break() {
+            if sink(running, &row.values[self.order.len()..])?.is_break() {
                 break;
             }
         }
