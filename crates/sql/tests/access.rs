@@ -50,6 +50,14 @@ impl Chance {
                     (0..1 + self.below(3)).map(|_| format!("({}, {})", self.value("a"), self.value("b"))).collect();
                 format!("(a, b) IN ({})", rows.join(", "))
             }
+            5 if self.below(2) == 0 => {
+                let (operator, other) = (self.one_of(&["<", "<=", ">", ">="]), self.one_of(&["b", "c", "id", "d"]));
+                let (values, of_others) = (self.value(column), self.value(other));
+                match self.below(3) {
+                    0 => format!("({values}, {of_others}) {operator} ({column}, {other})"),
+                    _ => format!("({column}, {other}) {operator} ({values}, {of_others})"),
+                }
+            }
             5 => format!("{column} IS {}NULL", self.one_of(&["", "NOT "])),
             6 => format!("({} OR {})", self.condition(depth - 1), self.condition(depth - 1)),
             7 => format!("({} AND {})", self.condition(depth - 1), self.condition(depth - 1)),

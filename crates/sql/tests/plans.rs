@@ -286,6 +286,28 @@ fn the_first_rows_in_the_order_of_an_index_are_those_of_a_sort() {
         "select id from T where id in (30, 3, 70, 8) or id between 100 and 110 order by id desc limit 9",
         "select id, b, c from T where b in (2, 5) and c > 'x1' order by b desc, c desc, id desc",
         "select a, count(*) from T where a in (9, 3, 7) or a > 30 group by a order by a desc",
+        // Rows that are compared with a row.
+        "select id, b, c from T where (b, c) > (4, 'x2') order by b, c, id limit 9",
+        "select id, b, c from T where (b, c) <= (4, 'x2') order by b desc, c desc, id desc limit 9",
+        "select id, a from T where (a, id) < (7, 200) order by a desc, id desc limit 5",
+        "select id, a from T where (7, 200) <= (a, id) order by a, id limit 5",
+        "select id from T where b = 4 and (c, id) > ('x2', 100) order by c, id limit 5",
+        "select id from T where (a, b, d) >= (7, 3, 10) order by a, b, d, id",
+        "select id from T where (a, b) > (7, null) order by id",
+        "select id from T where (a, b) > (null, 7) order by id",
+        "select T.id, U.id from T join U on (T.a, T.b) < (U.b, U.a) where U.id < 40 order by T.id, U.id",
+        // The first of rows that have to be put in order.
+        "select id, d from T order by d, id limit 3",
+        "select id, d from T order by d desc, id limit 70, 5",
+        "select id, c, d from T order by concat(c, d) desc, id limit 40, 40",
+        "select id from T order by d, id limit 1000",
+        "select d from T order by d desc limit 300, 300",
+        "select b, sum(d) from T group by b order by sum(d) desc, b limit 2",
+        "select distinct d from T order by d desc limit 4",
+        "select distinct b, d from T order by d desc, b limit 90, 7",
+        "select sql_calc_found_rows id, d from T order by d, id limit 3",
+        "select id from T union all select id + 1000 from U order by 1 desc limit 75, 3",
+        "select id, (@n := coalesce(@n, 0) + 1) * 0 from T order by d, id limit 5",
         // Rows are those of several indexes.
         "select id from T where a = 3 or b = 4 order by id",
         "select id from T where a = 3 or b = 4 order by id limit 7",
@@ -430,6 +452,43 @@ fn of_groups_of_which_little_is_wanted_little_is_read() {
     ] {
         let (read, rows) = rows_read(s, &query.replace('G', "g"));
         assert_eq!(rows, run(s, &query.replace('G', "gp")), "{query}");
+        assert_eq!(read, expected, "{query}");
+    }
+}
+
+#[test]
+fn rows_that_are_equal_stay_in_their_order_where_the_first_are_wanted() {
+    let (_server, mut session) = with_groups();
+    let s = &mut session;
+    // (What is read in the order of the primary key.)
+    for (order, wanted) in [("q % 3", 10), ("q % 3 desc", 40), ("r is null", 100), ("s", 7), ("p, q % 2", 33)] {
+        let all = run(s, &format!("select id from gp order by {order}"));
+        let first = run(s, &format!("select id from gp order by {order} limit {wanted}"));
+        assert_eq!(first, all[..=wanted], "{order}");
+        let behind = run(s, &format!("select id from gp order by {order} limit {wanted}, 50"));
+        assert_eq!(behind[1..], all[wanted + 1..wanted + 51], "{order}");
+    }
+    // Each row goes before all that came before it.
+    let first = run(s, "select id from gp order by id desc limit 100");
+    assert_eq!(first[1..], (800..900).rev().map(|id| id.to_string()).collect::<Vec<_>>());
+    is(s, "flush status; select count(*) from (select id from gp order by q, id limit 5) v", "ok 0; [count(*)]; 5");
+    is(s, "show session status like 'Sort_rows'", "[Variable_name|Value]; Sort_rows|5");
+}
+
+#[test]
+fn a_row_behind_another_is_looked_for_in_an_index() {
+    let (_server, mut session) = with_groups();
+    let s = &mut session;
+    // How many rows are read.
+    for (query, expected) in [
+        ("select id from g where (p, q) > (2, 50) order by p, q, id limit 5", 5),
+        ("select id from g where (p, q) < (2, 50) order by p desc, q desc, id desc limit 5", 5),
+        ("select id from g where (p, q, id) > (2, 50, 300) order by p, q, id limit 5", 5),
+        ("select id, s from g where p = 2 and (q, id) >= (50, 0) order by q, id limit 3", 3),
+        ("select id, s from g where (2, 50) < (p, q) order by p, q, id limit 3", 3),
+    ] {
+        let (read, rows) = rows_read(s, query);
+        assert_eq!(rows, run(s, &query.replace("from g ", "from gp ")), "{query}");
         assert_eq!(read, expected, "{query}");
     }
 }

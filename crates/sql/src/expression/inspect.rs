@@ -7,7 +7,7 @@ use meseta_types::decimal::Fit;
 use meseta_types::{Collation, DataType, Datum, Decimal, IntegerSize};
 
 use super::comparer::{Comparer, ComparisonOperator, kind_of};
-use super::kind::{Between, ExprKind, InList, InSubquery};
+use super::kind::{Between, ExprKind, InList, InSubquery, RowCompare};
 use super::{BoundSubquery, Env, Expr};
 use crate::error::Result;
 
@@ -313,6 +313,11 @@ impl Expr {
     /// The operands of OR.
     pub fn as_or(&self) -> Option<&[Expr]> {
         if let ExprKind::Or(operands) = &self.kind { Some(operands) } else { None }
+    }
+
+    /// `(a, b) < (c, d)`, or another comparison of the order of rows.
+    pub fn as_row_compare(&self) -> Option<&RowCompare> {
+        if let ExprKind::RowCompare(compare) = &self.kind { Some(compare) } else { None }
     }
 
     /// The values of a row.

@@ -3,6 +3,7 @@
 //! ```text
 //!   a = 1   b > ?   c LIKE 'x%'           of all rows: a is equal to 1, b is above ?, c begins with x
 //!   b IN (2, 3)   b = 2 OR b > ?          of each row one of these
+//!   (a, b) > (1, 2)                       likewise: a > 1, or a = 1 and b > 2
 //! ```
 //!
 //! # Invariants
@@ -14,7 +15,7 @@ use std::ops::Range;
 use meseta_types::Collation;
 
 use super::table::KnownTable;
-use crate::expression::{Comparer, ComparisonOperator, Expr, InList, InSubquery, Like, orders_like};
+use crate::expression::{Comparer, ComparisonOperator, Expr, InList, InSubquery, Like, RowCompare, orders_like};
 
 /// What a condition says of one column.
 #[derive(Clone, Copy)]
@@ -123,10 +124,12 @@ impl<'e> Facts<'e> {
             && orders_like(&inside.comparers[0], &inside.operand.data_type, &inside.query.columns[0].0)
         {
             let facts = vec![fact(column, Said::EqualToOneOf(inside))];
-            self.one_of.push(OneOf { alternatives: vec![Alternative { facts, is_told: false }], condition: number });
+            self.one_of.push(OneOf { alternatives: vec![Alternative { facts, is_told: true }], condition: number });
         }
         let of_list = condition.as_in().filter(|list| self.are_known(&list.list)).map(of_list);
-        let alternatives = of_list.or_else(|| condition.as_or().map(|operands| self.of_or(operands)));
+        let alternatives = of_list
+            .or_else(|| condition.as_or().map(|operands| self.of_or(operands)))
+            .or_else(|| condition.as_row_compare().map(|compare| self.of_rows(compare)));
         if let Some(alternatives) = alternatives
             && alternatives.iter().all(|alternative| !alternative.facts.is_empty())
         {
@@ -136,6 +139,37 @@ impl<'e> Facts<'e> {
 
     fn are_known(&self, values: impl IntoIterator<Item = &'e Expr>) -> bool {
         values.into_iter().all(|value| value.is_known_without(&self.slots))
+    }
+
+    /// `(a, b) > (x, y)` is `a > x OR a = x AND b > y`.
+    fn of_rows(&self, compare: &'e RowCompare) -> Vec<Alternative<'e>> {
+        use ComparisonOperator as Operator;
+        let known = |side: &'e Expr, value: &'e Expr, comparer: Comparer| {
+            let column = side.as_column()?;
+            let is_known = orders_like(&comparer, &side.data_type, &value.data_type) && self.are_known([value]);
+            (is_known && self.slots.contains(&column)).then_some((column, value, comparer))
+        };
+        let sides = |(left, right, comparer): &'e (Expr, Expr, Comparer)| {
+            [known(left, right, *comparer), known(right, left, *comparer)]
+        };
+        let pairs: Vec<_> = compare.columns.iter().map(sides).collect();
+        let is_mirrored = usize::from(pairs.first().is_none_or(|[on_left, _]| on_left.is_none()));
+        let operator = if is_mirrored == 1 { compare.operator.mirrored() } else { compare.operator };
+        let mut alternatives = Vec::with_capacity(pairs.len());
+        for (at, pair) in pairs.iter().enumerate() {
+            let before = pairs[..at].iter().filter_map(|pair| pair[is_mirrored]);
+            let equal = |(column, value, comparer)| (column, Said::Equal(value, comparer));
+            let is_included =
+                at + 1 == pairs.len() && matches!(operator, Operator::GreaterOrEqual | Operator::LessOrEqual);
+            let bound = pair[is_mirrored].map(|(column, value, comparer)| match operator {
+                Operator::Greater | Operator::GreaterOrEqual => (column, Said::Low(value, comparer, is_included)),
+                _ => (column, Said::High(value, comparer, is_included)),
+            });
+            let facts = before.map(equal).chain(bound).map(|(column, said)| Fact { column, said, condition: 0 });
+            let facts: Vec<_> = facts.collect();
+            alternatives.push(Alternative { is_told: facts.len() == at + 1, facts });
+        }
+        alternatives
     }
 
     /// What each operand of OR says.
