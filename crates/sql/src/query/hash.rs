@@ -12,9 +12,11 @@
 //! # When things fail
 //! If the rows take more memory than a statement may keep, the source is read again for each row, as without this.
 
-use std::collections::HashMap;
+use std::cell::{Cell, OnceCell};
+use std::collections::{HashMap, HashSet};
 
 use bumpalo::Bump;
+use foldhash::quality::RandomState;
 use meseta_types::comparison::ComparisonType;
 use meseta_types::{Context, DataType, Datum};
 
@@ -162,7 +164,7 @@ pub fn append_comparison_key(value: Datum<'_>, comparer: &Comparer, context: &mu
 /// A source's rows in memory.
 pub struct Built<'a> {
     rows: Vec<&'a [Datum<'a>]>,
-    by_key: HashMap<Vec<u8>, Vec<u32>>,
+    by_key: HashMap<Vec<u8>, Vec<u32>, RandomState>,
     /// Whether each row that could match is in `by_key`.
     is_keyed: bool,
 }
@@ -209,7 +211,7 @@ impl<'a> Built<'a> {
         arena: &'a Bump,
         read: &mut Read<'_>,
     ) -> Result<Option<Built<'a>>> {
-        let mut built = Built { rows: Vec::new(), by_key: HashMap::new(), is_keyed: true };
+        let mut built = Built { rows: Vec::new(), by_key: HashMap::default(), is_keyed: true };
         let (mut spare, mut key, mut bytes, mut is_too_much) = (Bump::new(), Vec::new(), 0, false);
         let before = arena.allocated_bytes();
         read(running, &mut |running, row| {
@@ -287,13 +289,15 @@ pub struct KeptRows {
     /// The rows.
     pub rows: Vec<Box<[crate::expression::Value]>>,
     /// Keys of rows, once somebody has asked for one; and whether a row has a NULL. `None`: they have no keys.
-    keys: std::cell::OnceCell<Option<(std::collections::HashSet<Vec<u8>>, bool)>>,
+    keys: OnceCell<Option<(HashSet<Vec<u8>, RandomState>, bool)>>,
+    /// Memory for a key that is asked for.
+    key: Cell<Vec<u8>>,
 }
 
 impl KeptRows {
     /// These rows.
     pub fn new(rows: Vec<Box<[crate::expression::Value]>>) -> Self {
-        Self { rows, keys: std::cell::OnceCell::new() }
+        Self { rows, ..Self::default() }
     }
 
     /// Whether a row with these values is there: `Some(None)` if that is unknown, `None` if they have to be compared.
@@ -302,6 +306,20 @@ impl KeptRows {
         values: &[Datum<'_>],
         comparers: &[Comparer],
         context: &mut Context,
+    ) -> Option<Option<bool>> {
+        let mut key = self.key.take();
+        let found = self.contains_by(values, comparers, context, &mut key);
+        self.key.set(key);
+        found
+    }
+
+    /// As [`KeptRows::contains`], with memory for keys.
+    fn contains_by(
+        &self,
+        values: &[Datum<'_>],
+        comparers: &[Comparer],
+        context: &mut Context,
+        key: &mut Vec<u8>,
     ) -> Option<Option<bool>> {
         let keyed = |row: &[Datum<'_>], context: &mut Context, key: &mut Vec<u8>| {
             key.clear();
@@ -315,12 +333,11 @@ impl KeptRows {
             }
             all
         };
-        let mut key = Vec::new();
         let keys = self.keys.get_or_init(|| {
-            let (mut keys, mut has_null) = (std::collections::HashSet::new(), false);
+            let (mut keys, mut has_null) = (HashSet::default(), false);
             for row in &self.rows {
                 let row: Vec<Datum<'_>> = row.iter().map(crate::expression::Value::get).collect();
-                match keyed(&row, context, &mut key) {
+                match keyed(&row, context, key) {
                     Keyed::Yes => drop(keys.insert(key.clone())),
                     Keyed::Null => has_null = true,
                     Keyed::No => return None,
@@ -333,8 +350,8 @@ impl KeptRows {
         if values.len() > 1 && *has_null {
             return None;
         }
-        match keyed(values, context, &mut key) {
-            Keyed::Yes if keys.contains(&key) => Some(Some(true)),
+        match keyed(values, context, key) {
+            Keyed::Yes if keys.contains(key) => Some(Some(true)),
             Keyed::Yes if *has_null => Some(None),
             Keyed::Yes => Some(Some(false)),
             Keyed::Null if self.rows.is_empty() => Some(Some(false)),

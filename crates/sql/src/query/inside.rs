@@ -12,6 +12,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bumpalo::Bump;
+use foldhash::fast::RandomState;
 use meseta_engine::EngineError;
 use meseta_engine::rows::FoundRow;
 use meseta_types::{Context, Datum};
@@ -67,7 +68,7 @@ pub struct Inside<'r> {
 
 /// Rows of queries inside of expressions.
 #[derive(Default)]
-pub struct KeptQueries(HashMap<u32, KeptQuery>);
+pub struct KeptQueries(HashMap<u32, KeptQuery, RandomState>);
 
 #[derive(Clone)]
 enum KeptQuery {
