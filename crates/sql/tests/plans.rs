@@ -494,6 +494,34 @@ fn a_row_behind_another_is_looked_for_in_an_index() {
 }
 
 #[test]
+fn a_join_begins_where_it_reads_the_fewest_rows_in_all() {
+    let server = Server::new();
+    let mut session = server.session();
+    let s = &mut session;
+    is(s, "create table c (id int primary key, city int not null)", "ok 0");
+    is(
+        s,
+        "create table o (id int primary key, c int not null, at int not null, n int, key c (c), key at (at))",
+        "ok 0",
+    );
+    let rows: Vec<String> = (0..100).map(|i| format!("({i}, {})", i % 9)).collect();
+    is(s, &format!("insert into c values {}", rows.join(", ")), "ok 100");
+    let rows: Vec<String> = (0..2000).map(|i| format!("({i}, {}, {i}, 1)", i * 7 % 100)).collect();
+    is(s, &format!("insert into o values {}", rows.join(", ")), "ok 2000");
+    // Not with the smaller table: it has 20 rows of the other for each of its own.
+    for from in ["c join o on o.c = c.id", "o join c on o.c = c.id"] {
+        let (read, rows) =
+            rows_read(s, &format!("select count(n), min(city) from {from} where at between 500 and 509"));
+        assert_eq!((read, &*rows[1]), (20, "10|0"), "{from}");
+    }
+    let (read, _) = rows_read(s, "select count(n) from o join c on o.c = c.id where c.id = 7 and at > 5");
+    assert_eq!(read, 21);
+    // As it is written, if that is said.
+    let (read, _) = rows_read(s, "select count(n) from c straight_join o on o.c = c.id where at between 500 and 509");
+    assert!(read > 100, "{read}");
+}
+
+#[test]
 fn a_transaction_sees_its_own_groups_and_those_of_its_snapshot() {
     let (server, mut session) = with_groups();
     let s = &mut session;

@@ -21,7 +21,7 @@ use meseta_types::comparison::ComparisonType;
 use meseta_types::{Context, DataType, Datum};
 
 use super::inside::Running;
-use super::plan::{ConditionSet, Lookup, Source, SourceKind};
+use super::plan::{ConditionSet, Source, SourceKind};
 use super::run::{MORE, Outer, Sink, holds};
 use crate::error::Result;
 use crate::expression::group::append_group_key;
@@ -80,12 +80,7 @@ pub fn plan(source: &mut Source) -> Option<HashPlan> {
     match &source.kind {
         SourceKind::Table(table) => {
             let access = &table.access;
-            let is_found_by_row = access.lookups().filter_map(Lookup::value).any(|value| {
-                let mut looks = false;
-                value.columns(&mut |_| looks = true);
-                looks
-            });
-            if is_found_by_row || access.is_point || table.locking.is_some_and(|plan| plan.exclusive) {
+            if access.is_by_row() || access.is_point || table.locking.is_some_and(|plan| plan.exclusive) {
                 return None;
             }
         }

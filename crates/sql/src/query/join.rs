@@ -1,7 +1,8 @@
 //! In which order sources are read, by which index each, and where each condition is asked.
 //!
 //! ```text
-//!   a JOIN b JOIN c, conditions        at each step the source that is found by the fewest rows goes next;
+//!   a JOIN b JOIN c, conditions        at each step the source that is found by the fewest rows goes next; from another
+//!                                      beginning, if that costs clearly less in all;
 //!                                      a condition is asked as soon as all that it names is there
 //!   a LEFT JOIN b ON ..                b stays behind a; conditions of WHERE on b are asked after the join
 //! ```
@@ -70,6 +71,12 @@ struct Condition {
     sources: HashSet<usize>,
     is_placed: bool,
 }
+
+/// From each of so many tables a join is tried at the most.
+const STARTS: usize = 6;
+
+/// By so much less a join must cost to begin with another table than that which has the fewest rows.
+const CLEARLY: f64 = 0.5;
 
 /// Costs more than any table.
 const LAST: f64 = f64::MAX / 4.0;
@@ -200,19 +207,19 @@ impl Planner<'_> {
         keeps_order: bool,
     ) -> Result<Join> {
         let mut joined = Vec::new();
+        let is_first = |input: &Tree| matches!(input, Tree::Source(number) if self.first == Some(*number));
+        let mut first = if there.is_empty() { inputs.iter().position(is_first) } else { None };
+        if first.is_none() && !keeps_order {
+            first = self.cheapest_start(&inputs, conditions, there);
+        }
         while !inputs.is_empty() {
             let costs: Vec<(f64, Option<Access>)> =
                 inputs.iter().map(|input| self.cost(input, conditions, there)).collect();
-            let is_first = |input: &Tree| matches!(input, Tree::Source(number) if self.first == Some(*number));
-            let first = if there.is_empty() { inputs.iter().position(is_first) } else { None };
-            let mut best = first.unwrap_or(0);
-            if !keeps_order && first.is_none() {
-                for at in 1..costs.len() {
-                    if costs[at].0 < costs[best].0 {
-                        best = at;
-                    }
-                }
-            }
+            let best = match first.take() {
+                Some(first) => first,
+                None if keeps_order => 0,
+                None => cheapest(costs.iter().map(|(cost, _)| *cost)),
+            };
             let input = inputs.remove(best);
             let access = costs.into_iter().nth(best).and_then(|(_, access)| access);
             let next = match input {
@@ -241,6 +248,48 @@ impl Planner<'_> {
             joined.push(next);
         }
         Ok(if joined.len() == 1 { joined.remove(0) } else { Join::Inner(joined) })
+    }
+
+    /// The input from which all of them are joined at the least cost, the cheapest next at each step, if that is clearly less than
+    /// from the one that costs least itself: a table that is small may have many rows of another for each of its own.
+    fn cheapest_start(&mut self, inputs: &[Tree], conditions: &[Condition], there: &HashSet<usize>) -> Option<usize> {
+        let are_tables = inputs.iter().all(
+            |input| matches!(input, Tree::Source(number) if matches!(self.sources[*number].kind, SourceKind::Table(_))),
+        );
+        if !(2..=STARTS).contains(&inputs.len()) || !are_tables {
+            return None;
+        }
+        let first = |planner: &mut Self, start: usize| planner.cost(&inputs[start], conditions, there).0;
+        let firsts: Vec<f64> = (0..inputs.len()).map(|start| first(self, start)).collect();
+        let totals = (0..inputs.len()).map(|start| self.total_from(start, inputs, conditions, there.clone()));
+        let totals: Vec<f64> = totals.collect();
+        let (least, smallest) = (cheapest(totals.iter().copied()), cheapest(firsts.into_iter()));
+        (totals[least] < totals[smallest] * CLEARLY).then_some(least)
+    }
+
+    /// About how many rows are read if a join begins with this input, and goes on with the cheapest.
+    fn total_from(
+        &mut self,
+        start: usize,
+        inputs: &[Tree],
+        conditions: &[Condition],
+        mut there: HashSet<usize>,
+    ) -> f64 {
+        let mut left: Vec<&Tree> = inputs.iter().collect();
+        let (mut total, mut rows, mut next) = (0.0, 1.0_f64, Some(start));
+        while !left.is_empty() {
+            let costs: Vec<_> = left.iter().map(|input| self.cost(input, conditions, &there)).collect();
+            let at = next.take().unwrap_or_else(|| cheapest(costs.iter().map(|(cost, _)| *cost)));
+            let (cost, access) = &costs[at];
+            let depends = access.as_ref().is_some_and(|access| access.is_point || access.is_by_row());
+            // What does not depend on the rows before is read once, and kept (`hash`).
+            (total, rows) = match left.len() == inputs.len() || depends {
+                true => (total + rows * cost, rows * cost.max(1.0)),
+                false => (total + cost + rows, rows.max(*cost)),
+            };
+            Self::sources_in(left.remove(at), &mut there);
+        }
+        total
     }
 
     /// About how many rows an input yields for each row of what is there, and how they are found.
@@ -287,6 +336,12 @@ impl Planner<'_> {
         let is_named = |column: &u16| named.contains(&((source.first_slot + usize::from(*column)) as u32));
         table.columns_beside = Some((implied, table.columns.iter().copied().filter(is_named).collect()));
     }
+}
+
+/// The place of the least of some costs.
+fn cheapest(costs: impl Iterator<Item = f64>) -> usize {
+    let least = |best: (usize, f64), (at, cost)| if cost < best.1 { (at, cost) } else { best };
+    costs.enumerate().fold((0, f64::INFINITY), least).0
 }
 
 /// Of numbered conditions, those that say something before the row is there: what a query says that looks at the row is asked of the
