@@ -100,7 +100,40 @@ fn fraction_at(text: &[u8], at: usize, round: bool) -> (u32, usize) {
 
 /// Reads a date, with a time or without.
 pub fn parse_datetime(text: &[u8], mode: SqlMode) -> ParsedDateTime {
-    parse(text, mode, false)
+    match plain(text) {
+        Some(value) => {
+            let date_only = text.len() == PLAIN_DATE;
+            ParsedDateTime { value: Some(value), date_only, truncated: false, ..ParsedDateTime::NOTHING }
+        }
+        None => parse(text, mode, false),
+    }
+}
+
+/// The length of `2024-05-05`.
+const PLAIN_DATE: usize = 10;
+/// The length of `2024-05-05 10:20:30`.
+const PLAIN_DATETIME: usize = 19;
+
+/// `2024-05-05` or `2024-05-05 10:20:30`, of a day that each month has, as most are written: it is the same in all modes.
+fn plain(text: &[u8]) -> Option<DateTime> {
+    let is = |at: usize, byte: u8| text[at] == byte;
+    if !matches!(text.len(), PLAIN_DATE | PLAIN_DATETIME) || !is(4, b'-') || !is(7, b'-') {
+        return None;
+    }
+    let two = |at: usize| {
+        let digits = [text[at].wrapping_sub(b'0'), text[at + 1].wrapping_sub(b'0')];
+        (digits[0] <= 9 && digits[1] <= 9).then(|| digits[0] * 10 + digits[1])
+    };
+    let date = Date { year: u16::from(two(0)?) * 100 + u16::from(two(2)?), month: two(5)?, day: two(8)? };
+    if date.year == 0 || !(1..=12).contains(&date.month) || !(1..=28).contains(&date.day) {
+        return None;
+    }
+    if text.len() == PLAIN_DATE {
+        return Some(date.midnight());
+    }
+    let (hour, minute, second) = (two(11)?, two(14)?, two(17)?);
+    let is_plain = is(10, b' ') && is(13, b':') && is(16, b':') && hour <= 23 && minute <= 59 && second <= 59;
+    is_plain.then_some(DateTime { date, hour, minute, second, micros: 0 })
 }
 
 /// The same. `spaced`: where delimiters are written, a space must be among them; else the text is a time (`12:34:56.1234`,
@@ -350,6 +383,29 @@ fn more_parts(text: &[u8], mut at: usize, parts: &mut [u64]) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_written_plainly_is_read_as_everything_is() {
+        let date = |year, month, day| format!("{year:04}-{month:02}-{day:02}");
+        let mut texts =
+            vec![date(0, 0, 0), date(0, 1, 1), date(9999, 12, 31), date(2023, 2, 29), "2024-0a-01".to_owned()];
+        for number in 0..4000_u32 {
+            let day = date(number * 7 % 10_000, number % 14, number % 33);
+            let time = format!("{:02}:{:02}:{:02}", number % 25, number * 3 % 61, number * 7 % 61);
+            texts.extend([day.clone(), format!("{day} {time}"), format!("{day}T{time}"), format!("{day} {time}.5")]);
+        }
+        texts.extend(
+            ["2024-05-05 10-20-30", "2024-05-05 1a:20:30", "2024-05-05 10:20:3", "2024-05-5", "20240505 1"]
+                .map(String::from),
+        );
+        for mode in [SqlMode::DEFAULT, SqlMode::NONE] {
+            for text in &texts {
+                let (one, other) = (parse_datetime(text.as_bytes(), mode), parse(text.as_bytes(), mode, false));
+                assert_eq!(format!("{one:?}"), format!("{other:?}"), "{text}");
+            }
+        }
+        assert!(plain(b"2024-05-05").is_some() && plain(b"2024-05-05 10:20:30").is_some());
+    }
 
     /// What MySQL 9.7 answers to CAST(.. AS TIME(6)).
     #[test]

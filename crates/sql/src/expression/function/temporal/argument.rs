@@ -71,6 +71,10 @@ pub(super) fn date_of<'v>(site: Site<'v>, number: usize, env: &mut Env<'v, '_>) 
 }
 
 fn as_date<'v>(value: Datum<'v>, env: &mut Env<'v, '_>) -> Result<Option<Date>> {
+    match value {
+        Datum::Date(date) | Datum::DateTime(DateTime { date, .. }, _) if date.exists() => return Ok(Some(date)),
+        _ => {}
+    }
     Ok(match cast(value, CastType::Date, env.context, env.arena, &String::new)? {
         Datum::Date(date) => Some(date),
         _ => None,
