@@ -85,12 +85,11 @@ pub fn choose(
     conditions: &[&Expr],
     statistics: &TableStatistics,
 ) -> (Access, f64) {
-    let best = choose_one(source, first_slot, conditions, statistics);
+    let mut best = choose_one(source, first_slot, conditions, statistics);
     // OR that one index finds the rows of needs no others.
     if !best.0.any_of.is_empty() {
         return best;
     }
-    let mut best = best;
     for number in 0..conditions.len() {
         if let Some(union) = union_of(source, first_slot, conditions, number, statistics, best.1 * CLEARLY) {
             best = union;

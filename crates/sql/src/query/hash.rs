@@ -283,10 +283,17 @@ impl<'a> Built<'a> {
 pub struct KeptRows {
     /// The rows.
     pub rows: Vec<Box<[crate::expression::Value]>>,
-    /// Keys of rows, once somebody has asked for one; and whether a row has a NULL. `None`: they have no keys.
-    keys: OnceCell<Option<(HashSet<Vec<u8>, RandomState>, bool)>>,
+    /// Keys of rows, once somebody has asked for one. `None`: they have no keys.
+    keys: OnceCell<Option<RowKeys>>,
     /// Memory for a key that is asked for.
     key: Cell<Vec<u8>>,
+}
+
+/// The keys of rows.
+struct RowKeys {
+    all: HashSet<Vec<u8>, RandomState>,
+    /// Whether a row has a NULL.
+    has_null: bool,
 }
 
 impl KeptRows {
@@ -329,24 +336,24 @@ impl KeptRows {
             all
         };
         let keys = self.keys.get_or_init(|| {
-            let (mut keys, mut has_null) = (HashSet::default(), false);
+            let mut keys = RowKeys { all: HashSet::default(), has_null: false };
             for row in &self.rows {
                 let row: Vec<Datum<'_>> = row.iter().map(crate::expression::Value::get).collect();
                 match keyed(&row, context, key) {
-                    Keyed::Yes => drop(keys.insert(key.clone())),
-                    Keyed::Null => has_null = true,
+                    Keyed::Yes => drop(keys.all.insert(key.clone())),
+                    Keyed::Null => keys.has_null = true,
                     Keyed::No => return None,
                 }
             }
-            Some((keys, has_null))
+            Some(keys)
         });
-        let (keys, has_null) = keys.as_ref()?;
+        let RowKeys { all, has_null } = keys.as_ref()?;
         // With NULLs in rows of several columns some column may still decide.
         if values.len() > 1 && *has_null {
             return None;
         }
         match keyed(values, context, key) {
-            Keyed::Yes if keys.contains(key) => Some(Some(true)),
+            Keyed::Yes if all.contains(key) => Some(Some(true)),
             Keyed::Yes if *has_null => Some(None),
             Keyed::Yes => Some(Some(false)),
             Keyed::Null if self.rows.is_empty() => Some(Some(false)),

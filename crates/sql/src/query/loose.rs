@@ -141,7 +141,7 @@ impl Planner<'_> {
         };
         let is_usable = |index: &usize| is_usable(&table.table, table.usable.for_groups, *index);
         let found = match table.access.is_whole() && !is_ordered {
-            false => scan(chosen),
+            false => Some(chosen).filter(is_usable).and_then(scan),
             true => (0..table.table.engine().indexes.len()).filter(is_usable).find_map(scan),
         };
         let Some((index, scan)) = found else { return false };
