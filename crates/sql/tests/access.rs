@@ -126,6 +126,25 @@ fn indexes_find_what_reading_everything_finds() {
         let of =
             |session: &mut _, table| run(session, &format!("SELECT id FROM {table} WHERE {condition} ORDER BY id"));
         assert_eq!(of(session, "keyed"), of(session, "plain"), "{condition}");
+        // Of groups that are large hardly any is read.
+        let of_groups = chance.one_of(&[
+            "SELECT DISTINCT e FROM T WHERE C ORDER BY e",
+            "SELECT v, MAX(d) FROM T WHERE C GROUP BY v ORDER BY v",
+            "SELECT v, MAX(d) FROM T WHERE C GROUP BY v ORDER BY v DESC",
+            "SELECT COUNT(DISTINCT v), COUNT(DISTINCT e) FROM T WHERE C ",
+            "SELECT DISTINCT v FROM T WHERE e = DATE'2024-03-02' AND C ORDER BY v",
+            "SELECT DISTINCT e FROM T WHERE e > DATE'2024-03-02' OR e IS NULL ORDER BY e DESC",
+            "SELECT MAX(d) FROM T WHERE v = 'a' AND C ",
+        ]);
+        let of_all = match chance.below(3) {
+            0 => "TRUE".to_owned(),
+            1 => format!("e {} {}", chance.one_of(&["<", ">=", "<=>"]), chance.value("e")),
+            _ => condition.clone(),
+        };
+        let of = |session: &mut _, table: &str| {
+            run(session, &of_groups.replace(" T ", &format!(" {table} ")).replace("C ", &format!("{of_all} ")))
+        };
+        assert_eq!(of(session, "keyed"), of(session, "plain"), "{of_groups}: {of_all}");
         // Once each, and not only when they are put in order.
         let of = |session: &mut _, table| run(session, &format!("SELECT COUNT(*) FROM {table} WHERE {condition}"));
         assert_eq!(of(session, "keyed"), of(session, "plain"), "{condition}");
