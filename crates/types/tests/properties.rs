@@ -135,6 +135,33 @@ proptest! {
         }
     }
 
+    /// LIKE is what its definition says, however far it goes back.
+    #[test]
+    fn a_pattern_matches_as_it_is_defined(text in "[abAB_%|1é\u{1} ]{0,12}", pattern in "[abAB_%|1é\u{1} ]{0,7}") {
+        fn matches(collation: Collation, text: &[char], pattern: &[char]) -> bool {
+            let same = |one: char, other: char| collation.compare(one.to_string().as_bytes(), other.to_string().as_bytes()).is_eq();
+            match (pattern, text) {
+                ([], _) => text.is_empty(),
+                (['|', literal, rest @ ..], _) => {
+                    text.first().is_some_and(|&first| same(first, *literal)) && matches(collation, &text[1..], rest)
+                }
+                (['%', rest @ ..], _) => (0..=text.len()).any(|at| matches(collation, &text[at..], rest)),
+                (_, []) => false,
+                (['_', rest @ ..], [_, behind @ ..]) => matches(collation, behind, rest),
+                ([literal, rest @ ..], [first, behind @ ..]) => {
+                    same(*literal, *first) && matches(collation, behind, rest)
+                }
+            }
+        }
+        let (texts, patterns): (Vec<char>, Vec<char>) = (text.chars().collect(), pattern.chars().collect());
+        for collation in [Collation::Utf8mb4_0900AiCi, Collation::Utf8mb4GeneralCi, Collation::Utf8mb4Bin] {
+            let expected = matches(collation, &texts, &patterns);
+            let found = collation.like(text.as_bytes(), pattern.as_bytes(), Some(u32::from(b'|')));
+            prop_assert_eq!(found, expected, "{:?} LIKE {:?}, {:?}", text, pattern, collation);
+        }
+    }
+
+
     #[test]
     fn any_bytes_are_some_text(a in some_bytes(12), b in some_bytes(8)) {
         for collation in Collation::ALL {

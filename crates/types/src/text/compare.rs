@@ -26,7 +26,7 @@ use super::collation::{Collation, Method, Pad};
 use super::table::{self, Uca, Weights, general_weight, uca_weights};
 
 /// Weights of ASCII in UCA 9.0.0; 0 for the controls, which do not count.
-static ASCII_0900: [u16; 128] = {
+pub(super) static ASCII_0900: [u16; 128] = {
     let mut weights = [0; 128];
     let words = include_bytes!("../../data/weights_0900.bin");
     let pages = words[0] as usize | (words[1] as usize) << 8;

@@ -9,7 +9,8 @@
 //! MySQL Reference Manual, "String Comparison Functions and Operators".
 
 use super::collation::{Collation, Method, Pad};
-use super::compare::character_weights;
+use super::compare::{ASCII_0900, character_weights};
+use super::table::Uca;
 
 impl Collation {
     /// The length of the character at the front if it is equal to the one at the front of a pattern, and that one's.
@@ -21,12 +22,18 @@ impl Collation {
             let (b, b_len) = charset.decode(pattern);
             return (a == b && (a.is_some() || text[0] == pattern[0]), a_len, b_len);
         }
-        if text[0] == pattern[0] && text[0] < 0x80 {
-            return (true, 1, 1);
+        if (text[0] | pattern[0]) < 0x80 && (text[0] == pattern[0] || method == Method::Uca(Uca::V900)) {
+            return (ASCII_0900[usize::from(text[0])] == ASCII_0900[usize::from(pattern[0])], 1, 1);
         }
         let (a, a_len) = character_weights(charset, method, text);
         let (b, b_len) = character_weights(charset, method, pattern);
         (a.as_slice() == b.as_slice(), a_len, b_len)
+    }
+
+    /// The weight of a letter or digit of ASCII, where texts of ASCII are compared by those.
+    fn letter(self, byte: u8) -> Option<u16> {
+        let is_weighed = self.method() == Method::Uca(Uca::V900) && byte.is_ascii_alphanumeric();
+        is_weighed.then(|| ASCII_0900[usize::from(byte)])
     }
 
     /// `text LIKE pattern ESCAPE escape`. Without an escape no character is special but `%` and `_`.
@@ -35,6 +42,8 @@ impl Collation {
         let (mut at, mut place) = (0, 0);
         // Where to go on when what follows the last % does not fit: (pattern after it, text).
         let mut back: Option<(usize, usize)> = None;
+        // The weight of the letter that follows it, if that is one of ASCII.
+        let mut letter: Option<u16> = None;
         loop {
             let matched = if place >= pattern.len() {
                 if at == text.len() {
@@ -62,6 +71,7 @@ impl Collation {
                         return true;
                     }
                     back = Some((place, at));
+                    letter = self.letter(pattern[place]).filter(|_| escape != Some(u32::from(pattern[place])));
                     true
                 } else if at >= text.len() {
                     return false;
@@ -83,7 +93,12 @@ impl Collation {
                 if text_at >= text.len() {
                     return false;
                 }
-                let next = text_at + charset.decode(&text[text_at..]).1.max(1);
+                let mut next = text_at + charset.decode(&text[text_at..]).1.max(1);
+                if let Some(weight) = letter {
+                    // It cannot begin at others.
+                    let is_other = |byte: &&u8| **byte < 0x80 && ASCII_0900[usize::from(**byte)] != weight;
+                    next += text[next..].iter().take_while(is_other).count();
+                }
                 back = Some((pattern_at, next));
                 (place, at) = (pattern_at, next);
             }
