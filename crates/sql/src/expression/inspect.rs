@@ -305,9 +305,9 @@ impl Expr {
         }
     }
 
-    /// The operands of AND.
-    pub fn as_and(&self) -> Option<&[Expr]> {
-        if let ExprKind::And(operands) = &self.kind { Some(operands) } else { None }
+    /// What all holds if this does: the operands of AND, or it alone.
+    pub fn as_conjuncts(&self) -> &[Expr] {
+        if let ExprKind::And(operands) = &self.kind { operands } else { std::slice::from_ref(self) }
     }
 
     /// The operands of OR.
@@ -477,6 +477,13 @@ impl Expr {
             f(column);
         }
         self.operands(&mut |operand| operand.columns(f));
+    }
+
+    /// Whether it looks at a column of the row, as [`Expr::columns`] has them.
+    pub fn names_columns(&self) -> bool {
+        let mut names = false;
+        self.columns(&mut |_| names = true);
+        names
     }
 
     /// Adds to the number of each column.

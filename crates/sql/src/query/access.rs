@@ -40,7 +40,7 @@ pub fn possible(source: &TableSource, first_slot: usize, conditions: &[&Expr]) -
     let mut all = vec![Facts::new(table, first_slot, conditions)];
     // What an operand of OR says may be looked for by itself.
     for operand in conditions.iter().filter_map(|condition| condition.as_or()).flatten() {
-        let conjuncts: Vec<&Expr> = operand.as_and().unwrap_or(std::slice::from_ref(operand)).iter().collect();
+        let conjuncts: Vec<&Expr> = operand.as_conjuncts().iter().collect();
         all.push(Facts::new(table, first_slot, &conjuncts));
     }
     let is_possible = |index: &usize| {
@@ -146,7 +146,7 @@ fn union_of(
     let (mut union, mut cost) = (Vec::with_capacity(operands.len()), 0.0);
     for operand in operands {
         let others = conditions.iter().enumerate().filter(|(other, _)| *other != number).map(|(_, other)| *other);
-        let own: Vec<&Expr> = operand.as_and().unwrap_or(std::slice::from_ref(operand)).iter().chain(others).collect();
+        let own: Vec<&Expr> = operand.as_conjuncts().iter().chain(others).collect();
         let (access, rows) = choose_one(source, first_slot, &own, statistics);
         cost += rows;
         if access.is_whole() || cost >= limit {

@@ -176,7 +176,7 @@ impl<'e> Facts<'e> {
     fn of_or(&self, operands: &'e [Expr]) -> Vec<Alternative<'e>> {
         let said = |operand: &'e Expr| {
             let mut of_operand = Facts { slots: self.slots.clone(), ..Facts::default() };
-            let conjuncts = operand.as_and().unwrap_or(std::slice::from_ref(operand));
+            let conjuncts = operand.as_conjuncts();
             conjuncts.iter().enumerate().for_each(|(number, conjunct)| of_operand.add(number, conjunct));
             let facts = of_operand.all;
             let is_told = (0..conjuncts.len()).all(|number| facts.iter().any(|fact| fact.condition == number));

@@ -625,11 +625,7 @@ impl Access {
 
     /// Whether what is looked for depends on the rows of sources before.
     pub fn is_by_row(&self) -> bool {
-        self.lookups().filter_map(Lookup::value).any(|value| {
-            let mut looks = false;
-            value.columns(&mut |_| looks = true);
-            looks
-        })
+        self.lookups().filter_map(Lookup::value).any(Expr::names_columns)
     }
 
     /// Those by which rows are found, one after the other: itself, or those of a union; and the operands up to each.

@@ -86,12 +86,6 @@ pub struct Read {
     pub is_in_key_order: bool,
 }
 
-fn names_columns(expr: &Expr) -> bool {
-    let mut names = false;
-    expr.columns(&mut |_| names = true);
-    names
-}
-
 /// A part's bytes in a key, as MySQL counts them.
 fn part_bytes(data_type: &DataType, nullable: bool, prefix: Option<u32>) -> u32 {
     let characters = |length: u32, max: u32| prefix.unwrap_or(length).saturating_mul(max);
@@ -124,7 +118,7 @@ fn reference(lookup: &Lookup, names: &Names<'_>) -> String {
     let Some(value) = lookup.value() else { return "const".to_owned() };
     match value.kind {
         ExprKind::Column(_) | ExprKind::Outer { .. } => Names { is_full: true, ..*names }.text(value).replace('`', ""),
-        _ if names_columns(value) || has_outer(value) => "func".to_owned(),
+        _ if value.names_columns() || has_outer(value) => "func".to_owned(),
         _ => "const".to_owned(),
     }
 }
@@ -184,7 +178,7 @@ pub fn read_table(
 
 /// How an access that is no union finds rows.
 fn kind_of(access: &Access, is_ordered: bool) -> Kind {
-    let by_row = access.lookups().filter_map(Lookup::value).any(|value| names_columns(value) || has_outer(value));
+    let by_row = access.lookups().filter_map(Lookup::value).any(|value| value.names_columns() || has_outer(value));
     let is_point = access.is_one_point() && !access.equal.iter().any(|key| key.value().is_none());
     match () {
         () if access.loose.is_some() => Kind::Range,
@@ -339,7 +333,7 @@ fn estimate(table: &TableSource, access: &Access, kind: Kind, running: &mut Runn
     let is_known = !access
         .lookups()
         .filter_map(Lookup::value)
-        .any(|value| names_columns(value) || !value.is_constant() || has_outer(value));
+        .any(|value| value.names_columns() || !value.is_constant() || has_outer(value));
     if is_known {
         let mut rows = 0.0;
         for stretch in bounds(table, access, &vec![Datum::Null; table.table.columns.len()], &[], running)?.0 {

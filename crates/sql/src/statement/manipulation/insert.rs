@@ -185,8 +185,7 @@ impl InsertPlan {
                             given.push_constant(value);
                             continue;
                         }
-                        value.columns(&mut |_| names_columns = true);
-                        names_columns |= value.has_subquery();
+                        names_columns |= value.names_columns() || value.has_subquery();
                         given.push_computed(value);
                     }
                     given.end_row();
