@@ -76,7 +76,7 @@ struct Condition {
 const STARTS: usize = 6;
 
 /// By so much less a join must cost to begin with another table than that which has the fewest rows.
-const CLEARLY: f64 = 0.5;
+const BETTER_START: f64 = 0.5;
 
 /// Costs more than any table.
 const LAST: f64 = f64::MAX / 4.0;
@@ -95,11 +95,8 @@ impl Planner<'_> {
         let Some(tree) = tree else {
             return Ok(Planned { join: None, constant: conditions, hashes: Vec::new() });
         };
-        let (constant, conditions): (Vec<Expr>, Vec<Expr>) = conditions.into_iter().partition(|condition| {
-            let mut names_none = true;
-            condition.columns(&mut |_| names_none = false);
-            names_none && condition.is_constant()
-        });
+        let (constant, conditions): (Vec<Expr>, Vec<Expr>) =
+            conditions.into_iter().partition(|condition| !condition.names_columns() && condition.is_constant());
         let mut conditions: Vec<Condition> = conditions.into_iter().map(|expr| self.condition(expr)).collect();
         let mut there = HashSet::new();
         let join = filtered(self.tree(tree, &mut conditions, &mut there, keeps_order)?, conditions);
@@ -259,31 +256,35 @@ impl Planner<'_> {
         if !(2..=STARTS).contains(&inputs.len()) || !are_tables {
             return None;
         }
-        let first = |planner: &mut Self, start: usize| planner.cost(&inputs[start], conditions, there).0;
-        let firsts: Vec<f64> = (0..inputs.len()).map(|start| first(self, start)).collect();
-        let totals = (0..inputs.len()).map(|start| self.total_from(start, inputs, conditions, there.clone()));
-        let totals: Vec<f64> = totals.collect();
+        let (mut firsts, mut totals) = (Vec::with_capacity(inputs.len()), Vec::with_capacity(inputs.len()));
+        for (start, input) in inputs.iter().enumerate() {
+            let (first, _) = self.cost(input, conditions, there);
+            firsts.push(first);
+            totals.push(self.total_from(start, first, inputs, conditions, there.clone()));
+        }
         let (least, smallest) = (cheapest(totals.iter().copied()), cheapest(firsts.into_iter()));
-        (totals[least] < totals[smallest] * CLEARLY).then_some(least)
+        (totals[least] < totals[smallest] * BETTER_START).then_some(least)
     }
 
-    /// About how many rows are read if a join begins with this input, and goes on with the cheapest.
+    /// About how many rows are read if a join begins with this input, which costs `first`, and goes on with the cheapest.
     fn total_from(
         &mut self,
         start: usize,
+        first: f64,
         inputs: &[Tree],
         conditions: &[Condition],
         mut there: HashSet<usize>,
     ) -> f64 {
         let mut left: Vec<&Tree> = inputs.iter().collect();
-        let (mut total, mut rows, mut next) = (0.0, 1.0_f64, Some(start));
+        Self::sources_in(left.remove(start), &mut there);
+        let (mut total, mut rows) = (first, first.max(1.0));
         while !left.is_empty() {
             let costs: Vec<_> = left.iter().map(|input| self.cost(input, conditions, &there)).collect();
-            let at = next.take().unwrap_or_else(|| cheapest(costs.iter().map(|(cost, _)| *cost)));
+            let at = cheapest(costs.iter().map(|(cost, _)| *cost));
             let (cost, access) = &costs[at];
             let depends = access.as_ref().is_some_and(|access| access.is_point || access.is_by_row());
             // What does not depend on the rows before is read once, and kept (`hash`).
-            (total, rows) = match left.len() == inputs.len() || depends {
+            (total, rows) = match depends {
                 true => (total + rows * cost, rows * cost.max(1.0)),
                 false => (total + cost + rows, rows.max(*cost)),
             };
