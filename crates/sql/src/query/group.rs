@@ -94,9 +94,8 @@ pub fn run(
     let collations = collations_of(plan.keys.iter());
     let mut numbers = KeyNumbers::new(&arena);
     let mut groups: Vec<Group<'_>> = Vec::new();
-    let accumulators = || plan.aggregates.iter().map(|call| call.accumulator()).collect();
     if plan.keys.is_empty() {
-        groups.push(Group { row: Vec::new(), accumulators: accumulators() });
+        groups.push(Group { row: Vec::new(), accumulators: accumulators(plan) });
     }
     let mut spare = Bump::new();
     let mut key = Vec::new();
@@ -110,7 +109,7 @@ pub fn run(
             append_row_key(&values, &collations, &mut key);
             let (number, is_new) = numbers.of(&key);
             if is_new {
-                groups.push(Group { row: Vec::new(), accumulators: accumulators() });
+                groups.push(Group { row: Vec::new(), accumulators: accumulators(plan) });
             }
             number
         };
@@ -119,9 +118,7 @@ pub fn run(
         if is_first {
             group.row = row.iter().map(|&value| copy_into(value, None, &arena)).collect();
         }
-        for (call, accumulator) in plan.aggregates.iter().zip(&mut group.accumulators) {
-            call.add_row(accumulator, row, &mut running.env(&spare, outer))?;
-        }
+        add(plan, &mut group.accumulators, row, outer, running, &spare)?;
         if plan.takes_first {
             let argument = &plan.aggregates[0].arguments[0];
             if !argument.evaluate(row, &mut running.env(&spare, outer))?.is_null() {
@@ -145,6 +142,27 @@ pub fn run(
         if show(running, &row)?.is_break() {
             break;
         }
+    }
+    Ok(())
+}
+
+/// Accumulators for one group.
+fn accumulators(plan: &GroupPlan) -> Vec<Accumulator> {
+    plan.aggregates.iter().map(|call| call.accumulator()).collect()
+}
+
+/// Adds a row to a group.
+#[inline]
+fn add<'v, 'r: 'v>(
+    plan: &'v GroupPlan,
+    accumulators: &mut [Accumulator],
+    row: &'v [Datum<'v>],
+    outer: Outer<'v>,
+    running: &mut Running<'r>,
+    arena: &'v Bump,
+) -> Result<()> {
+    for (call, accumulator) in plan.aggregates.iter().zip(accumulators) {
+        call.add_row(accumulator, row, &mut running.env(arena, outer))?;
     }
     Ok(())
 }
@@ -212,13 +230,11 @@ fn run_sorted(
             {
                 return Ok(ENOUGH);
             }
-            let accumulators = plan.aggregates.iter().map(|call| call.accumulator()).collect();
             let row = row.iter().map(|&value| Value::new(value)).collect();
-            current = Some(Current { key: key.clone(), row, accumulators });
+            current = Some(Current { key: key.clone(), row, accumulators: accumulators(plan) });
         }
-        let accumulators = current.iter_mut().flat_map(|group| &mut group.accumulators);
-        for (call, accumulator) in plan.aggregates.iter().zip(accumulators) {
-            call.add_row(accumulator, row, &mut running.env(&spare, outer))?;
+        if let Some(group) = &mut current {
+            add(plan, &mut group.accumulators, row, outer, running, &spare)?;
         }
         Ok(MORE)
     })?;
@@ -247,9 +263,8 @@ fn run_rollup(
 ) -> Result<()> {
     let arena = Bump::new();
     let collations = collations_of(plan.keys.iter());
-    let accumulators = || plan.aggregates.iter().map(|call| call.accumulator()).collect();
     // The group of all rows is there even if there are none.
-    let mut groups = vec![Level { keys: Vec::new(), row: Vec::new(), accumulators: accumulators() }];
+    let mut groups = vec![Level { keys: Vec::new(), row: Vec::new(), accumulators: accumulators(plan) }];
     let mut numbers = KeyNumbers::new(&arena);
     numbers.of(&ALL_ROWS);
     let mut spare = Bump::new();
@@ -264,15 +279,13 @@ fn run_rollup(
             let (number, is_new) = numbers.of(&key);
             if is_new {
                 let keys = values[..level].iter().map(|&value| copy_into(value, None, &arena)).collect();
-                groups.push(Level { keys, row: Vec::new(), accumulators: accumulators() });
+                groups.push(Level { keys, row: Vec::new(), accumulators: accumulators(plan) });
             }
             let group = &mut groups[number];
             if group.row.is_empty() {
                 group.row = row.iter().map(|&value| copy_into(value, None, &arena)).collect();
             }
-            for (call, accumulator) in plan.aggregates.iter().zip(&mut group.accumulators) {
-                call.add_row(accumulator, row, &mut running.env(&spare, outer))?;
-            }
+            add(plan, &mut group.accumulators, row, outer, running, &spare)?;
         }
         let bytes = numbers.bytes() + groups.len() * size_of::<Level<'_>>();
         if bytes + arena.allocated_bytes() > running.inside.memory_limit {
