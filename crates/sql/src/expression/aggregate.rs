@@ -412,8 +412,9 @@ impl Accumulator {
                 for (value, argument) in arguments.iter().zip(&call.arguments) {
                     append_concatenated(*value, argument, &mut text);
                 }
+                let of_order = values.get(call.arguments.len()..).unwrap_or_default().iter().zip(&call.order_by);
                 let order: Vec<Value> =
-                    values.get(call.arguments.len()..).unwrap_or_default().iter().map(|v| Value::new(*v)).collect();
+                    of_order.map(|(value, (expr, _))| Value::new(expr.sort_value(*value))).collect();
                 self.bytes += text.len() + 40 + order.iter().map(|value| value.bytes() + 48).sum::<usize>();
                 texts.push((text.into(), order));
             }
@@ -531,7 +532,10 @@ impl Accumulator {
                 for (number, (expr, descending)) in call.order_by.iter().enumerate() {
                     let (Some(a), Some(b)) = (texts[*a].1.get(number), texts[*b].1.get(number)) else { continue };
                     let (a, b) = (a.get(), b.get());
-                    let comparer = Comparer::new(&expr.data_type, &expr.data_type, expr.collated.collation);
+                    let comparer = match expr.orders_by_number() {
+                        true => Comparer::open(Collation::Binary),
+                        false => Comparer::new(&expr.data_type, &expr.data_type, expr.collated.collation),
+                    };
                     let found = match (a.is_null(), b.is_null()) {
                         (true, true) => Ordering::Equal,
                         (true, false) => Ordering::Less,

@@ -72,7 +72,6 @@ pub trait Host {
         -1
     }
 
-    /// FOUND_ROWS().
     /// The number that SET insert_id gave to the next row that counts; 0 if there is none.
     fn take_insert_id(&mut self) -> u64 {
         0

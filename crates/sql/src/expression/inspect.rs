@@ -486,6 +486,33 @@ impl Expr {
         names
     }
 
+    /// Whether it looks at a column of a row around the query that it is in.
+    pub fn names_outer_columns(&self) -> bool {
+        let mut names = matches!(self.kind, ExprKind::Outer { .. });
+        self.operands(&mut |operand| names = names || operand.names_outer_columns());
+        names
+    }
+
+    /// Whether rows that are ordered by it go by the numbers of members, of an ENUM or a SET, though their texts are compared elsewhere
+    /// (the manual, "The ENUM Type").
+    pub fn orders_by_number(&self) -> bool {
+        matches!(self.data_type, DataType::Enum(_) | DataType::Set(_)) && self.as_column().is_some()
+    }
+
+    /// What rows are ordered by, for a value of it.
+    pub fn sort_value<'v>(&self, value: Datum<'v>) -> Datum<'v> {
+        if !self.orders_by_number() {
+            return value;
+        }
+        match (&self.data_type, value) {
+            (_, Datum::Member { number, .. }) => Datum::Unsigned(number),
+            // (A row that was kept has the text.)
+            (DataType::Enum(members), Datum::Text(text, _)) => Datum::Unsigned(members.find(text).unwrap_or(0)),
+            (DataType::Set(members), Datum::Text(text, _)) => Datum::Unsigned(members.parse_set(text).0),
+            (_, value) => value,
+        }
+    }
+
     /// Adds to the number of each column.
     pub fn shift_columns(&mut self, by: u32) {
         self.map_columns(&mut |column| column + by);

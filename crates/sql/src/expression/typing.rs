@@ -163,7 +163,7 @@ pub fn merge_types(left: &DataType, right: &DataType, collation: Collation) -> D
             Some(_) if !matches!(other, Enum(_) | Set(_)) => with_collation(other, collation),
             _ => other.clone(),
         },
-        (a, b) if a == b && !a.is_string() => a.clone(),
+        (a, b) if a == b && !a.is_string() && !matches!(a, Enum(_) | Set(_)) => a.clone(),
         (Json, Json) => Json,
         _ if left.is_numeric() && right.is_numeric() => merge_numbers(left, right),
         _ if left.is_temporal() && right.is_temporal() => {

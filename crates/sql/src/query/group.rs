@@ -295,8 +295,9 @@ fn run_rollup(
     })?;
     let mut failed = None;
     groups.sort_by(|one, other| {
-        for ((one, other), &collation) in one.keys.iter().zip(&other.keys).zip(&collations) {
-            let ordering = ordered(*one, *other, collation, running).unwrap_or_else(|error| {
+        for (((one, other), &collation), key) in one.keys.iter().zip(&other.keys).zip(&collations).zip(&plan.keys) {
+            let [one, other] = [one, other].map(|value| key.sort_value(*value));
+            let ordering = ordered(one, other, collation, running).unwrap_or_else(|error| {
                 failed.get_or_insert(error);
                 Ordering::Equal
             });

@@ -286,7 +286,9 @@ pub fn sort_rows(
         table.get_or_insert_with(|| handle.clone());
         spare.reset();
         let keys = evaluate_all(order.iter().map(|key| &key.value), row, &[], running, &spare)?;
-        rows.push((keys.iter().map(|&key| copy_into(key, None, &arena)).collect(), found.clone()));
+        let value = |(value, key): (_, &SortKey)| copy_into(key.value.sort_value(value), None, &arena);
+        let keys = keys.into_iter().zip(order).map(value);
+        rows.push((keys.collect(), found.clone()));
         let is_enough = order.is_empty() && rows.len() as u64 == limit;
         Ok(if is_enough { super::run::ENOUGH } else { MORE })
     })?;

@@ -44,6 +44,8 @@ pub struct Kept<'a> {
     is_full: bool,
     /// The collation of the first key.
     collation: Collation,
+    /// Some keys are members of ENUMs or SETs, which go by their numbers.
+    has_members: bool,
     /// The first key's type, while all rows have an abbreviation.
     abbreviates: Option<&'a DataType>,
     bytes_left: usize,
@@ -60,6 +62,7 @@ impl<'a> Kept<'a> {
             wanted: wanted.and_then(|wanted| usize::try_from(wanted).ok()).unwrap_or(usize::MAX),
             is_full: false,
             collation: order.first().map_or(Collation::Binary, collation_of),
+            has_members: order.iter().any(|key| key.value.orders_by_number()),
             abbreviates: order.first().map(|key| &key.value.data_type),
             bytes_left: memory_limit,
         }
@@ -67,6 +70,14 @@ impl<'a> Kept<'a> {
 
     /// Keeps a row, if it may be wanted. Error: there is no memory for it.
     pub fn add(&mut self, keys: &[Datum<'_>], row: &[Datum<'_>], running: &mut Running<'_>) -> Result<()> {
+        let of_members: SmallVec<[Datum<'_>; 4]>;
+        let keys = match self.has_members {
+            true => {
+                of_members = keys.iter().zip(self.order).map(|(value, key)| key.value.sort_value(*value)).collect();
+                &*of_members
+            }
+            false => keys,
+        };
         let abbreviation =
             self.abbreviates.zip(keys.first()).and_then(|(of, key)| abbreviation(*key, of, self.collation));
         if abbreviation.is_none() {
@@ -208,6 +219,7 @@ fn abbreviation(value: Datum<'_>, data_type: &DataType, collation: Collation) ->
         (_, Datum::Null) => 0,
         (DataType::Integer { .. }, Datum::Signed(number)) => integer(number.into()),
         (DataType::Integer { .. }, Datum::Unsigned(number)) => integer(number.into()),
+        (DataType::Enum(_) | DataType::Set(_), Datum::Unsigned(number)) => number.saturating_add(1),
         (DataType::Double { .. }, Datum::Double(number)) => {
             // (There is one zero.)
             let bits = (number + 0.0).to_bits();
