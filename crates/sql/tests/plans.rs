@@ -199,7 +199,8 @@ fn an_index_finds_what_matches_a_pattern() {
             assert!(found[0].starts_with('['), "{found:?}");
             assert_eq!(found, run(s, &query("concat(c)")), "{}", query("c"));
         }
-        let uses = run(s, &format!("explain format=tree select * from {name} where c like 'a%'")).concat();
+        let uses =
+            run(s, &format!("explain format=tree select * from {name} force index (c) where c like 'a%'")).concat();
         assert_eq!(uses.contains("ndex range scan"), !matches!(name, "v" | "f"), "{name}: {uses}");
         let uses = run(s, &format!("explain format=tree select * from {name} where c like '%a'")).concat();
         assert!(!uses.contains("range"), "{name}: {uses}");
@@ -519,6 +520,75 @@ fn a_join_begins_where_it_reads_the_fewest_rows_in_all() {
     // As it is written, if that is said.
     let (read, _) = rows_read(s, "select count(n) from c straight_join o on o.c = c.id where at between 500 and 509");
     assert!(read > 100, "{read}");
+}
+
+/// A table of 2,000 rows: `k` is the number of the row, `d` the same in another order, `v` has ten values.
+fn with_ranges() -> (Server, Session) {
+    let server = Server::new();
+    let mut session = server.session();
+    let columns = "id int primary key, k int not null, d int not null, v int not null, key k (k), key d (d), key v (v)";
+    is(&mut session, &format!("create table t ({columns})"), "ok 0");
+    let rows: Vec<String> = (0..2000).map(|i| format!("({i}, {i}, {}, {})", i * 7 % 2000, i % 10)).collect();
+    is(&mut session, &format!("insert into t values {}", rows.join(", ")), "ok 2000");
+    (server, session)
+}
+
+/// A counter of SHOW STATUS.
+fn counter(session: &mut Session, name: &str) -> u64 {
+    let counted = run(session, &format!("show status like '{name}'"));
+    counted[1].rsplit('|').next().and_then(|number| number.parse().ok()).expect("it is a number")
+}
+
+#[test]
+fn a_plan_is_used_for_ranges_of_the_size_it_was_made_for() {
+    let (_server, mut session) = with_ranges();
+    let s = &mut session;
+    is(s, "prepare p from 'select sum(d) from t where k >= ?'", "ok 0");
+    let scans = |s: &mut Session, from: u32, prepared: bool| {
+        let before = counter(s, "select_scan");
+        let rows = match prepared {
+            true => {
+                run(s, &format!("set @from = {from}"));
+                run(s, "execute p using @from")
+            }
+            false => run(s, &format!("select sum(d) from t where k >= {from}")),
+        };
+        let sum: u32 = (from..2000).map(|i| i * 7 % 2000).sum();
+        assert_eq!(rows[1], sum.to_string(), "{from}");
+        counter(s, "select_scan") - before
+    };
+    for prepared in [false, true] {
+        // Few by the index, many from the whole table, whatever came before.
+        let found: Vec<u64> = [1990, 1985, 0, 100, 1995, 0].map(|from| scans(s, from, prepared)).into();
+        assert_eq!(found, [0, 0, 1, 1, 0, 1], "{prepared}");
+    }
+    let kind = |s: &mut Session, rest: &str| {
+        let explained = run(s, &format!("explain format=traditional select {rest}"));
+        explained[1].split('|').nth(4).expect("it has a type").to_owned()
+    };
+    // What locks rows locks those that it finds; the first are soon found; an index that has all that is asked for is shorter.
+    for rest in ["d from t where k >= 0 for update", "d from t where k >= 0 limit 3", "sum(k) from t where k >= 0"] {
+        assert_eq!(kind(s, rest), "range", "{rest}");
+    }
+    assert_eq!(kind(s, "sum(d) from t where k >= 0"), "ALL");
+    assert_eq!(kind(s, "sum(d) from t force index (k) where k >= 0"), "range");
+    // Which of two, both ways.
+    for (where_, read) in [("k >= 1000 and d < 20", 20), ("k >= 1990 and d < 1000", 10), ("k >= 1990 or d < 20", 30)] {
+        assert_eq!(rows_read(s, &format!("select sum(v) from t where {where_}")).0, read, "{where_}");
+    }
+}
+
+#[test]
+fn the_first_rows_in_order_are_read_in_order_if_many_are_shown() {
+    let (_server, mut session) = with_ranges();
+    let s = &mut session;
+    // Half of all rows: the first five are soon there.
+    let (read, rows) = rows_read(s, "select id from t where d between 0 and 999 order by k limit 5");
+    assert_eq!(rows.len(), 6);
+    assert!(read < 20, "{read}");
+    // A hundredth: they are sorted.
+    let (read, _) = rows_read(s, "select id from t where d between 0 and 19 order by k limit 5");
+    assert_eq!(read, 20);
 }
 
 #[test]

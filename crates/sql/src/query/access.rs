@@ -22,9 +22,9 @@ use meseta_engine::Direction;
 use meseta_engine::table::PartDefinition;
 use meseta_types::DataType;
 
+use super::estimate::{Cost, Estimator};
 use super::facts::{Alternative, Fact, Facts, Said};
 use super::plan::{Access, ConditionSet, Lookup, Stretch, TableSource, UnionOperand};
-use super::statistics::TableStatistics;
 use super::table::KnownTable;
 use super::usable::Usable;
 use crate::expression::Expr;
@@ -68,9 +68,6 @@ fn covering(source: &TableSource) -> Option<usize> {
     (1..engine_table.indexes.len()).filter(has_all).min_by_key(width)
 }
 
-/// So many values a query is planned for that tells what a column is equal to.
-const VALUES: f64 = 10.0;
-
 /// By so much an index must be better than those before it: two samples of the same values are not equal.
 const CLEARLY: f64 = 0.8;
 
@@ -83,15 +80,15 @@ pub fn choose(
     source: &TableSource,
     first_slot: usize,
     conditions: &[&Expr],
-    statistics: &TableStatistics,
+    estimator: &mut Estimator<'_>,
 ) -> (Access, f64) {
-    let mut best = choose_one(source, first_slot, conditions, statistics);
+    let mut best = choose_one(source, first_slot, conditions, estimator);
     // OR that one index finds the rows of needs no others.
     if !best.0.any_of.is_empty() {
         return best;
     }
     for number in 0..conditions.len() {
-        if let Some(union) = union_of(source, first_slot, conditions, number, statistics, best.1 * CLEARLY) {
+        if let Some(union) = union_of(source, first_slot, conditions, number, estimator, best.1 * CLEARLY) {
             best = union;
         }
     }
@@ -103,30 +100,33 @@ fn choose_one(
     source: &TableSource,
     first_slot: usize,
     conditions: &[&Expr],
-    statistics: &TableStatistics,
+    estimator: &mut Estimator<'_>,
 ) -> (Access, f64) {
     let table = &source.table;
     let facts = Facts::new(table, first_slot, conditions);
-    let mut best = (Access::all(), statistics.planned_rows());
+    let mut best = (Access::all(), estimator.statistics.planned_rows());
     if let Some(index) = covering(source) {
         best.0.index = index;
     }
     if facts.all.is_empty() && facts.one_of.is_empty() {
         return best;
     }
-    if source.usable.for_rows.is_forced {
+    let is_forced = source.usable.for_rows.is_forced;
+    let all = best.1;
+    if is_forced {
         best.1 = TOO_MUCH;
     }
-    for index in 0..table.engine().indexes.len() {
-        if !is_usable(table, source.usable.for_rows, index) {
-            continue;
-        }
-        let Some(access) = for_index(table, index, first_slot, &facts) else { continue };
-        let cost = cost(source, &access, statistics);
-        if cost < best.1 * CLEARLY {
-            best = (access, cost);
+    let usable = (0..table.engine().indexes.len()).filter(|index| is_usable(table, source.usable.for_rows, *index));
+    let found: Vec<Access> = usable.filter_map(|index| for_index(table, index, first_slot, &facts)).collect();
+    let is_contested = estimator.choice.is_contested;
+    estimator.choice.is_contested |= found.len() > 1;
+    for access in found {
+        let cost = estimator.cost(source, &access);
+        if cost.rows < best.1 * CLEARLY && (is_forced || !cost.is_worse_than_all(all)) {
+            best = (access, cost.rows);
         }
     }
+    estimator.choice.is_contested = is_contested;
     best
 }
 
@@ -137,17 +137,19 @@ fn union_of(
     first_slot: usize,
     conditions: &[&Expr],
     number: usize,
-    statistics: &TableStatistics,
+    estimator: &mut Estimator<'_>,
     limit: f64,
 ) -> Option<(Access, f64)> {
     let either = conditions[number];
     // Whether an operand is true of a row is asked once more where another has found it.
     let operands = either.as_or().filter(|_| either.is_volatile_free())?;
     let (mut union, mut cost) = (Vec::with_capacity(operands.len()), 0.0);
-    for operand in operands {
+    for (at, operand) in operands.iter().enumerate() {
         let others = conditions.iter().enumerate().filter(|(other, _)| *other != number).map(|(_, other)| *other);
         let own: Vec<&Expr> = operand.as_conjuncts().iter().chain(others).collect();
-        let (access, rows) = choose_one(source, first_slot, &own, statistics);
+        estimator.operand = at + 1;
+        let (access, rows) = choose_one(source, first_slot, &own, estimator);
+        estimator.operand = 0;
         cost += rows;
         if access.is_whole() || cost >= limit {
             return None;
@@ -165,7 +167,7 @@ pub fn choose_ordered(
     source: &TableSource,
     first_slot: usize,
     conditions: &[&Expr],
-    statistics: &TableStatistics,
+    estimator: &mut Estimator<'_>,
     usable: Usable,
     direction: impl Fn(usize, usize) -> Option<Direction>,
 ) -> Option<(Access, f64)> {
@@ -176,47 +178,10 @@ pub fn choose_ordered(
         let for_rows = source.usable.for_rows.has(index).then(|| for_index(table, index, first_slot, &facts)).flatten();
         let access = for_rows.unwrap_or(Access { index, ..Access::all() });
         let access = Access { direction: direction(index, access.equal.len())?, ..access };
-        let cost = cost(source, &access, statistics);
-        Some((access, cost))
+        let Cost { rows, .. } = estimator.cost(source, &access);
+        Some((access, rows))
     });
     ordered.min_by(|(_, one), (_, other)| one.total_cmp(other))
-}
-
-/// Roughly how many rows an access reads, if all are wanted.
-pub fn cost(source: &TableSource, access: &Access, statistics: &TableStatistics) -> f64 {
-    if !access.union.is_empty() {
-        return access.union.iter().map(|operand| cost(source, &operand.access, statistics)).sum();
-    }
-    let definition = &source.table.engine().definition.indexes[access.index];
-    let is_direct = access.index == 0 || covers(source, access.index);
-    cost_of(access, is_direct, definition.unique, definition.parts.len(), statistics)
-}
-
-/// Roughly how many rows are read, one that is fetched behind its entry counted more.
-fn cost_of(access: &Access, is_direct: bool, unique: bool, parts: usize, statistics: &TableStatistics) -> f64 {
-    let cost = |equal: usize, has_low: bool, has_high: bool| {
-        let found = if unique && equal == parts { 1.0 } else { statistics.rows_per_key(access.index, equal) };
-        found.max(1.0)
-            * match (has_low, has_high) {
-                (true, true) => 0.05,
-                (false, false) => 1.0,
-                _ => 0.3,
-            }
-    };
-    let equal = access.equal.len();
-    let found = if access.any_of.is_empty() {
-        cost(equal, access.low.is_some(), access.high.is_some())
-    } else {
-        let stretches = access.any_of.iter();
-        let each = stretches.map(|stretch| {
-            let one = cost(equal + stretch.equal.len(), stretch.low.is_some(), stretch.high.is_some()).max(1.0);
-            if matches!(stretch.equal.first(), Some(Lookup::EachOf(_))) { one * VALUES } else { one }
-        });
-        each.sum::<f64>().min(cost(equal, false, false))
-    };
-    // At one row an exact key is better than a stretch.
-    let exactness = if access.is_point { 0.5 } else { 1.0 };
-    found.max(1.0) * exactness * if is_direct { 1.0 } else { 1.5 }
 }
 
 /// What facts say of an index's columns, from one on; and the facts that say it, those of `equal` first.

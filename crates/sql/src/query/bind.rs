@@ -30,6 +30,7 @@ use meseta_types::{DataType, SqlError};
 use super::join::Planner;
 use super::plan::{Body, LimitPlan, LockingPlan, OutputColumn, QueryPlan, SelectPlan, SetPlan, SortKey, Subquery};
 use super::scope::{Block, NamedSource, SourceColumn};
+use super::sizes::RangeSizes;
 use super::statistics::TableStatistics;
 use super::table::KnownTable;
 use crate::error::{Error, Result};
@@ -68,6 +69,9 @@ pub trait Tables {
 
     /// What a table looks like.
     fn statistics(&mut self, table: &KnownTable) -> Arc<TableStatistics>;
+
+    /// What is known of ranges.
+    fn sizes(&mut self) -> &mut RangeSizes;
 
     /// The database of tables that are named without one.
     fn database(&self) -> Option<&str>;
@@ -379,7 +383,7 @@ impl<'a, 't> Binder<'a, 't> {
         self.star(None, &joined.columns, &mut items, &mut columns)?;
         let width = self.block().width();
         let used = self.block().used.clone();
-        let mut planner = Planner { sources: &mut sources, tables: self.tables, used: &used, first: None };
+        let mut planner = Planner::new(&mut sources, self.tables, &used);
         let planned = planner.plan(Some(joined.tree), Vec::new(), false)?;
         let names = self.block().names();
         let plan = SelectPlan {

@@ -14,6 +14,7 @@ use std::collections::HashSet;
 
 use super::access;
 use super::bind::Tables;
+use super::estimate::{Choice, Estimator};
 use super::hash::{self, HashPlan};
 use super::plan::{Access, Join, Source, SourceKind};
 use crate::error::Result;
@@ -63,6 +64,8 @@ pub struct Planner<'p> {
     pub used: &'p HashSet<u32>,
     /// Which is to be read before all others, if it may: [`Planner::first_in_order`].
     pub first: Option<usize>,
+    /// What there is to choose.
+    pub choice: Choice,
 }
 
 /// A condition, and the sources that it names.
@@ -81,7 +84,13 @@ const BETTER_START: f64 = 0.5;
 /// Costs more than any table.
 const LAST: f64 = f64::MAX / 4.0;
 
-impl Planner<'_> {
+impl<'p> Planner<'p> {
+    /// One of all rows of some sources.
+    pub fn new(sources: &'p mut [Source], tables: &'p mut dyn Tables, used: &'p HashSet<u32>) -> Self {
+        let choice = Choice { block: tables.sizes().next_block(), is_contested: sources.len() > 1, wants_all: true };
+        Self { sources, tables, used, first: None, choice }
+    }
+
     /// Plans a tree of joins under the conditions of WHERE.
     pub fn plan(&mut self, tree: Option<Tree>, conditions: Vec<Expr>, keeps_order: bool) -> Result<Planned> {
         for source in self.sources.iter_mut() {
@@ -308,7 +317,8 @@ impl Planner<'_> {
                     .map(|condition| &condition.expr);
                 let (numbers, usable) = before_row((source.conditions.len()..).zip(placed));
                 let statistics = self.tables.statistics(&table.table);
-                let (mut access, cost) = access::choose(table, source.first_slot, &usable, &statistics);
+                let mut estimator = Estimator::new(&statistics, self.tables.sizes(), self.choice, source.first_slot);
+                let (mut access, cost) = access::choose(table, source.first_slot, &usable, &mut estimator);
                 renumber(&mut access, &numbers);
                 (cost, Some(access))
             }

@@ -123,7 +123,7 @@ impl<'a> Binder<'a, '_> {
                 items.push(slot((source.first_slot + at) as u32, column.data_type.clone(), true));
             }
         }
-        let mut planner = Planner { sources: &mut sources, tables: self.tables, used: &block.used, first: None };
+        let mut planner = Planner::new(&mut sources, self.tables, &block.used);
         let planned = planner.plan(joined.map(|joined| joined.tree), conditions, false)?;
         let plan = SelectPlan {
             hashes: planned.hashes,

@@ -5,7 +5,8 @@
 //!   GROUP BY a, b         any order in which equal keys are one behind the other
 //!   MIN(a), MAX(a)        the first or the last entry
 //!   .. LIMIT n            an index that yields the order goes before one that finds fewer rows, if it says all that WHERE does,
-//!                         or does not cost much more for all rows; and the table that has it goes before others of a join
+//!                         or does not cost much more for all rows, or so many rows are shown that the first of them come soon; and
+//!                         the table that has it goes before others of a join
 //! ```
 //!
 //! # Source
@@ -18,6 +19,7 @@ use meseta_engine::table::{PartDefinition, TableDefinition};
 use meseta_types::DataType;
 
 use super::access;
+use super::estimate::{Choice, Estimator, share_of};
 use super::join::{Planner, Tree, before_row, first_of, renumber};
 use super::plan::{GroupPlan, Join, SortKey, Source, SourceKind};
 use super::usable::{Usable, UsableIndexes};
@@ -87,8 +89,9 @@ impl Planner<'_> {
         let statistics = self.tables.statistics(&table.table);
         let definition = &table.table.engine().definition;
         let direction = |index: usize, equal: usize| direction_of(definition, index, equal, &columns);
+        let mut estimator = Estimator::new(&statistics, self.tables.sizes(), self.choice, *first_slot);
         let (access, _) =
-            access::choose_ordered(table, *first_slot, &own, &statistics, table.usable.for_order, direction)?;
+            access::choose_ordered(table, *first_slot, &own, &mut estimator, table.usable.for_order, direction)?;
         access.implied.has_first(own.len()).then_some(number)
     }
 
@@ -110,6 +113,7 @@ impl Planner<'_> {
     ) {
         let (Some(number), false) = (join.as_ref().and_then(first_of), order.is_empty()) else { return };
         let Some(columns) = of_source(order, &self.sources[number]) else { return };
+        let is_alone = self.sources.len() == 1;
         let Source { kind: SourceKind::Table(table), first_slot, conditions, .. } = &mut self.sources[number] else {
             return;
         };
@@ -126,14 +130,22 @@ impl Planner<'_> {
         }
         let statistics = self.tables.statistics(&table.table);
         let (numbers, known) = before_row(conditions.iter().enumerate());
-        let ordered = access::choose_ordered(table, *first_slot, &known, &statistics, usable, direction);
+        let choice = Choice { is_contested: true, ..self.choice };
+        let mut estimator = Estimator::new(&statistics, self.tables.sizes(), choice, *first_slot);
+        let ordered = access::choose_ordered(table, *first_slot, &known, &mut estimator, usable, direction);
         let Some((mut ordered, cost)) = ordered else { return };
         renumber(&mut ordered, &numbers);
-        let chosen = access::cost(table, &table.access, &statistics);
+        let chosen = estimator.cost(table, &table.access);
+        let others = conditions.iter().enumerate().filter(|(number, _)| !table.access.implied.has(*number));
+        let shown = chosen.found * others.map(|(_, condition)| share_of(condition)).product::<f64>();
         let is_cheap = match is_limited {
             _ if usable.is_forced => true,
-            false => cost <= chosen,
-            true => cost <= chosen * LIMITED || ordered.implied.has_first(conditions.len()),
+            false => cost <= chosen.rows,
+            true => {
+                cost <= chosen.rows * LIMITED
+                    || ordered.implied.has_first(conditions.len())
+                    || is_alone && estimator.cost_of_first(table, ordered.index, shown) <= chosen.rows
+            }
         };
         if is_cheap {
             table.access = ordered;

@@ -527,7 +527,7 @@ impl Lookup {
     }
 
     /// Whether a query has to run before it is known.
-    fn runs_query(&self) -> bool {
+    pub fn runs_query(&self) -> bool {
         matches!(self, Lookup::EachOf(_)) || self.value().is_some_and(Expr::has_subquery)
     }
 }

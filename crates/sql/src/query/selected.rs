@@ -155,7 +155,7 @@ impl<'a> Binder<'a, '_> {
         let used = self.blocks.pop().unwrap_or_default().used;
         let mut sources = [selected.source];
         let conditions = std::mem::take(&mut selected.conditions);
-        let mut planner = Planner { sources: &mut sources, tables: self.tables, used: &used, first: None };
+        let mut planner = Planner::new(&mut sources, self.tables, &used);
         let planned = planner.plan(Some(Tree::Source(0)), conditions, false)?;
         let is_sorted = !order.is_empty();
         planner.use_order(&planned.join, order, is_limited);

@@ -17,7 +17,7 @@ use super::prepared::type_of;
 use super::xa::{XaState, wrong_state};
 use crate::error::{Error, Result};
 use crate::expression::{SystemVariable, Value};
-use crate::query::{FoundTable, KnownTable, LockingPlan, TableStatistics, Tables};
+use crate::query::{FoundTable, KnownTable, LockingPlan, RangeSizes, TableStatistics, Tables};
 use crate::variable::{ReadScope, ResultType, SessionVariables};
 
 /// What the session's state says of the tables that a statement names.
@@ -61,6 +61,8 @@ pub struct SessionTables<'s> {
     pub rules: TableRules<'s>,
     /// Whether a variable's type has been asked for: it may be another next time.
     pub has_named_variables: bool,
+    /// What is known of ranges.
+    pub sizes: RangeSizes,
 }
 
 impl Tables for SessionTables<'_> {
@@ -105,6 +107,10 @@ impl Tables for SessionTables<'_> {
 
     fn statistics(&mut self, table: &KnownTable) -> Arc<TableStatistics> {
         self.instance.statistics.get(table.engine())
+    }
+
+    fn sizes(&mut self) -> &mut RangeSizes {
+        &mut self.sizes
     }
 
     fn database(&self) -> Option<&str> {

@@ -12,7 +12,7 @@ use meseta_engine::table::OwnedValue;
 use meseta_parser::ast::{self, CreateTableSource, LoadDuplicates};
 use meseta_types::{Charset, Collation, DataType, TextSize};
 
-use super::plan::{PlanBody, StatementPlan};
+use super::plan::PlanBody;
 use super::{Done, Parameters, Session};
 use crate::account::Requirements;
 use crate::error::{Error, Result};
@@ -92,7 +92,7 @@ impl Session {
 
     fn fill(&mut self, insert: &ast::Statement<'_>, text: &[u8], parameters: Parameters<'_>) -> Result<Changes> {
         let facts = self.bind_facts(text, parameters);
-        let plan = StatementPlan::new(insert, facts, &mut self.tables(), Requirements::default())?;
+        let plan = self.plan(insert, facts, Requirements::default(), parameters.values)?;
         let mut running = self.running(parameters.values, &plan.subqueries);
         match &plan.body {
             PlanBody::Insert(plan) => plan.run(&mut running),

@@ -127,7 +127,7 @@ impl Session {
             return Err(Error { code, message: format!("EXPLAIN INTO does not support FORMAT={name}.") });
         }
         let facts = BindFacts { lifted: &[], ..self.bind_facts(text, parameters) };
-        let plan = StatementPlan::new(inner, facts, &mut self.tables(), Requirements::default())?;
+        let plan = self.plan(inner, facts, Requirements::default(), parameters.values)?;
         let explained = self.explain_plan(&plan, format, statement.analyze, parameters);
         let (rows, note) = self.end_statement(explained)?;
         if let Some(note) = note {

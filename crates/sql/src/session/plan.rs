@@ -13,7 +13,7 @@ use super::tracking::access_of;
 use crate::account::Requirements;
 use crate::error::Result;
 use crate::expression::BindFacts;
-use crate::query::{Binder, Deprecated, QueryPlan, Subquery};
+use crate::query::{Binder, Deprecated, QueryPlan, RangeSize, Subquery};
 use crate::statement::manipulation::{DeletePlan, InsertPlan, SeveralPlan, UpdatePlan};
 use crate::variable::SessionVariables;
 
@@ -86,6 +86,8 @@ pub struct StatementPlan {
     pub counts: Box<[(Counter, u64)]>,
     /// Whether it reads rows of tables, and has rows to show.
     pub access: (bool, bool),
+    /// How many rows it takes ranges to have: looked at by every execution, whether it fits.
+    pub sizes: Vec<RangeSize>,
 }
 
 /// Whether a statement has a plan.
@@ -123,7 +125,8 @@ impl StatementPlan {
             PlanBody::Query(query) => counters_of_query(query, &subqueries),
             _ => counters_of_subqueries(&subqueries),
         };
-        Ok(StatementPlan { body, subqueries, requirements, deprecated, is_personal, counter, counts, access })
+        let sizes = std::mem::take(&mut tables.sizes).into_taken();
+        Ok(StatementPlan { body, subqueries, requirements, deprecated, is_personal, counter, counts, access, sizes })
     }
 
     /// Whether bad values are errors in it, where the SQL mode is strict.

@@ -166,6 +166,7 @@ mod tests {
             counter: None,
             counts: Box::default(),
             access: (false, false),
+            sizes: Vec::new(),
         };
         CachedPlan::new(plan, made)
     }

@@ -22,10 +22,11 @@ use super::logs::has_secret;
 use super::plan::{Parameters, PlanBody, StatementPlan, is_planned};
 use super::plan_cache::{CachedPlan, PlanKey, PlanMoment};
 use super::suspension::{CHANGING, READING};
-use super::{Answer, Done, Session, Status};
+use super::{Answer, Done, Session, SessionTables, Status};
+use crate::account::Requirements;
 use crate::error::{Error, Result};
 use crate::expression::{BindFacts, literal_value};
-use crate::query::{MORE, QueryPlan, Subquery, run_query};
+use crate::query::{MORE, QueryPlan, RangeSizes, Subquery, are_known, fit, run_query, sizes_now};
 use crate::statement::manipulation::Changes;
 
 /// Longer texts are read without a look for their shape.
@@ -34,12 +35,15 @@ const SHAPE_LIMIT: usize = 16 << 10;
 /// So often a statement is planned again whose tables change between planning and running.
 const ATTEMPTS: u32 = 5;
 
+/// So often ranges are looked at for a plan: with some of them known it may ask for others.
+const LOOKS: u32 = 3;
+
 /// What came of running a plan.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Ran {
     /// It has been answered.
     Answered,
-    /// Its tables are not what they were: nothing has been answered.
+    /// Its tables are not what they were, or it is for other values: nothing has been answered.
     Stale,
 }
 
@@ -171,7 +175,33 @@ impl Session {
     fn run_cached(&mut self, cached: &CachedPlan, slots: &[Datum<'_>], answer: &mut dyn Answer) -> Result<Ran> {
         self.renew_context(cached.plan.changes_data());
         self.check_requirements(&cached.plan.requirements)?;
+        if !cached.plan.sizes.is_empty() {
+            let now = sizes_now(&cached.plan.sizes, &mut self.running(slots, &cached.plan.subqueries));
+            if !fit(&cached.plan.sizes, &now) {
+                return Ok(Ran::Stale);
+            }
+        }
         self.run_plan(&cached.plan, slots, true, answer)
+    }
+
+    /// Plans a statement for the values at hand, and those that are like them.
+    pub(super) fn plan<'a>(
+        &mut self,
+        statement: &'a ast::Statement<'a>,
+        facts: BindFacts<'a>,
+        requirements: Requirements,
+        slots: &[Datum<'_>],
+    ) -> Result<StatementPlan> {
+        let mut plan = StatementPlan::new(statement, facts, &mut self.tables(), requirements)?;
+        for _ in 0..LOOKS {
+            if are_known(&plan.sizes) {
+                break;
+            }
+            let now = sizes_now(&plan.sizes, &mut self.running(slots, &plan.subqueries));
+            let mut tables = SessionTables { sizes: RangeSizes::new(now), ..self.tables() };
+            plan = StatementPlan::new(statement, facts, &mut tables, plan.requirements)?;
+        }
+        Ok(plan)
     }
 
     /// Executes a statement that was prepared, with these parameters; `key` is what its plan is found by, and `kept` the one
@@ -217,7 +247,7 @@ impl Session {
             let requirements = self.authorise(statement)?;
             let made = self.plan_moment();
             let facts = BindFacts { lifted: source.lifted, ..self.bind_facts(source.text, source.parameters) };
-            let plan = StatementPlan::new(statement, facts, &mut self.tables(), requirements)?;
+            let plan = self.plan(statement, facts, requirements, slots)?;
             let ran = self.run_plan(&plan, slots, attempt < ATTEMPTS, answer);
             let is_stale = matches!(ran, Ok(Ran::Stale));
             if let Some(key) = source.key

@@ -191,9 +191,10 @@ impl<'a> Binder<'a, '_> {
         let named_beside_where = self.block().used.clone();
         self.block().used.extend(named_in_where);
         let used = self.block().used.clone();
-        let mut planner = Planner { sources: &mut sources, tables: self.tables, used: &used, first: None };
+        let mut planner = Planner::new(&mut sources, self.tables, &used);
         let keeps_order = select.options.straight_join;
         if is_limited && group.is_none() && !select.options.distinct {
+            planner.choice.wants_all = false;
             planner.first = planner.first_in_order(&tree, &conditions, &order);
         }
         let planned = planner.plan(tree, conditions, keeps_order)?;

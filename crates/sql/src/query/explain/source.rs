@@ -4,17 +4,18 @@
 //! 1. What is said is what the executor does: a condition is shown unless the keys that are looked up imply it.
 
 use super::super::access::{covers, possible};
-use super::super::bounds::{Bounds, bounds};
+use super::super::estimate::share_of;
 use super::super::inside::Running;
 use super::super::join::first_of;
 use super::super::plan::{Access, Lookup, SelectPlan, SortKey, Source, SourceKind, Stretch, TableSource, UnionOperand};
+use super::super::sizes::{is_known, rows_of};
 use super::super::statistics::sample_index;
 use super::text::Names;
 use crate::error::Result;
 use crate::expression::{ComparisonOperator, Expr, ExprKind};
 use meseta_engine::Direction;
 use meseta_engine::table::PartDefinition;
-use meseta_types::{DataType, Datum};
+use meseta_types::DataType;
 
 /// How rows are found.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -98,16 +99,6 @@ fn part_bytes(data_type: &DataType, nullable: bool, prefix: Option<u32>) -> u32 
     bytes + u32::from(nullable)
 }
 
-/// How many of the rows for which nothing is known satisfy a condition.
-fn share_of(condition: &Expr) -> f64 {
-    match condition.as_comparisons().next().map(|comparison| comparison.operator) {
-        Some(ComparisonOperator::Equal | ComparisonOperator::NullSafeEqual) => 0.1,
-        Some(ComparisonOperator::NotEqual) => 0.9,
-        _ if condition.as_between().is_some() => 0.1111,
-        _ => 0.3333,
-    }
-}
-
 /// How many parts of an index a stretch says something of.
 fn parts_of(stretch: &Stretch) -> usize {
     stretch.equal.len() + usize::from(stretch.low.is_some() || stretch.high.is_some())
@@ -118,7 +109,7 @@ fn reference(lookup: &Lookup, names: &Names<'_>) -> String {
     let Some(value) = lookup.value() else { return "const".to_owned() };
     match value.kind {
         ExprKind::Column(_) | ExprKind::Outer { .. } => Names { is_full: true, ..*names }.text(value).replace('`', ""),
-        _ if value.names_columns() || has_outer(value) => "func".to_owned(),
+        _ if value.names_columns() || value.names_outer_columns() => "func".to_owned(),
         _ => "const".to_owned(),
     }
 }
@@ -178,7 +169,8 @@ pub fn read_table(
 
 /// How an access that is no union finds rows.
 fn kind_of(access: &Access, is_ordered: bool) -> Kind {
-    let by_row = access.lookups().filter_map(Lookup::value).any(|value| value.names_columns() || has_outer(value));
+    let by_row =
+        access.lookups().filter_map(Lookup::value).any(|value| value.names_columns() || value.names_outer_columns());
     let is_point = access.is_one_point() && !access.equal.iter().any(|key| key.value().is_none());
     match () {
         () if access.loose.is_some() => Kind::Range,
@@ -330,34 +322,14 @@ fn estimate(table: &TableSource, access: &Access, kind: Kind, running: &mut Runn
     if matches!(kind, Kind::All | Kind::Index) {
         return Ok(all());
     }
-    let is_known = !access
-        .lookups()
-        .filter_map(Lookup::value)
-        .any(|value| value.names_columns() || !value.is_constant() || has_outer(value));
-    if is_known {
-        let mut rows = 0.0;
-        for stretch in bounds(table, access, &vec![Datum::Null; table.table.columns.len()], &[], running)?.0 {
-            rows += match stretch {
-                Bounds::Empty => 0.0,
-                Bounds::Point(_) => 1.0,
-                Bounds::Range(range) => {
-                    engine_table.estimate_range(access.index, &range).map_or(1.0, |rows| rows as f64)
-                }
-            };
-        }
-        return Ok(rows.max(1.0));
+    if is_known(access) {
+        return Ok(rows_of(table, access, running)?.max(1.0));
     }
     // The values come row by row: as many as the average has.
     let statistics = sample_index(engine_table, access.index);
     let distinct = statistics.and_then(|found| found.distinct.get(access.equal.len().max(1) - 1).copied());
     let rows = all() / distinct.unwrap_or(10).max(1) as f64;
     Ok(if access.equal.is_empty() { all() / 3.0 } else { rows.max(1.0) })
-}
-
-fn has_outer(expr: &Expr) -> bool {
-    let mut found = matches!(expr.kind, ExprKind::Outer { .. });
-    expr.operands(&mut |operand| found = found || has_outer(operand));
-    found
 }
 
 /// The keys of an order as text.

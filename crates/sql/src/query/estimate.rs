@@ -1,0 +1,166 @@
+//! What an access costs: about how many rows it reads.
+//!
+//! ```text
+//!   a = ?                    rows by different values, as the index was sampled
+//!   a > ?   a BETWEEN ..     as many as the range has now (`sizes`), or a share where its values come row by row
+//! ```
+//!
+//! # Invariants
+//! 1. How many rows a range has is asked for only where something else could be done: another index, the whole table, another table
+//!    first.
+
+use super::access::covers;
+use super::plan::{Access, Lookup, TableSource};
+use super::sizes::{FEW, RangeName, RangeSizes, is_known};
+use super::statistics::TableStatistics;
+use crate::expression::{ComparisonOperator, Expr};
+
+/// So many values a query is planned for that tells what a column is equal to.
+const VALUES: f64 = 10.0;
+
+/// An entry whose row is fetched from elsewhere costs as much as so many rows that are read.
+const FETCHED: f64 = 1.5;
+
+/// A row that is read beside its neighbours costs this share of one that is fetched (measured: 60 ns and 450).
+const BESIDE: f64 = 0.2;
+
+/// Of how many values a column must have that are looked for one by one, for all to be taken as equally frequent.
+const MANY_VALUES: f64 = 50.0;
+
+/// LIMIT is planned for as if it were this: its number may be another each time.
+const WANTED: f64 = 100.0;
+
+/// How many of the rows for which nothing is known satisfy a condition.
+pub fn share_of(condition: &Expr) -> f64 {
+    match condition.as_comparisons().next().map(|comparison| comparison.operator) {
+        Some(ComparisonOperator::Equal | ComparisonOperator::NullSafeEqual) => 0.1,
+        Some(ComparisonOperator::NotEqual) => 0.9,
+        _ if condition.as_between().is_some() => 0.1111,
+        _ => 0.3333,
+    }
+}
+
+/// What an access costs.
+#[derive(Clone, Copy, Debug)]
+pub struct Cost {
+    /// In rows that are read, one that is fetched behind its entry counted more.
+    pub rows: f64,
+    /// How many rows are found.
+    pub found: f64,
+    /// It is of the values at hand, and each row is fetched.
+    is_scattered: bool,
+}
+
+impl Cost {
+    /// Whether so much is better spent on reading `all` rows one beside the other.
+    pub fn is_worse_than_all(&self, all: f64) -> bool {
+        self.is_scattered && self.rows > all * BESIDE
+    }
+}
+
+/// What there is to choose in a FROM.
+#[derive(Clone, Copy, Debug)]
+pub struct Choice {
+    /// Its number in the statement.
+    pub block: u32,
+    /// There is something else to choose from than an index and the whole table.
+    pub is_contested: bool,
+    /// All rows are read, not the first of them only.
+    pub wants_all: bool,
+}
+
+/// Estimates the accesses of one table.
+pub struct Estimator<'e> {
+    /// What the table looks like.
+    pub statistics: &'e TableStatistics,
+    /// What there is to choose.
+    pub choice: Choice,
+    /// Which operand of an OR it is for, as [`RangeName`] has it.
+    pub operand: usize,
+    sizes: &'e mut RangeSizes,
+    first_slot: usize,
+}
+
+impl<'e> Estimator<'e> {
+    /// That of the table whose first slot this is.
+    pub fn new(statistics: &'e TableStatistics, sizes: &'e mut RangeSizes, choice: Choice, first_slot: usize) -> Self {
+        Self { statistics, choice, operand: 0, sizes, first_slot }
+    }
+
+    /// Roughly what an access costs, if all of its rows are wanted.
+    pub fn cost(&mut self, source: &TableSource, access: &Access) -> Cost {
+        if !access.union.is_empty() {
+            let operand = self.operand;
+            let mut rows = 0.0;
+            for (number, one) in access.union.iter().enumerate() {
+                self.operand = number + 1;
+                rows += self.cost(source, &one.access).rows;
+            }
+            self.operand = operand;
+            return Cost { rows, found: rows, is_scattered: false };
+        }
+        let is_direct = access.index == 0 || covers(source, access.index);
+        let may_read_all = !is_direct && self.choice.wants_all && source.locking.is_none();
+        let guess = self.guess(source, access);
+        let is_asked = (self.choice.is_contested || may_read_all) && self.is_of_values(access, guess);
+        let (found, is_known) = match is_asked {
+            true => {
+                let (first_slot, block, operand) = (self.first_slot, self.choice.block, self.operand);
+                let name = RangeName { block, first_slot, operand, index: access.index, equal: access.equal.len() };
+                self.sizes.rows(name, source, access, guess)
+            }
+            false => (guess, false),
+        };
+        // At one row an exact key is better than a stretch.
+        let exactness = if access.is_point { 0.5 } else { 1.0 };
+        let found = found.max(1.0);
+        let rows = found * exactness * if is_direct { 1.0 } else { FETCHED };
+        Cost { rows, found, is_scattered: is_known && may_read_all }
+    }
+
+    /// Roughly what it costs to read an index in its order until there are enough rows for a LIMIT, if so many of the table's are shown
+    /// and they lie anywhere.
+    pub fn cost_of_first(&self, source: &TableSource, index: usize, shown: f64) -> f64 {
+        let is_direct = index == 0 || covers(source, index);
+        WANTED * self.statistics.planned_rows() / shown.max(1.0) * if is_direct { 1.0 } else { FETCHED }
+    }
+
+    /// Whether it depends on the values that are looked for how many rows there are: they are known, and are ends of a range, or one of
+    /// a few.
+    fn is_of_values(&self, access: &Access, guess: f64) -> bool {
+        let all = self.statistics.planned_rows();
+        let is_range = access.low.is_some()
+            || access.high.is_some()
+            || access.any_of.iter().any(|stretch| stretch.low.is_some() || stretch.high.is_some());
+        all > FEW
+            && !access.is_point
+            && !access.is_whole()
+            && (is_range || guess > all / MANY_VALUES)
+            && is_known(access)
+            && !access.lookups().any(Lookup::runs_query)
+    }
+
+    /// The rows that are found, whatever the values.
+    fn guess(&self, source: &TableSource, access: &Access) -> f64 {
+        let definition = &source.table.engine().definition.indexes[access.index];
+        let rows = |equal: usize, has_low: bool, has_high: bool| {
+            let is_one = definition.unique && equal == definition.parts.len();
+            let found = if is_one { 1.0 } else { self.statistics.rows_per_key(access.index, equal) };
+            found.max(1.0)
+                * match (has_low, has_high) {
+                    (true, true) => 0.05,
+                    (false, false) => 1.0,
+                    _ => 0.3,
+                }
+        };
+        let equal = access.equal.len();
+        if access.any_of.is_empty() {
+            return rows(equal, access.low.is_some(), access.high.is_some());
+        }
+        let each = access.any_of.iter().map(|stretch| {
+            let one = rows(equal + stretch.equal.len(), stretch.low.is_some(), stretch.high.is_some()).max(1.0);
+            if matches!(stretch.equal.first(), Some(Lookup::EachOf(_))) { one * VALUES } else { one }
+        });
+        each.sum::<f64>().min(rows(equal, false, false))
+    }
+}
