@@ -201,26 +201,30 @@ pub fn exact_number(value: Datum<'_>, context: &mut Context) -> Option<Decimal> 
     }
 }
 
+/// The point in time that a text is beside a date; `None` if it is none.
+pub fn text_as_point(text: &[u8], context: &Context) -> Option<DateTime> {
+    let parsed = parse_datetime(text, context.mode);
+    let value = parsed.value?;
+    Some(match parsed.offset {
+        Some(minutes) => value.in_zone(minutes, &context.zone).unwrap_or(value),
+        None => value,
+    })
+}
+
 /// A value as a point in time beside another one.
 fn point(value: Datum<'_>, other: Datum<'_>, context: &mut Context) -> Result<Option<DateTime>, SqlError> {
     Ok(match value {
         Datum::Date(date) => Some(date.midnight()),
         Datum::DateTime(value, _) => Some(value),
         Datum::Time(time, _) => DateTime::from_total_micros(context.today.midnight().total_micros() + time.micros()),
-        Datum::Text(text, _) => {
-            let parsed = parse_datetime(text, context.mode);
-            let kind = if matches!(other, Datum::Date(_)) { "DATE" } else { "DATETIME" };
-            match parsed.value {
-                Some(value) => Some(match parsed.offset {
-                    Some(minutes) => value.in_zone(minutes, &context.zone).unwrap_or(value),
-                    None => value,
-                }),
-                None => {
-                    let shown = crate::error::printable(text);
-                    return Err(SqlError::new(1525, format!("Incorrect {kind} value: '{shown}'")));
-                }
+        Datum::Text(text, _) => match text_as_point(text, context) {
+            Some(point) => Some(point),
+            None => {
+                let kind = if matches!(other, Datum::Date(_)) { "DATE" } else { "DATETIME" };
+                let shown = crate::error::printable(text);
+                return Err(SqlError::new(1525, format!("Incorrect {kind} value: '{shown}'")));
             }
-        }
+        },
         Datum::Signed(number) => {
             crate::temporal::datetime_from_number(number, crate::context::SqlMode::NONE).map(|(value, _)| value)
         }

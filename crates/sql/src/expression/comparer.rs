@@ -111,6 +111,15 @@ impl Comparer {
     }
 
     fn compare_slowly(&self, left: Datum<'_>, right: Datum<'_>, context: &mut Context) -> Result<Option<Ordering>> {
+        // What rows mostly compare beside integers and texts.
+        match (left, right) {
+            (Datum::DateTime(a, _), Datum::DateTime(b, _)) => return Ok(Some(a.cmp(&b))),
+            (Datum::Date(a), Datum::Date(b)) => return Ok(Some(a.cmp(&b))),
+            (Datum::Date(a), Datum::DateTime(b, _)) => return Ok(Some(a.midnight().cmp(&b))),
+            (Datum::DateTime(a, _), Datum::Date(b)) => return Ok(Some(a.cmp(&b.midnight()))),
+            (Datum::Double(a), Datum::Double(b)) => return Ok(a.partial_cmp(&b)),
+            _ => {}
+        }
         Ok(match self.kind {
             // A number beside a time may be of any kind: what the values are decides.
             Some(ComparisonType::Time | ComparisonType::DateTime | ComparisonType::Json) | None => {

@@ -135,6 +135,7 @@ impl Expr {
             }
             ExprKind::In(list) => truth(list.holds(row, env)?),
             ExprKind::Like(like) => truth(like.holds(row, env)?),
+            ExprKind::Once(once) => once.evaluate(row, env)?,
             ExprKind::RowCompare(compare) => truth(compare.holds(row, env)?),
             ExprKind::Row(_) => return Err(Error::new(ER_OPERAND_COLUMNS, &[&1])),
             ExprKind::Subquery(query) => query.value(row, env)?,

@@ -123,6 +123,12 @@ pub trait Host {
         None
     }
 
+    /// A place for what is the same for all rows of a statement, by a number that nothing else has; nothing is there at first.
+    /// Without a place it is computed for each.
+    fn kept_value(&mut self, _number: u32) -> Option<&mut Option<Datum<'static>>> {
+        None
+    }
+
     /// Fills in bytes that nobody can guess.
     fn random_bytes(&mut self, out: &mut [u8]) {
         out.fill(0);

@@ -590,6 +590,7 @@ impl Expr {
                 case.otherwise.iter().for_each(f);
             }
             ExprKind::Cast(cast) => f(&cast.operand),
+            ExprKind::Once(once) => f(&once.value),
             ExprKind::Call(call) => call.arguments.iter().for_each(f),
         }
     }
@@ -651,6 +652,7 @@ impl Expr {
                 case.otherwise.iter_mut().for_each(f);
             }
             ExprKind::Cast(cast) => f(&mut cast.operand),
+            ExprKind::Once(once) => f(&mut once.value),
             ExprKind::Call(call) => call.arguments.iter_mut().for_each(f),
         }
     }

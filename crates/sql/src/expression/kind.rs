@@ -4,6 +4,7 @@ use meseta_types::{CastType, Charset, Collation, DataType, IntervalUnit, arithme
 
 use super::comparer::{Comparer, ComparisonOperator};
 use super::function::Function;
+use super::once::Once;
 use super::value::Value;
 use super::{BoundSubquery, Expr};
 
@@ -80,6 +81,8 @@ pub enum ExprKind {
     Cast(Box<Cast>),
     /// Text in the character set and with the collation of this expression (`collated`).
     Convert(Box<Expr>),
+    /// What is the same for all rows.
+    Once(Box<Once>),
     /// A function's call.
     Call(Box<Call>),
     /// `@name`, in lower case.

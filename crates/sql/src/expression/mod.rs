@@ -35,6 +35,7 @@ pub mod group;
 mod host;
 mod inspect;
 mod kind;
+mod once;
 mod pattern;
 pub mod random;
 mod typing;

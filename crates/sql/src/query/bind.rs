@@ -137,6 +137,8 @@ pub struct Binder<'a, 't> {
     pub reads_changed: bool,
     /// What has been met that is deprecated.
     pub deprecated: Vec<Deprecated>,
+    /// So many constants are computed once.
+    pub(super) constants: u32,
     /// What names mean in the next SELECT is to be kept: ON DUPLICATE KEY UPDATE may name its columns.
     pub wants_block: bool,
     /// What has been kept.
@@ -198,6 +200,7 @@ impl<'a, 't> Binder<'a, 't> {
             subqueries_around: 0,
             reads_changed: false,
             deprecated: Vec::new(),
+            constants: 0,
             wants_block: false,
             kept_block: None,
             workings: Rc::default(),

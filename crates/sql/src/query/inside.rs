@@ -279,6 +279,10 @@ impl Host for Inside<'_> {
         self.facts.seeded_random(site)
     }
 
+    fn kept_value(&mut self, number: u32) -> Option<&mut Option<Datum<'static>>> {
+        self.facts.kept_value(number)
+    }
+
     fn random_bytes(&mut self, out: &mut [u8]) {
         self.facts.random_bytes(out)
     }

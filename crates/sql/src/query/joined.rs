@@ -125,7 +125,7 @@ impl<'a> Binder<'a, '_> {
         }
         let mut planner = Planner::new(&mut sources, self.tables, &block.used);
         let planned = planner.plan(joined.map(|joined| joined.tree), conditions, false)?;
-        let plan = SelectPlan {
+        let mut plan = SelectPlan {
             hashes: planned.hashes,
             names: block.names(),
             sources,
@@ -135,6 +135,7 @@ impl<'a> Binder<'a, '_> {
             items,
             ..SelectPlan::nothing()
         };
+        plan.compute_constants_once(&mut self.constants);
         Ok(JoinPlan { plan: QueryPlan::new(Body::Select(Box::new(plan)), Vec::new()) })
     }
 }

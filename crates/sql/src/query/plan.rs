@@ -178,6 +178,15 @@ impl SelectPlan {
         }
     }
 
+    /// Has what is the same for all rows computed once, in what is asked of each row. `next` is a number that the statement has not
+    /// used for this.
+    pub fn compute_constants_once(&mut self, next: &mut u32) {
+        self.sources.iter_mut().for_each(|source| source.compute_constants_once(next));
+        let kept = self.hashes.iter_mut().flatten().flat_map(|hash| &mut hash.conditions);
+        kept.for_each(|condition| condition.compute_constants_once(next));
+        self.join.iter_mut().for_each(|join| join.compute_constants_once(next));
+    }
+
     /// Calls with each expression of it, those of derived tables too.
     fn expressions<'p>(&'p self, f: &mut dyn FnMut(&'p Expr)) {
         for source in &self.sources {
@@ -198,6 +207,22 @@ impl SelectPlan {
 }
 
 impl Join {
+    fn compute_constants_once(&mut self, next: &mut u32) {
+        match self {
+            Join::Source(_) => {}
+            Join::Inner(joins) => joins.iter_mut().for_each(|join| join.compute_constants_once(next)),
+            Join::Left { left, right, on, .. } => {
+                left.compute_constants_once(next);
+                right.compute_constants_once(next);
+                on.iter_mut().for_each(|condition| condition.compute_constants_once(next));
+            }
+            Join::Filter { input, conditions } => {
+                input.compute_constants_once(next);
+                conditions.iter_mut().for_each(|condition| condition.compute_constants_once(next));
+            }
+        }
+    }
+
     fn expressions<'p>(&'p self, f: &mut dyn FnMut(&'p Expr)) {
         match self {
             Join::Source(_) => {}
@@ -419,6 +444,11 @@ impl Source {
         let plan = QueryPlan::new(Body::Values(Vec::new()), Vec::new());
         let kind = SourceKind::Derived { plan: Box::new(plan), is_lateral: false };
         Self { kind, first_slot: 0, width: 0, conditions: Vec::new(), keeps_row: None }
+    }
+
+    /// As [`SelectPlan::compute_constants_once`].
+    pub fn compute_constants_once(&mut self, next: &mut u32) {
+        self.conditions.iter_mut().for_each(|condition| condition.compute_constants_once(next));
     }
 }
 

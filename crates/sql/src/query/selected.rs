@@ -159,7 +159,8 @@ impl<'a> Binder<'a, '_> {
         let planned = planner.plan(Some(Tree::Source(0)), conditions, false)?;
         let is_sorted = !order.is_empty();
         planner.use_order(&planned.join, order, is_limited);
-        let [source] = sources;
+        let [mut source] = sources;
+        source.compute_constants_once(&mut self.constants);
         Ok(SelectedTable {
             source,
             constant: planned.constant,

@@ -295,6 +295,7 @@ impl Session {
         facts.variables.reset();
         facts.user_variables.clear();
         facts.seeded.clear();
+        facts.kept_values.clear();
         facts.variables.state.last_insert_id = 0;
         (facts.given_insert_id, facts.row_count, facts.found_rows) = (None, -1, 0);
         self.renew_context(false);

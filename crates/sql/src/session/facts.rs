@@ -75,6 +75,8 @@ pub struct SessionFacts {
     pub random: Random,
     /// RAND(seed), by the place in the statement.
     pub seeded: HashMap<usize, Option<Random>>,
+    /// What is the same for all rows of the statement, by the numbers that its plan gives it.
+    pub kept_values: Vec<Option<Datum<'static>>>,
     /// What all sessions share.
     pub instance: Arc<Instance>,
     /// What others see of this one.
@@ -206,6 +208,14 @@ impl Host for SessionFacts {
 
     fn version(&self) -> &str {
         &self.instance.version
+    }
+
+    fn kept_value(&mut self, number: u32) -> Option<&mut Option<Datum<'static>>> {
+        let number = number as usize;
+        if self.kept_values.len() <= number {
+            self.kept_values.resize(number + 1, None);
+        }
+        self.kept_values.get_mut(number)
     }
 
     fn random_bytes(&mut self, out: &mut [u8]) {

@@ -159,6 +159,7 @@ impl Session {
             interrupts,
             random: Random::new(seed as u32, (seed >> 32) as u32),
             seeded: HashMap::new(),
+            kept_values: Vec::new(),
             instance: Arc::clone(instance),
             shared,
             deadline: None,
@@ -293,6 +294,7 @@ impl Session {
         self.facts.statement_time = clock();
         self.facts.given_insert_id = None;
         self.facts.seeded.clear();
+        self.facts.kept_values.clear();
         self.begin_count();
         self.engine.begin_statement();
     }
@@ -305,6 +307,8 @@ impl Session {
 
     /// A context for a statement: fresh warnings.
     fn renew_context(&mut self, changes_data: bool) {
+        // (A plan has been made, perhaps another one.)
+        self.facts.kept_values.clear();
         let made_of = (self.facts.variables.version(), self.facts.statement_time.div_euclid(60_000_000));
         if self.context_of == made_of {
             self.context.warnings.clear();

@@ -218,7 +218,7 @@ impl<'a> Binder<'a, '_> {
         planner.spare_columns(&planned.join, named_beside_where);
         let hashes = planned.hashes;
         let names = self.block().names();
-        let plan = SelectPlan {
+        let mut plan = SelectPlan {
             is_ordered,
             hashes,
             names,
@@ -234,6 +234,7 @@ impl<'a> Binder<'a, '_> {
             order,
             items,
         };
+        plan.compute_constants_once(&mut self.constants);
         Ok((plan, columns))
     }
 

@@ -226,6 +226,7 @@ impl Binder<'_, '_> {
             subqueries_around: self.subqueries_around + 1,
             reads_changed: self.reads_changed,
             deprecated: std::mem::take(&mut self.deprecated),
+            constants: self.constants,
             wants_block: false,
             kept_block: None,
             workings: Rc::clone(&self.workings),
@@ -236,6 +237,7 @@ impl Binder<'_, '_> {
         self.depends_on_literals = inner.depends_on_literals;
         self.reads_changed = inner.reads_changed;
         self.deprecated = inner.deprecated;
+        self.constants = inner.constants;
         self.changed = inner.changed;
         (self.blocks, self.subqueries, self.used) = (inner.blocks, inner.subqueries, inner.used);
         self.outermost_named = self.outermost_named.min(named);

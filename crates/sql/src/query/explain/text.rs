@@ -129,6 +129,7 @@ impl Names<'_> {
                     out.push(')');
                 }
             }
+            ExprKind::Once(once) => self.append(&once.value, depth, out),
             ExprKind::Negate(operand, _) => self.with_prefix("-", operand, deeper, out),
             ExprKind::BitNot(operand) => self.with_prefix("~", operand, deeper, out),
             ExprKind::Not(operand) => {

@@ -70,10 +70,17 @@ pub(super) fn date_of<'v>(site: Site<'v>, number: usize, env: &mut Env<'v, '_>) 
     as_date(value, env)
 }
 
-fn as_date<'v>(value: Datum<'v>, env: &mut Env<'v, '_>) -> Result<Option<Date>> {
+/// The date of a value that has one, of the calendar.
+fn existing_date(value: Datum<'_>) -> Option<Date> {
     match value {
-        Datum::Date(date) | Datum::DateTime(DateTime { date, .. }, _) if date.exists() => return Ok(Some(date)),
-        _ => {}
+        Datum::Date(date) | Datum::DateTime(DateTime { date, .. }, _) => date.exists().then_some(date),
+        _ => None,
+    }
+}
+
+fn as_date<'v>(value: Datum<'v>, env: &mut Env<'v, '_>) -> Result<Option<Date>> {
+    if let Some(date) = existing_date(value) {
+        return Ok(Some(date));
     }
     Ok(match cast(value, CastType::Date, env.context, env.arena, &String::new)? {
         Datum::Date(date) => Some(date),
@@ -84,6 +91,9 @@ fn as_date<'v>(value: Datum<'v>, env: &mut Env<'v, '_>) -> Result<Option<Date>> 
 /// The date of the first argument, which may have zeros. Numbers up to 100 are a day without a month.
 pub(super) fn date<'v>(site: Site<'v>, env: &mut Env<'v, '_>) -> Result<Option<Date>> {
     let value = temporal_value(site, 0, env)?;
+    if let Some(date) = existing_date(value) {
+        return Ok(Some(date));
+    }
     let is_number =
         matches!(value, Datum::Signed(_) | Datum::Unsigned(_) | Datum::Decimal(_) | Datum::Double(_) | Datum::Float(_));
     if let Some(number) = value.to_double(&mut Context::default()).filter(|_| is_number)
