@@ -17,7 +17,7 @@ use meseta_engine::EngineError;
 use meseta_engine::rows::FoundRow;
 use meseta_types::{Context, Datum};
 
-use super::hash::KeptRows;
+use super::kept_rows::KeptRows;
 use super::materialized::Materialized;
 use super::measure::Measures;
 use super::plan::Subquery;

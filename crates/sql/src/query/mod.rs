@@ -24,6 +24,7 @@ mod hash;
 mod inside;
 mod join;
 mod joined;
+mod kept_rows;
 mod key_numbers;
 mod loose;
 mod materialized;
