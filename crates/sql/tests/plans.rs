@@ -862,6 +862,67 @@ fn what_is_the_same_for_all_rows_is_computed_once() {
 }
 
 #[test]
+fn all_and_any_go_by_the_least_and_the_greatest() {
+    let server = Server::new();
+    let mut session = server.session();
+    let s = &mut session;
+    let columns =
+        "n int, u bigint unsigned, m decimal(8,2), f double, d date, e datetime, c varchar(9), g enum('z', 'a')";
+    for (table, rows, nulls) in [("t", 40_u32, 7), ("q", 9, 100), ("r", 9, 4), ("o", 3, 1), ("x", 0, 1)] {
+        is(s, &format!("create table {table} (id int primary key, {columns})"), "ok 0");
+        for i in 0..rows {
+            let row = format!(
+                "{}, {}, {}.5, {}e-1, '2024-01-{:02}', '2024-01-{:02} 05:00', '{}{}', {}",
+                i as i32 * 7 % 23 - 9,
+                i * 5 % 21,
+                i * 3 % 17,
+                i * 11 % 190,
+                1 + i * 13 % 28,
+                1 + i * 9 % 28,
+                ["a", "B", "\u{e4}"][i as usize % 3],
+                i % 5,
+                1 + i % 2
+            );
+            let is_null = (i + 1).is_multiple_of(nulls);
+            let row = if is_null { "null, null, null, null, null, null, null, null".to_owned() } else { row };
+            is(s, &format!("insert into {table} values ({i}, {row})"), "ok 1");
+        }
+    }
+    for table in ["q", "r", "o", "x"] {
+        for operator in ["<", "<=", ">", ">=", "=", "<>"] {
+            for (left, right) in [
+                ("n", "n"),
+                ("n", "u"),
+                ("u", "n"),
+                ("n", "m"),
+                ("m", "f"),
+                ("f", "n"),
+                ("d", "d"),
+                ("d", "e"),
+                ("e", "d"),
+                ("c", "c"),
+                ("c", "n"),
+                ("n", "c"),
+                ("g", "g"),
+                ("g", "c"),
+                ("'2024-01-09'", "e"),
+                ("t.n", "n + 1"),
+            ] {
+                for quantifier in ["all", "any"] {
+                    let query = |more: &str| {
+                        let inside = format!("select {right} from {table} {more}");
+                        format!("select id, {left} {operator} {quantifier} ({inside}) v from t order by id")
+                    };
+                    // The second is run for each row, which it names.
+                    let (kept, plain) = (run(s, &query("")), run(s, &query("where t.id = t.id")));
+                    assert_eq!(kept, plain, "{}", query(""));
+                }
+            }
+        }
+    }
+}
+
+#[test]
 fn what_changes_from_row_to_row_is_not_kept() {
     let server = Server::new();
     let mut session = server.session();

@@ -561,6 +561,11 @@ impl InSubquery {
 impl Quantified {
     fn holds<'v>(&'v self, row: &'v [Datum<'v>], env: &mut Env<'v, '_>) -> Result<Option<bool>> {
         let left = self.left.evaluate(row, env)?;
+        if !self.query.is_correlated
+            && let Some(known) = env.host.all_or_any(left, self, env.context)?
+        {
+            return Ok(known);
+        }
         let (mut decided, mut unknown) = (false, false);
         self.query.run(row, env, &mut |values, context| {
             let right = values.first().copied().unwrap_or(Datum::Null);

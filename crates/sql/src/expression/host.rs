@@ -34,6 +34,17 @@ pub trait Host {
         Ok(None)
     }
 
+    /// Whether `left` compares so with all rows, or any, of a query inside, which refers to no row around it: `Some(None)` if NULLs
+    /// leave that open. `None` if its rows have to be compared one by one.
+    fn all_or_any(
+        &mut self,
+        _left: Datum<'_>,
+        _quantified: &super::Quantified,
+        _context: &mut Context,
+    ) -> Result<Option<Option<bool>>> {
+        Ok(None)
+    }
+
     /// The value of a user variable, by its name in lower case: shown to `show`; NULL if it has none.
     fn user_variable(&mut self, _name: &str, show: &mut dyn FnMut(Datum<'_>)) {
         show(Datum::Null);

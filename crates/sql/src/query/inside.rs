@@ -25,7 +25,7 @@ use super::recursive::WorkingRows;
 use super::run::{ENOUGH, MORE, Outer, run_query};
 use crate::error::{Error, Result};
 use crate::expression::random::Random;
-use crate::expression::{Comparer, Env, Host, SystemVariable, Value};
+use crate::expression::{Comparer, Env, Host, Quantified, SystemVariable, Value};
 use crate::schema::TableCache;
 use crate::statement::definition::change_failure;
 
@@ -168,6 +168,20 @@ impl<'r> Inside<'r> {
     }
 }
 
+impl Inside<'_> {
+    /// The rows of a query that refers to no row around it, if it has been run before: what is asked for once is not kept, the
+    /// query shows whether it is there, and may end early.
+    fn rows_asked_again(&mut self, number: u32, context: &mut Context) -> Result<Option<Rc<KeptRows>>> {
+        let Some(kept) = &self.kept else { return Ok(None) };
+        let known = kept.borrow().0.get(&number).cloned();
+        match known {
+            Some(KeptQuery::Rows(rows)) => Ok(Some(rows)),
+            Some(KeptQuery::Once) => self.kept_rows(number, &[], context),
+            _ => Ok(None),
+        }
+    }
+}
+
 impl Host for Inside<'_> {
     fn subquery(
         &mut self,
@@ -200,15 +214,18 @@ impl Host for Inside<'_> {
         comparers: &[Comparer],
         context: &mut Context,
     ) -> Result<Option<Option<bool>>> {
-        // What is asked for once is not kept: the query shows whether it is there, and may end early.
-        let Some(kept) = &self.kept else { return Ok(None) };
-        let known = kept.borrow().0.get(&number).cloned();
-        let rows = match known {
-            Some(KeptQuery::Rows(rows)) => Some(rows),
-            Some(KeptQuery::Once) => self.kept_rows(number, &[], context)?,
-            _ => None,
-        };
+        let rows = self.rows_asked_again(number, context)?;
         Ok(rows.and_then(|rows| rows.contains(values, comparers, context)))
+    }
+
+    fn all_or_any(
+        &mut self,
+        left: Datum<'_>,
+        quantified: &Quantified,
+        context: &mut Context,
+    ) -> Result<Option<Option<bool>>> {
+        let rows = self.rows_asked_again(quantified.query.number, context)?;
+        rows.map_or(Ok(None), |rows| rows.all_or_any(left, quantified, context))
     }
 
     fn user_variable(&mut self, name: &str, show: &mut dyn FnMut(Datum<'_>)) {
