@@ -112,6 +112,17 @@ pub fn result_type(operator: Operator, left: &DataType, right: &DataType, increm
     }
 }
 
+/// A sum, difference or product of two integers with a sign, if it is one of the same kind.
+#[inline]
+pub fn of_integers(operator: Operator, left: i64, right: i64) -> Option<i64> {
+    match operator {
+        Operator::Add => left.checked_add(right),
+        Operator::Subtract => left.checked_sub(right),
+        Operator::Multiply => left.checked_mul(right),
+        _ => None,
+    }
+}
+
 /// The result of an operator. `describe` writes the expression for error 1690.
 pub fn evaluate(
     operator: Operator,
@@ -121,16 +132,10 @@ pub fn evaluate(
     describe: &dyn Fn() -> String,
 ) -> Result<Datum<'static>> {
     // What rows mostly add, at once.
-    if let (Datum::Signed(a), Datum::Signed(b)) = (left, right) {
-        let sum = match operator {
-            Operator::Add => a.checked_add(b),
-            Operator::Subtract => a.checked_sub(b),
-            Operator::Multiply => a.checked_mul(b),
-            _ => None,
-        };
-        if let Some(sum) = sum {
-            return Ok(Datum::Signed(sum));
-        }
+    if let (Datum::Signed(a), Datum::Signed(b)) = (left, right)
+        && let Some(number) = of_integers(operator, a, b)
+    {
+        return Ok(Datum::Signed(number));
     }
     let inexact = |value| matches!(value, Datum::Text(..) | Datum::Double(_) | Datum::Float(_));
     if operator == Operator::IntegerDivide && (inexact(left) || inexact(right)) {

@@ -100,20 +100,26 @@ impl Comparer {
     /// The order of two values; `None` if one is NULL.
     #[inline]
     pub fn compare(&self, left: Datum<'_>, right: Datum<'_>, context: &mut Context) -> Result<Option<Ordering>> {
+        self.compare_at(&left, &right, context)
+    }
+
+    /// The same, where they lie.
+    #[inline]
+    pub fn compare_at(&self, left: &Datum<'_>, right: &Datum<'_>, context: &mut Context) -> Result<Option<Ordering>> {
         match (left, right) {
-            (Datum::Signed(a), Datum::Signed(b)) => Ok(Some(a.cmp(&b))),
+            (Datum::Signed(a), Datum::Signed(b)) => Ok(Some(a.cmp(b))),
             (Datum::Text(a, _), Datum::Text(b, _)) if matches!(self.kind, Some(ComparisonType::Text) | None) => {
                 Ok(Some(self.collation.compare(a, b)))
             }
+            (Datum::DateTime(a, _), Datum::DateTime(b, _)) => Ok(Some(a.cmp(b))),
             (Datum::Null, _) | (_, Datum::Null) => Ok(None),
-            _ => self.compare_slowly(left, right, context),
+            _ => self.compare_slowly(*left, *right, context),
         }
     }
 
     fn compare_slowly(&self, left: Datum<'_>, right: Datum<'_>, context: &mut Context) -> Result<Option<Ordering>> {
         // What rows mostly compare beside integers and texts.
         match (left, right) {
-            (Datum::DateTime(a, _), Datum::DateTime(b, _)) => return Ok(Some(a.cmp(&b))),
             (Datum::Date(a), Datum::Date(b)) => return Ok(Some(a.cmp(&b))),
             (Datum::Date(a), Datum::DateTime(b, _)) => return Ok(Some(a.midnight().cmp(&b))),
             (Datum::DateTime(a, _), Datum::Date(b)) => return Ok(Some(a.cmp(&b.midnight()))),
@@ -152,7 +158,19 @@ impl Comparer {
         right: Datum<'_>,
         context: &mut Context,
     ) -> Result<Option<bool>> {
-        match self.compare(left, right, context)? {
+        self.holds_at(operator, &left, &right, context)
+    }
+
+    /// The same, of values where they lie.
+    #[inline]
+    pub fn holds_at(
+        &self,
+        operator: ComparisonOperator,
+        left: &Datum<'_>,
+        right: &Datum<'_>,
+        context: &mut Context,
+    ) -> Result<Option<bool>> {
+        match self.compare_at(left, right, context)? {
             Some(order) => Ok(Some(operator.holds(order))),
             None if operator == ComparisonOperator::NullSafeEqual => Ok(Some(left.is_null() && right.is_null())),
             None => Ok(None),

@@ -12,9 +12,9 @@ use smallvec::SmallVec;
 
 use super::comparer::{Comparer, ComparisonOperator};
 use super::kind::{
-    BitOperator, Case, Cast, Chain, ChainOperator, ExprKind, InList, InSubquery, Quantified, RowCompare,
+    BitOperator, Case, Cast, Chain, ChainOperator, Compare, ExprKind, InList, InSubquery, Quantified, RowCompare, Step,
 };
-use super::value::copy_into;
+use super::value::{Value, copy_into};
 use super::{BoundSubquery, Env, Expr};
 use crate::error::{Error, Result};
 
@@ -35,22 +35,32 @@ impl Expr {
             ExprKind::Column(column) => Ok(row.get(*column as usize).copied().unwrap_or(Datum::Null)),
             ExprKind::Constant(value) => Ok(value.get()),
             ExprKind::Slot(slot) => Ok(env.slots.get(*slot as usize).copied().unwrap_or(Datum::Null)),
-            ExprKind::Compare(compare) => {
-                let left = compare.left.evaluate(row, env)?;
-                if left.is_null() && compare.operator != ComparisonOperator::NullSafeEqual {
-                    return Ok(Datum::Null);
-                }
-                let right = compare.right.evaluate(row, env)?;
-                Ok(truth(compare.comparer.holds(compare.operator, left, right, env.context)?))
-            }
+            ExprKind::Compare(compare) => Ok(truth(compare.holds(row, env)?)),
             _ => self.evaluate_others(row, env),
         }
     }
 
-    fn condition<'v>(&'v self, row: &'v [Datum<'v>], env: &mut Env<'v, '_>) -> Result<Option<bool>> {
+    /// Its value as a condition; `None` is NULL. Errors: MySQL's, of what fails for this row.
+    #[inline]
+    pub fn condition<'v>(&'v self, row: &'v [Datum<'v>], env: &mut Env<'v, '_>) -> Result<Option<bool>> {
+        if let ExprKind::Compare(compare) = &self.kind {
+            return compare.holds(row, env);
+        }
         match self.evaluate(row, env)? {
             Datum::Signed(number) => Ok(Some(number != 0)),
             other => Ok(other.to_bool(env.context)),
+        }
+    }
+
+    /// Where its value lies, if it need not be computed: it is read there, part by part. (A copy of all of it would have to wait until
+    /// all parts have arrived in memory: a row's values are written right before.)
+    #[inline(always)]
+    pub(super) fn place<'p, 'v: 'p>(&'p self, row: &'p [Datum<'v>], slots: &'p [Datum<'v>]) -> Option<&'p Datum<'v>> {
+        match &self.kind {
+            ExprKind::Column(column) => row.get(*column as usize),
+            ExprKind::Slot(slot) => slots.get(*slot as usize),
+            ExprKind::Constant(Value::Plain(value)) => Some(value),
+            _ => None,
         }
     }
 
@@ -283,9 +293,61 @@ pub(super) fn is_bytes(operand: &Expr) -> bool {
         && operand.collated.collation == meseta_types::Collation::Binary
 }
 
+/// An operand's value: where it lies, or else computed, and not moved from there.
+macro_rules! operand {
+    ($operand:expr, $row:expr, $env:expr, $computed:ident) => {
+        match $operand.place($row, $env.slots) {
+            Some(value) => value,
+            None => {
+                $computed = $operand.evaluate($row, $env);
+                match &$computed {
+                    Ok(value) => value,
+                    Err(error) => return Err(error.clone()),
+                }
+            }
+        }
+    };
+}
+
+impl Compare {
+    #[inline]
+    fn holds<'v>(&'v self, row: &'v [Datum<'v>], env: &mut Env<'v, '_>) -> Result<Option<bool>> {
+        let (computed_left, computed_right);
+        let left = operand!(self.left, row, env, computed_left);
+        if left.is_null() && self.operator != ComparisonOperator::NullSafeEqual {
+            return Ok(None);
+        }
+        let right = operand!(self.right, row, env, computed_right);
+        self.comparer.holds_at(self.operator, left, right, env.context)
+    }
+}
+
 impl Chain {
     fn evaluate<'v>(&'v self, row: &'v [Datum<'v>], env: &mut Env<'v, '_>) -> Result<Datum<'v>> {
-        let mut value = self.first.evaluate(row, env)?;
+        // What rows mostly add, at once.
+        if let [Step { operator: ChainOperator::Arithmetic(operator), right, data_type, .. }] = &*self.steps
+            && !matches!(data_type, DataType::Double { .. })
+        {
+            let computed;
+            let left = operand!(self.first, row, env, computed);
+            if let (Datum::Signed(left), Some(Datum::Signed(right))) = (left, right.place(row, env.slots))
+                && let Some(number) = arithmetic::of_integers(*operator, *left, *right)
+            {
+                return Ok(Datum::Signed(number));
+            }
+            return self.evaluate_from(*left, row, env);
+        }
+        let first = self.first.evaluate(row, env)?;
+        self.evaluate_from(first, row, env)
+    }
+
+    /// The same, from the value of the first operand on.
+    fn evaluate_from<'v>(
+        &'v self,
+        mut value: Datum<'v>,
+        row: &'v [Datum<'v>],
+        env: &mut Env<'v, '_>,
+    ) -> Result<Datum<'v>> {
         for (number, step) in self.steps.iter().enumerate() {
             let right = step.right.evaluate(row, env)?;
             value = match step.operator {

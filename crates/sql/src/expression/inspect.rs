@@ -659,11 +659,7 @@ impl Expr {
 
     /// Whether it holds of a row: not zero, not NULL.
     pub fn is_true<'v>(&'v self, row: &'v [Datum<'v>], env: &mut Env<'v, '_>) -> Result<bool> {
-        match self.evaluate(row, env)? {
-            Datum::Signed(number) => Ok(number != 0),
-            Datum::Null => Ok(false),
-            other => Ok(other.to_bool(env.context).unwrap_or(false)),
-        }
+        Ok(self.condition(row, env)? == Some(true))
     }
 
     /// The collation under which it is grouped and ordered.

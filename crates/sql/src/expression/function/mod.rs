@@ -335,6 +335,12 @@ impl<'v> Site<'v> {
         }
     }
 
+    /// Where the value of an argument lies, if it need not be computed.
+    #[inline]
+    pub(super) fn place<'p>(&'p self, number: usize, env: &'p Env<'v, '_>) -> Option<&'p Datum<'v>> {
+        self.call.arguments.get(number)?.place(self.row, env.slots)
+    }
+
     /// As text, in the character set that its binder chose.
     pub fn text(self, number: usize, env: &mut Env<'v, '_>) -> Result<Option<&'v [u8]>> {
         Ok(self.value(number, env)?.to_text(env.arena))

@@ -66,20 +66,23 @@ pub(super) fn time<'v>(site: Site<'v>, number: usize, env: &mut Env<'v, '_>) -> 
 
 /// The date of an argument.
 pub(super) fn date_of<'v>(site: Site<'v>, number: usize, env: &mut Env<'v, '_>) -> Result<Option<Date>> {
+    if let Some(date) = site.place(number, env).and_then(existing_date) {
+        return Ok(Some(date));
+    }
     let value = temporal_value(site, number, env)?;
     as_date(value, env)
 }
 
 /// The date of a value that has one, of the calendar.
-fn existing_date(value: Datum<'_>) -> Option<Date> {
+fn existing_date(value: &Datum<'_>) -> Option<Date> {
     match value {
-        Datum::Date(date) | Datum::DateTime(DateTime { date, .. }, _) => date.exists().then_some(date),
+        Datum::Date(date) | Datum::DateTime(DateTime { date, .. }, _) => date.exists().then_some(*date),
         _ => None,
     }
 }
 
 fn as_date<'v>(value: Datum<'v>, env: &mut Env<'v, '_>) -> Result<Option<Date>> {
-    if let Some(date) = existing_date(value) {
+    if let Some(date) = existing_date(&value) {
         return Ok(Some(date));
     }
     Ok(match cast(value, CastType::Date, env.context, env.arena, &String::new)? {
@@ -90,13 +93,14 @@ fn as_date<'v>(value: Datum<'v>, env: &mut Env<'v, '_>) -> Result<Option<Date>> 
 
 /// The date of the first argument, which may have zeros. Numbers up to 100 are a day without a month.
 pub(super) fn date<'v>(site: Site<'v>, env: &mut Env<'v, '_>) -> Result<Option<Date>> {
-    let value = temporal_value(site, 0, env)?;
-    if let Some(date) = existing_date(value) {
+    if let Some(date) = site.place(0, env).and_then(existing_date) {
         return Ok(Some(date));
     }
+    let value = temporal_value(site, 0, env)?;
     let is_number =
         matches!(value, Datum::Signed(_) | Datum::Unsigned(_) | Datum::Decimal(_) | Datum::Double(_) | Datum::Float(_));
-    if let Some(number) = value.to_double(&mut Context::default()).filter(|_| is_number)
+    if is_number
+        && let Some(number) = value.to_double(&mut Context::default())
         && (0.0..=100.0).contains(&number.trunc())
         && !number.is_sign_negative()
     {
