@@ -221,6 +221,18 @@ impl AggregateCall {
             *count += 1;
             return sum.add_whole(number);
         }
+        match (&mut accumulator.state, &self.arguments[..], &accumulator.seen) {
+            (State::Count(count), [], None) => {
+                *count += 1;
+                return Ok(());
+            }
+            (_, [argument], _) if self.order_by.is_empty() => {
+                if let Some(value) = argument.place(row, env.slots) {
+                    return accumulator.add(self, std::slice::from_ref(value), env);
+                }
+            }
+            _ => {}
+        }
         let mut values: SmallVec<[Datum<'v>; 4]> = SmallVec::new();
         for argument in self.arguments.iter().chain(self.order_by.iter().map(|(expr, _)| expr)) {
             match argument.slot_value(row) {
@@ -337,7 +349,7 @@ impl Accumulator {
             }
             self.bytes += len + 32;
         }
-        let first = arguments.first().copied().unwrap_or(Datum::Null);
+        let first = arguments.first().unwrap_or(&Datum::Null);
         match &mut self.state {
             State::Count(count) => *count += 1,
             State::Exact(sum, count) => {
@@ -361,10 +373,10 @@ impl Accumulator {
                 let wanted = if call.function == F::Min { Ordering::Less } else { Ordering::Greater };
                 let better = match best {
                     None => true,
-                    Some(best) => call.comparer.compare(first, best.get(), env.context)? == Some(wanted),
+                    Some(best) => call.comparer.compare_at(first, &best.get(), env.context)? == Some(wanted),
                 };
                 if better {
-                    let value = Value::new(first);
+                    let value = Value::new(*first);
                     self.bytes = value.bytes();
                     *best = Some(value);
                 }
@@ -419,8 +431,8 @@ impl Accumulator {
                 texts.push((text.into(), order));
             }
             State::Array(elements) => {
-                let tree = tree_of(first, call.arguments.first());
-                self.bytes += 64 + size_of_value(first);
+                let tree = tree_of(*first, call.arguments.first());
+                self.bytes += 64 + size_of_value(*first);
                 elements.push(tree);
             }
             State::Object(members) => {
@@ -428,11 +440,11 @@ impl Accumulator {
                     return Err(SqlError::new(3158, "JSON documents may not contain NULL member names.").into());
                 }
                 let value = arguments.get(1).copied().unwrap_or(Datum::Null);
-                self.bytes += 96 + size_of_value(first) + size_of_value(value);
+                self.bytes += 96 + size_of_value(*first) + size_of_value(value);
                 let mut key = Vec::new();
                 first.append_text(&mut key);
                 let mut name = Vec::new();
-                match first {
+                match *first {
                     Datum::Text(..) => {
                         let charset = first.collation().charset();
                         if charset == Charset::Binary {
