@@ -20,6 +20,7 @@ use meseta_types::{DataType, Datum};
 
 use super::comparer::Comparer;
 use super::kind::ExprKind;
+use super::value::without_memory;
 use super::{Env, Expr, Value};
 use crate::error::Result;
 
@@ -60,23 +61,6 @@ impl Once {
         }
         Ok(value)
     }
-}
-
-/// A value that borrows nothing.
-fn without_memory(value: Datum<'_>) -> Option<Datum<'static>> {
-    Some(match value {
-        Datum::Null => Datum::Null,
-        Datum::Signed(number) => Datum::Signed(number),
-        Datum::Unsigned(number) => Datum::Unsigned(number),
-        Datum::Float(number) => Datum::Float(number),
-        Datum::Double(number) => Datum::Double(number),
-        Datum::Decimal(number) => Datum::Decimal(number),
-        Datum::Date(date) => Datum::Date(date),
-        Datum::Time(time, decimals) => Datum::Time(time, decimals),
-        Datum::DateTime(time, decimals) => Datum::DateTime(time, decimals),
-        Datum::Bits { bits, width } => Datum::Bits { bits, width },
-        Datum::Text(..) | Datum::Member { .. } | Datum::Json(_) => return None,
-    })
 }
 
 impl Expr {

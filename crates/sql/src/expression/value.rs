@@ -27,6 +27,23 @@ pub enum Value {
     },
 }
 
+/// A value that borrows nothing, for as long as anyone likes; `None` of one that does.
+pub(super) fn without_memory(value: Datum<'_>) -> Option<Datum<'static>> {
+    Some(match value {
+        Datum::Null => Datum::Null,
+        Datum::Signed(number) => Datum::Signed(number),
+        Datum::Unsigned(number) => Datum::Unsigned(number),
+        Datum::Float(number) => Datum::Float(number),
+        Datum::Double(number) => Datum::Double(number),
+        Datum::Decimal(number) => Datum::Decimal(number),
+        Datum::Date(date) => Datum::Date(date),
+        Datum::Time(time, decimals) => Datum::Time(time, decimals),
+        Datum::DateTime(time, decimals) => Datum::DateTime(time, decimals),
+        Datum::Bits { bits, width } => Datum::Bits { bits, width },
+        Datum::Text(..) | Datum::Member { .. } | Datum::Json(_) => return None,
+    })
+}
+
 impl Value {
     /// NULL.
     pub const NULL: Value = Value::Plain(Datum::Null);
@@ -37,16 +54,7 @@ impl Value {
             Datum::Text(text, collation) => Value::Text(text.into(), collation),
             Datum::Json(document) => Value::Json(document.into()),
             Datum::Member { number, members, set } => Value::Member { number, members: Arc::new(members.clone()), set },
-            Datum::Null => Value::NULL,
-            Datum::Signed(number) => Value::Plain(Datum::Signed(number)),
-            Datum::Unsigned(number) => Value::Plain(Datum::Unsigned(number)),
-            Datum::Float(number) => Value::Plain(Datum::Float(number)),
-            Datum::Double(number) => Value::Plain(Datum::Double(number)),
-            Datum::Decimal(number) => Value::Plain(Datum::Decimal(number)),
-            Datum::Date(date) => Value::Plain(Datum::Date(date)),
-            Datum::Time(time, decimals) => Value::Plain(Datum::Time(time, decimals)),
-            Datum::DateTime(value, decimals) => Value::Plain(Datum::DateTime(value, decimals)),
-            Datum::Bits { bits, width } => Value::Plain(Datum::Bits { bits, width }),
+            plain => Value::Plain(without_memory(plain).unwrap_or(Datum::Null)),
         }
     }
 
@@ -86,9 +94,6 @@ pub fn copy_into<'v>(value: Datum<'_>, data_type: Option<&'v DataType>, arena: &
                 Datum::Text(arena.alloc_slice_copy(&text), members.collation())
             }
         },
-        plain => match Value::new(plain) {
-            Value::Plain(plain) => plain,
-            _ => Datum::Null,
-        },
+        plain => without_memory(plain).unwrap_or(Datum::Null),
     }
 }

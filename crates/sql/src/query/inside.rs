@@ -166,9 +166,7 @@ impl<'r> Inside<'r> {
             }
         }
     }
-}
 
-impl Inside<'_> {
     /// The rows of a query that refers to no row around it, if it has been run before: what is asked for once is not kept, the
     /// query shows whether it is there, and may end early.
     fn rows_asked_again(&mut self, number: u32, context: &mut Context) -> Result<Option<Rc<KeptRows>>> {

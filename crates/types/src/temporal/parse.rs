@@ -136,8 +136,8 @@ fn plain(text: &[u8]) -> Option<DateTime> {
     is_plain.then_some(DateTime { date, hour, minute, second, micros: 0 })
 }
 
-/// As [`parse_datetime`], however it is written. `spaced`: where delimiters are written, a space must be among them; else the text is a time (`12:34:56.1234`,
-/// and not the month 34).
+/// As [`parse_datetime`], however it is written. `spaced`: where delimiters are written, a space must be among them; else the
+/// text is a time (`12:34:56.1234`, and not the month 34).
 fn parse(text: &[u8], mode: SqlMode, spaced: bool) -> ParsedDateTime {
     let mut result = ParsedDateTime::NOTHING;
     let (mut has_delimiter, mut has_space) = (false, false);
