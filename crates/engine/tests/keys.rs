@@ -303,7 +303,7 @@ proptest! {
         let mut row = Vec::new();
         encode_row(&RowLayout::new(&columns[..written]), &all[..written], &mut row).expect("the values suit");
         // The defaults are what the row would have had.
-        let layout = RowLayout::with_added(&columns, &all[written..]).expect("the values suit");
+        let layout = RowLayout::new(&columns).with_added(&all[written..]).expect("the values suit");
         let read = RowRef::new(&layout, &row).expect("a whole row");
         prop_assert_eq!(read.columns_written(), written);
         prop_assert_eq!(read.values().collect::<Result<Vec<_>, _>>(), Ok(all.clone()));

@@ -3,7 +3,7 @@
 //! ```text
 //!   databases            name                          -> attributes
 //!   tables               table                         -> database, name, ...
-//!   columns              table, position               -> name, kind, length, ...
+//!   columns              table, position               -> name, kind, length, ...; those that have gone as well
 //!   indexes              table, position               -> index, tree, name, ...
 //!   index_parts          table, index position, part   -> column, ...
 //!   foreign_keys         table, position               -> name, parent, actions
@@ -14,7 +14,8 @@
 //!
 //! # Invariants
 //! 1. A table's rows are written and removed together, in one transaction.
-//! 2. What is read is checked: a row that makes no sense is [`CatalogError::Damaged`].
+//! 2. Columns that a system's table has had since a later version are behind the others, and NULL in rows of before.
+//! 3. What is read is checked: a row that makes no sense is [`CatalogError::Damaged`].
 
 use meseta_storage::TreeId;
 
@@ -28,7 +29,7 @@ use crate::rows::{RowChange, RowCursor};
 use crate::session::Session;
 use crate::table::{
     CollationId, ColumnDefinition, ForeignKeyDefinition, IndexDefinition, OwnedValue, PartDefinition,
-    ReferentialAction, Table, TableDefinition,
+    ReferentialAction, StoredColumn, Table, TableDefinition,
 };
 
 /// The database in which they are.
@@ -99,6 +100,8 @@ impl System {
                     ("collation", small.or_null()),
                     ("added_with", bytes.or_null()),
                     ("attributes", bytes),
+                    ("place", small.or_null()),
+                    ("is_gone", tiny.or_null()),
                 ],
                 2,
             ),
@@ -141,7 +144,18 @@ impl System {
                 3,
             ),
         };
-        (columns.iter().map(|&(name, content)| ColumnDefinition::new(name, content)).collect(), key)
+        let mut columns: Vec<_> = columns.iter().map(|&(name, content)| ColumnDefinition::new(name, content)).collect();
+        let first_came = columns.len() - self.columns_since();
+        columns[first_came..].iter_mut().for_each(|column| column.added_with = Some(OwnedValue::Null));
+        (columns, key)
+    }
+
+    /// How many of its columns have come since a store may have been made.
+    fn columns_since(self) -> usize {
+        match self {
+            System::Columns => 2,
+            _ => 0,
+        }
     }
 
     /// Its definition, with its rows in this tree.
@@ -235,7 +249,17 @@ fn rows_of(definition: &TableDefinition) -> Vec<Row> {
             OwnedValue::Bytes(definition.attributes.clone()),
         ],
     )];
-    for (position, column) in definition.columns.iter().enumerate() {
+    let mut gone = definition.columns.len()..;
+    for (place, stored) in (0u16..).zip(definition.stored_columns()) {
+        let blank;
+        let (position, column, is_gone) = match stored {
+            StoredColumn::Present(column) => (usize::from(column), &definition.columns[usize::from(column)], false),
+            StoredColumn::Gone { content, was_added } => {
+                let added_with = was_added.then_some(OwnedValue::Null);
+                blank = ColumnDefinition { added_with, ..ColumnDefinition::new("", content) };
+                (gone.next().expect("numbers do not end"), &blank, true)
+            }
+        };
         let (kind, length) = kind_and_length(column.content.column_type);
         let row = vec![
             table.clone(),
@@ -247,6 +271,8 @@ fn rows_of(definition: &TableDefinition) -> Vec<Row> {
             or_null(column.collation.map(|collation| collation.0)),
             column.added_with.as_ref().map_or(OwnedValue::Null, |value| OwnedValue::Bytes(encode(value))),
             OwnedValue::Bytes(column.attributes.clone()),
+            or_null((!definition.stored.is_empty()).then_some(place)),
+            or_null(is_gone.then_some(1u8)),
         ];
         rows.push((System::Columns, row));
     }
@@ -364,6 +390,7 @@ impl SystemTables {
             tables.push(table);
             Ok(())
         })?;
+        let mut places: Vec<Vec<(u64, StoredColumn)>> = vec![Vec::new(); tables.len()];
         // All in the order of tables, so each row belongs to the table that has been found, or to a later one.
         self.scan(session, System::Columns, |row| {
             let content = Column {
@@ -377,9 +404,24 @@ impl SystemTables {
                 _ => None,
             };
             column.attributes = row.bytes(8)?;
-            row.of(&mut tables)?.columns.push(column);
+            let (at, place) = (row.table_among(&tables)?, row.number_or_null(9)?);
+            let stored = if row.number_or_null(10)?.is_some() {
+                place.ok_or_else(|| row.nonsense(9))?;
+                StoredColumn::Gone { content, was_added: column.added_with.is_some() }
+            } else {
+                tables[at].columns.push(column);
+                StoredColumn::Present((tables[at].columns.len() - 1) as u16)
+            };
+            places[at].extend(place.map(|place| (place, stored)));
             Ok(())
         })?;
+        for (table, mut places) in tables.iter_mut().zip(places) {
+            places.sort_unstable_by_key(|(place, _)| *place);
+            if (0..).zip(&places).any(|(at, (place, _))| at != *place) {
+                return Err(damaged(System::Columns, format!("table {}: {places:?}", table.id.0)).into());
+            }
+            table.stored = places.into_iter().map(|(_, stored)| stored).collect();
+        }
         self.scan(session, System::Indexes, |row| {
             let mut index = IndexDefinition::new(&row.text(4)?, row.number(5)? != 0, Vec::new());
             index.id = IndexId(row.number(2)? as u32);
@@ -484,9 +526,14 @@ impl<'r> SystemRow<'r> {
 
     /// The table that the row belongs to.
     fn of<'t>(&self, tables: &'t mut [TableDefinition]) -> Result<&'t mut TableDefinition, CatalogError> {
-        let id = TableId(self.number(0)? as u32);
-        let at = tables.binary_search_by_key(&id, |table| table.id).map_err(|_| self.nonsense(0))?;
+        let at = self.table_among(tables)?;
         Ok(&mut tables[at])
+    }
+
+    /// Where the table is that the row belongs to.
+    fn table_among(&self, tables: &[TableDefinition]) -> Result<usize, CatalogError> {
+        let id = TableId(self.number(0)? as u32);
+        tables.binary_search_by_key(&id, |table| table.id).map_err(|_| self.nonsense(0))
     }
 }
 

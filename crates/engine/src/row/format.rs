@@ -20,6 +20,9 @@
 //! as sums over the columns before each; the sum behind the last column that a row has tells how long its sections
 //! are. A column that a row does not have is read from the layout's own row of defaults.
 //!
+//! A column that has gone keeps its place, for the rows that have it, and no row written from then on has more there than
+//! its type needs: NULL, zeroes, or a text of no bytes. What is there is never read.
+//!
 //! (The alternative, a layout for each number of columns that ever was, needs a search for each row, and memory; a
 //! directory in each row that has the offset of every column needs two bytes for each integer.)
 //!
@@ -34,6 +37,7 @@
 //!    and fixed-width values cannot be outside.
 //! 2. The ends ascend. That is checked for each value when it is read.
 //! 3. The same values written with the same layout are the same bytes.
+//! 4. Of a column that has gone nothing is known but how much room it takes.
 //!
 //! # Sources
 //! MySQL 8.0's `ALGORITHM=INSTANT` for what is asked for; SQLite's and InnoDB's rows for what is avoided: both are walked.
@@ -55,6 +59,8 @@ const COUNT_MASK: u16 = WIDE - 1;
 struct Place {
     column: Column,
     sums: Sums,
+    /// Whether the table does not have the column any more.
+    is_gone: bool,
 }
 
 /// What some columns in a row need of each section.
@@ -98,33 +104,38 @@ pub struct RowLayout {
 impl RowLayout {
     /// The layout of a table to which no column has been added: every row has them all.
     pub fn new(columns: &[Column]) -> Self {
-        Self::with_added(columns, &[]).expect("without defaults none can be wrong")
-    }
-
-    /// The layout of a table to which columns have been added: the last ones, each with the value that it has in rows
-    /// written before.
-    pub fn with_added(columns: &[Column], defaults: &[Value<'_>]) -> Result<Self, RowError> {
-        assert!(columns.len() <= COLUMN_COUNT_MAX, "a table has at most {COLUMN_COUNT_MAX} columns");
-        assert!(defaults.len() <= columns.len(), "a default is that of a column");
+        assert!(columns.len() <= COLUMN_COUNT_MAX, "a row has at most {COLUMN_COUNT_MAX} columns");
         let mut sums = Sums::default();
         let mut places = Vec::with_capacity(columns.len());
         for &column in columns {
-            places.push(Place { column, sums });
+            places.push(Place { column, sums, is_gone: false });
             sums = sums.with(column);
         }
-        let columns_min = columns.len() - defaults.len();
-        let mut layout = Self { places: places.into(), sums, columns_min, defaults: Box::default() };
+        let columns_min = columns.len();
+        Self { places: places.into(), sums, columns_min, defaults: Box::default() }
+    }
+
+    /// The same, when these columns have gone: a row is written with NULL for them, whatever they were, and they are not read.
+    pub fn without(mut self, gone: impl IntoIterator<Item = usize>) -> Self {
+        gone.into_iter().for_each(|column| self.places[column].is_gone = true);
+        self
+    }
+
+    /// The same, when the last columns have been added: each with the value that it has in rows written before. Errors: one
+    /// of them does not suit its column.
+    pub fn with_added(mut self, defaults: &[Value<'_>]) -> Result<Self, RowError> {
+        self.columns_min = self.columns().checked_sub(defaults.len()).expect("a default is that of a column");
         if !defaults.is_empty() {
-            for (column, &value) in (columns_min..).zip(defaults) {
-                layout.check(column, value)?;
+            for (column, &value) in (self.columns_min..).zip(defaults) {
+                self.check(column, value)?;
             }
             // Columns that every row has are never looked up in it.
-            let values = std::iter::repeat_n(Value::Null, columns_min).chain(defaults.iter().copied());
+            let values = std::iter::repeat_n(Value::Null, self.columns_min).chain(defaults.iter().copied());
             let mut row = Vec::new();
-            layout.append(values, &mut row)?;
-            layout.defaults = row.into();
+            self.append(values, &mut row)?;
+            self.defaults = row.into();
         }
-        Ok(layout)
+        Ok(self)
     }
 
     /// How many columns there are.
@@ -139,7 +150,9 @@ impl RowLayout {
 
     #[inline]
     fn check(&self, column: usize, value: Value<'_>) -> Result<(), RowError> {
-        self.places[column].column.check(value).map_err(|error| RowError::Value { column, error })
+        let Place { column: content, is_gone, .. } = &self.places[column];
+        let content = if *is_gone { content.or_null() } else { *content };
+        content.check(value).map_err(|error| RowError::Value { column, error })
     }
 
     /// Appends a row of all columns, whose values have been checked.
@@ -269,7 +282,7 @@ impl<'a> RowRef<'a> {
     /// Indexes without a check of their own are inside their section since the column is one of the row's.
     #[inline(always)]
     fn written(&self, column: usize) -> Result<Value<'a>, Corrupt> {
-        let Place { column, sums } = &self.layout.places[column];
+        let Place { column, sums, .. } = &self.layout.places[column];
         let bit = sums.nullable as usize;
         if column.nullable && self.bytes[HEAD_LEN + bit / 8] >> (bit % 8) & 1 == 1 {
             return Ok(Value::Null);
@@ -385,9 +398,36 @@ mod tests {
     }
 
     #[test]
+    fn a_column_that_has_gone_is_in_older_rows_and_takes_its_room_in_newer_ones() {
+        let columns = columns();
+        let defaults = [Value::Null, Value::Null, Value::Unsigned(9)];
+        let now = RowLayout::new(&columns).without([0, 1, 3]).with_added(&defaults).expect("the defaults suit");
+        let mut all = [
+            Value::Signed(8),
+            Value::Bytes(b"text"),
+            Value::Double(0.5),
+            Value::Bytes(b"late"),
+            Value::Null,
+            Value::Unsigned(9),
+        ];
+        let told = |row: &[u8]| {
+            let row = RowRef::new(&now, row).expect("whole");
+            [2, 4, 5].map(|column| format!("{:?}", row.value(column).expect("it is there")))
+        };
+        let wanted = ["Double(0.5)", "Null", "Unsigned(9)"];
+        for written in 3..=6 {
+            assert_eq!(told(&encoded(&RowLayout::new(&columns[..written]), &all[..written])), wanted, "{written}");
+        }
+        for gone in [0, 1, 3] {
+            all[gone] = Value::Null;
+        }
+        assert_eq!(told(&encoded(&now, &all)), wanted);
+    }
+
+    #[test]
     fn older_rows_have_defaults() {
         let columns = columns();
-        let now = RowLayout::with_added(&columns, &[Value::Bytes(b"late"), Value::Null, Value::Unsigned(9)]);
+        let now = RowLayout::new(&columns).with_added(&[Value::Bytes(b"late"), Value::Null, Value::Unsigned(9)]);
         let now = now.expect("the defaults suit");
         let all = [
             Value::Signed(8),
@@ -416,7 +456,7 @@ mod tests {
         let error = encode_row(&layout, &[Value::Null, Value::Null], &mut out);
         assert_eq!(error, Err(RowError::Value { column: 0, error: ValueError::Null }));
         assert_eq!(out, [9]);
-        let error = RowLayout::with_added(&columns(), &[Value::Unsigned(1), Value::Null]).err();
+        let error = RowLayout::new(&columns()).with_added(&[Value::Unsigned(1), Value::Null]).err();
         assert!(matches!(error, Some(RowError::Value { column: 4, .. })));
     }
 

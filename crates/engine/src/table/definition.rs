@@ -6,6 +6,7 @@
 //! # Invariants
 //! 1. [`TableDefinition::check`] accepts only what the engine can keep: the numbers of columns that parts name are there,
 //!    names are not repeated, and a primary key's columns are never NULL.
+//! 2. What a stored row has is each column once, those that have been added behind the others, and columns that have gone.
 
 use std::collections::HashSet;
 
@@ -92,6 +93,20 @@ impl ColumnDefinition {
     pub fn collated(self, collation: CollationId) -> Self {
         Self { collation: Some(collation), ..self }
     }
+}
+
+/// What a stored row has at one place.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum StoredColumn {
+    /// The table's column of this number.
+    Present(u16),
+    /// A column that the table does not have any more.
+    Gone {
+        /// What it held.
+        content: Column,
+        /// Whether there may be rows that are older than it.
+        was_added: bool,
+    },
 }
 
 /// A column of an index.
@@ -182,8 +197,10 @@ pub struct TableDefinition {
     pub database: String,
     /// Its name.
     pub name: String,
-    /// Its columns, in the order in which they are stored.
+    /// Its columns, in their order.
     pub columns: Vec<ColumnDefinition>,
+    /// What stored rows have, in the order in which they have it. Nothing, if that is the columns in their order.
+    pub stored: Vec<StoredColumn>,
     /// Whether the first index is the primary key. If not, it has no parts, and rows have hidden numbers.
     pub has_primary_key: bool,
     /// Its indexes; the first one holds the rows.
@@ -223,6 +240,9 @@ pub enum DefinitionError {
     /// A number's beginning is to be indexed.
     #[error("index '{0}' has the beginning of a column that has none")]
     NoBeginning(String),
+    /// A stored row has not every column once, or one that has been added is not behind the others.
+    #[error("a stored row does not have each column once, and those that were added last")]
+    StoredOrder,
     /// A column that counts by itself is no integer, or the first of no index.
     #[error("column '{0}' cannot count by itself: it is no integer, or not the first column of an index")]
     AutoIncrement(String),
@@ -244,6 +264,7 @@ impl TableDefinition {
             database: database.to_owned(),
             name: name.to_owned(),
             columns,
+            stored: Vec::new(),
             has_primary_key: false,
             indexes: vec![IndexDefinition::new("", true, Vec::new())],
             auto_increment: None,
@@ -271,11 +292,41 @@ impl TableDefinition {
         self.columns.iter().position(|column| column.name.eq_ignore_ascii_case(name)).map(|at| at as u16)
     }
 
+    /// What stored rows have, in the order in which they have it.
+    pub fn stored_columns(&self) -> impl Iterator<Item = StoredColumn> {
+        let in_order = if self.stored.is_empty() { self.columns.len() as u16 } else { 0 };
+        (0..in_order).map(StoredColumn::Present).chain(self.stored.iter().copied())
+    }
+
+    /// What stored rows have once the columns are others, without having been touched: `sources` tells of each new column
+    /// which one it was, if any. Those that were none go behind all that is there. For [`TableDefinition::stored`].
+    pub fn stored_columns_after(&self, sources: &[Option<u16>]) -> Vec<StoredColumn> {
+        let stays = |stored| match stored {
+            StoredColumn::Gone { .. } => stored,
+            StoredColumn::Present(column) => match sources.iter().position(|&source| source == Some(column)) {
+                Some(now) => StoredColumn::Present(now as u16),
+                None => {
+                    let ColumnDefinition { content, added_with, .. } = &self.columns[usize::from(column)];
+                    StoredColumn::Gone { content: *content, was_added: added_with.is_some() }
+                }
+            },
+        };
+        let come = (0..).zip(sources).filter(|(_, source)| source.is_none());
+        let stored: Vec<_> =
+            self.stored_columns().map(stays).chain(come.map(|(column, _)| StoredColumn::Present(column))).collect();
+        let is_in_order = (0..).zip(&stored).all(|(at, &stored)| stored == StoredColumn::Present(at));
+        if is_in_order { Vec::new() } else { stored }
+    }
+
     /// Whether the engine can keep such a table.
     pub fn check(&self) -> Result<(), DefinitionError> {
         if !(1..=COLUMN_COUNT_MAX).contains(&self.columns.len()) {
             return Err(DefinitionError::ColumnCount(self.columns.len()));
         }
+        if self.stored.len() > COLUMN_COUNT_MAX {
+            return Err(DefinitionError::ColumnCount(self.stored.len()));
+        }
+        self.check_stored()?;
         if self.indexes.len() > SECONDARY_INDEXES_MAX + 1 {
             return Err(DefinitionError::IndexCount);
         }
@@ -298,6 +349,28 @@ impl TableDefinition {
             }
         }
         self.foreign_keys.iter().try_for_each(|key| self.check_foreign_key(key))
+    }
+
+    fn check_stored(&self) -> Result<(), DefinitionError> {
+        let mut is_seen = vec![false; self.columns.len()];
+        let mut added_before = false;
+        for stored in self.stored_columns() {
+            let was_added = match stored {
+                StoredColumn::Gone { was_added, .. } => was_added,
+                StoredColumn::Present(column) => {
+                    let is_seen = is_seen.get_mut(usize::from(column)).ok_or(DefinitionError::StoredOrder)?;
+                    if std::mem::replace(is_seen, true) {
+                        return Err(DefinitionError::StoredOrder);
+                    }
+                    self.columns[usize::from(column)].added_with.is_some()
+                }
+            };
+            if added_before && !was_added {
+                return Err(DefinitionError::StoredOrder);
+            }
+            added_before = was_added;
+        }
+        is_seen.into_iter().all(|is_seen| is_seen).then_some(()).ok_or(DefinitionError::StoredOrder)
     }
 
     fn check_index(&self, index: &IndexDefinition, is_primary: bool, is_hidden: bool) -> Result<(), DefinitionError> {
@@ -392,6 +465,12 @@ mod tests {
         let part = PartDefinition::new;
         assert_eq!(refusal(|t| t.columns.clear()), "a table has 1 to 32767 columns, and not 0");
         assert_eq!(refusal(|t| t.columns[2].name = "ID".into()), "duplicate name 'ID'");
+        let disorder = "a stored row does not have each column once, and those that were added last";
+        let present = StoredColumn::Present;
+        assert_eq!(refusal(|t| t.stored = vec![present(0), present(1)]), disorder);
+        assert_eq!(refusal(|t| t.stored = vec![present(0), present(1), present(1), present(2)]), disorder);
+        assert_eq!(refusal(|t| t.stored = vec![present(0), present(1), present(3)]), disorder);
+        assert_eq!(refusal(|t| t.columns[1].added_with = Some(OwnedValue::Null)), disorder);
         assert_eq!(
             refusal(|t| t.indexes[0].parts = vec![part(1)]),
             "column 'name' is part of the primary key and may be NULL"

@@ -21,7 +21,7 @@ use std::ops::Bound;
 use smallvec::SmallVec;
 
 use super::collation::Collations;
-use super::definition::{CollationId, IndexDefinition, PartDefinition, TableDefinition};
+use super::definition::{CollationId, IndexDefinition, OwnedValue, PartDefinition, StoredColumn, TableDefinition};
 use crate::row::{
     Column, ColumnType, Corrupt, IntegerWidth, KeyError, KeyPart, KeyRange, KeyReader, RowError, RowLayout, RowRef,
     Value, encode_row, primary_key_in,
@@ -36,6 +36,9 @@ pub const ROW_NUMBER: u16 = u16::MAX;
 /// A column that the stored row does not have.
 const NOT_STORED: u16 = u16::MAX;
 
+/// What a stored row has that is no column of the table any more.
+const GONE: u16 = u16::MAX;
+
 /// How the entries of one index are made and read.
 #[derive(Clone, Debug)]
 pub struct EntryLayout {
@@ -49,7 +52,9 @@ pub struct EntryLayout {
     pub is_clustered: bool,
     /// Whether values do not repeat.
     pub is_unique: bool,
-    /// Columns of the stored row.
+    /// What a stored row has, in its order: columns of the table, or [`GONE`].
+    stored_row: Box<[u16]>,
+    /// Its columns, without those that have gone.
     stored_columns: Box<[u16]>,
     /// For each column of the table, where it is in the stored row; [`NOT_STORED`] if it is not.
     stored_at: Box<[u16]>,
@@ -113,20 +118,29 @@ impl EntryLayout {
         }
         let is_whole_part = |column: u16| index.parts.iter().any(|part| part.column == column && part.prefix.is_none());
         let is_stored = |column: u16| !is_told[usize::from(column)] && (is_clustered || is_whole_part(column));
-        let stored_columns: Vec<u16> = (0..table.columns.len() as u16).filter(|&column| is_stored(column)).collect();
-        stored_columns.iter().for_each(|&column| is_told[usize::from(column)] = true);
+        let (mut stored_row, mut contents, mut added) = (Vec::new(), Vec::new(), Vec::new());
         let mut stored_at = vec![NOT_STORED; table.columns.len()];
-        for (at, &column) in (0..).zip(&stored_columns) {
-            stored_at[usize::from(column)] = at;
+        for stored in table.stored_columns() {
+            match stored {
+                StoredColumn::Present(column) if is_stored(column) => {
+                    let definition = &table.columns[usize::from(column)];
+                    stored_at[usize::from(column)] = stored_row.len() as u16;
+                    stored_row.push(column);
+                    contents.push(definition.content);
+                    added.extend(definition.added_with.as_ref().filter(|_| is_clustered).map(OwnedValue::as_value));
+                }
+                StoredColumn::Gone { content, was_added } if is_clustered => {
+                    stored_row.push(GONE);
+                    contents.push(content);
+                    added.extend(was_added.then_some(Value::Null));
+                }
+                _ => {}
+            }
         }
-        let contents: Vec<Column> =
-            stored_columns.iter().map(|&column| table.columns[usize::from(column)].content).collect();
-        let added: Vec<Value<'_>> = stored_columns
-            .iter()
-            .filter(|_| is_clustered)
-            .filter_map(|&column| table.columns[usize::from(column)].added_with.as_ref())
-            .map(|value| value.as_value())
-            .collect();
+        let stored_columns: Box<[u16]> = stored_row.iter().copied().filter(|&column| column != GONE).collect();
+        stored_columns.iter().for_each(|&column| is_told[usize::from(column)] = true);
+        let gone = (0..).zip(&stored_row).filter(|(_, column)| **column == GONE).map(|(at, _)| at);
+        let stored = RowLayout::new(&contents).without(gone).with_added(&added)?;
         let definitions = index.parts.iter().filter(|_| !is_clustered || table.has_primary_key);
         Ok(Self {
             prefixes: definitions.clone().map(|part| part.prefix).collect(),
@@ -134,8 +148,9 @@ impl EntryLayout {
             parts,
             is_clustered,
             is_unique: index.unique,
-            stored: RowLayout::with_added(&contents, &added)?,
-            stored_columns: stored_columns.into(),
+            stored,
+            stored_row: stored_row.into(),
+            stored_columns,
             stored_at: stored_at.into(),
             is_told: is_told.into(),
             primary_parts,
@@ -292,8 +307,8 @@ impl EntryLayout {
                 }
             }
         }
-        let stored: SmallVec<[Value<'_>; 8]> =
-            self.stored_columns.iter().map(|&column| values[usize::from(column)]).collect();
+        let value_of = |&column: &u16| if column == GONE { Value::Null } else { values[usize::from(column)] };
+        let stored: SmallVec<[Value<'_>; 8]> = self.stored_row.iter().map(value_of).collect();
         Ok(encode_row(&self.stored, &stored, &mut out.payload)?)
     }
 

@@ -25,7 +25,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub use collation::{BytesOnly, Collations};
 pub use definition::{
     CollationId, ColumnDefinition, DefinitionError, ForeignKeyDefinition, IndexDefinition, OwnedValue, PartDefinition,
-    ReferentialAction, TableDefinition,
+    ReferentialAction, StoredColumn, TableDefinition,
 };
 pub use entry::{Entry, EntryError, EntryLayout, KEY_LEN_MAX};
 pub(crate) use scratch::{ColumnMemory, Scratch, Seen};
