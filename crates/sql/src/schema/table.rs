@@ -7,7 +7,9 @@
 
 use meseta_engine::catalog::Schema;
 use meseta_engine::ids::TableId;
-use meseta_engine::table::{ForeignKeyDefinition, IndexDefinition, PartDefinition, ReferentialAction, TableDefinition};
+use meseta_engine::table::{
+    ForeignKeyDefinition, IndexDefinition, PartDefinition, ReferentialAction, StoredColumn, TableDefinition,
+};
 use meseta_types::Collation;
 
 use super::attributes::{Damaged, Field, Writer, fields};
@@ -201,6 +203,8 @@ pub struct Table {
     pub checks: Vec<Check>,
     /// Its options.
     pub options: TableOptions,
+    /// What stored rows have, if that is not the columns in their order.
+    pub stored: Vec<StoredColumn>,
     /// The engine's hidden index of a table without primary key.
     pub hidden_index: Option<IndexDefinition>,
 }
@@ -369,6 +373,7 @@ impl Table {
             foreign_keys: Vec::new(),
             checks: Vec::new(),
             options: TableOptions::new(collation),
+            stored: Vec::new(),
             hidden_index: None,
         }
     }
@@ -403,6 +408,7 @@ impl Table {
         let columns = self.columns.iter().map(Column::definition).collect();
         let mut definition = TableDefinition::new(&self.database, &self.name, columns);
         definition.id = self.id;
+        definition.stored = self.stored.clone();
         definition.has_primary_key = self.has_primary_key;
         definition.indexes = self.indexes.iter().map(Index::definition).collect();
         if !self.has_primary_key {
@@ -466,6 +472,7 @@ impl Table {
     pub fn read(definition: &TableDefinition) -> Result<Self, Damaged> {
         let mut table = Table::new(&definition.database, &definition.name, Collation::Utf8mb4_0900AiCi);
         table.id = definition.id;
+        table.stored = definition.stored.clone();
         table.columns = definition.columns.iter().map(Column::read).collect::<Result<_, _>>()?;
         if let Some(column) = definition.auto_increment {
             let column = table.columns.get_mut(usize::from(column)).ok_or(Damaged("no such column counts"))?;

@@ -540,11 +540,11 @@ impl Session {
                         let info = definition::told(statement, rows, self.context.warnings.count());
                         Done { affected: rows, info, ..Done::default() }
                     }
-                    Outcome::DroppedDatabase(name) => {
+                    Outcome::DroppedDatabase { name, tables } => {
                         if self.facts.database.as_deref() == Some(&*name) {
                             self.facts.database = None;
                         }
-                        Done::default()
+                        Done { affected: tables, ..Done::default() }
                     }
                     Outcome::Rows(rows) => return self.show_rows(&rows, more, answer),
                 }

@@ -13,6 +13,7 @@ use meseta_types::{Charset, Collation, DataType, SqlError, TextSize};
 
 use super::column::NewColumn;
 use super::create_table::{check_columns, check_generated};
+use super::way::Algorithm;
 use super::{DefinitionContext, foreign_key, name, options};
 use crate::error::{Error, Result};
 use crate::schema::{Column, ColumnDefault, Index, Table, same_name};
@@ -24,6 +25,8 @@ pub struct Draft {
     pub sources: Vec<Option<u16>>,
     /// What options say besides.
     pub given: options::Given,
+    /// How it is to be done.
+    pub algorithm: Algorithm,
     /// Whether a new check has to hold for the rows that are there.
     pub new_checks: Vec<String>,
     /// Foreign keys that are new.
@@ -77,11 +80,12 @@ pub(super) fn names_in(expression: &str) -> Vec<String> {
 impl DefinitionContext<'_> {
     /// The draft of a table after all actions.
     pub(super) fn draft<'a>(&mut self, old: &Table, actions: &[AlterAction<'a>], text: &[u8]) -> Result<Draft> {
-        check_words(actions)?;
+        let algorithm = algorithm(actions)?;
         let mut draft = Draft {
             table: Table { columns: Vec::new(), ..old.clone() },
             sources: Vec::new(),
             given: options::Given::default(),
+            algorithm,
             new_checks: Vec::new(),
             new_keys: Vec::new(),
         };
@@ -110,6 +114,10 @@ impl DefinitionContext<'_> {
         self.keep_constraints(old, &mut draft, actions)?;
         check_generated(&draft.table, &uses)?;
         self.alter_keys(old, actions, &mut draft, &mut added, text)?;
+        let Table { columns, indexes, .. } = &mut draft.table;
+        for index in indexes.iter_mut().filter(|index| index.engine != (0, 0)) {
+            self.check_index(index, columns)?;
+        }
         Ok(draft)
     }
 
@@ -155,17 +163,17 @@ impl DefinitionContext<'_> {
                     columns.remove(at.ok_or_else(|| cannot_drop(&wanted))?);
                     dropped += 1;
                 }
-                AlterAction::ChangeColumn { old: given, column, position } => {
+                AlterAction::ChangeColumn { old: given, column, .. } => {
                     let (wanted, at) = find(&columns, *given);
                     let at = at.ok_or_else(|| unknown_column(&wanted, &old.name))?;
                     let made = self.bind_column(column, collation, text)?;
-                    change(&mut columns[at].0, made, column.name, position, &mut added);
+                    change(&mut columns[at].0, made, column.name, &mut added);
                 }
-                AlterAction::ModifyColumn { column, position } => {
+                AlterAction::ModifyColumn { column, .. } => {
                     let (wanted, at) = find(&columns, column.name);
                     let at = at.ok_or_else(|| unknown_column(&wanted, &old.name))?;
                     let made = self.bind_column(column, collation, text)?;
-                    change(&mut columns[at].0, made, column.name, position, &mut added);
+                    change(&mut columns[at].0, made, column.name, &mut added);
                 }
                 AlterAction::RenameColumn { old: given, new } => {
                     let (wanted, at) = find(&columns, *given);
@@ -496,17 +504,9 @@ impl<'a> Added<'a> {
 }
 
 /// Puts a column's new definition in the place of its old one.
-fn change<'a>(
-    column: &mut Column,
-    made: NewColumn<'a>,
-    given: ast::Identifier<'a>,
-    _position: &Option<ColumnPosition<'a>>,
-    added: &mut Added<'a>,
-) {
+fn change<'a>(column: &mut Column, made: NewColumn<'a>, given: ast::Identifier<'a>, added: &mut Added<'a>) {
     let added_with = column.added_with.take();
-    let is_same_type = column.data_type == made.column.data_type;
-    *column = made.column.clone();
-    column.added_with = added_with.filter(|_| is_same_type);
+    *column = Column { added_with, ..made.column.clone() };
     added.take(made, given);
 }
 
@@ -592,19 +592,21 @@ fn drop_constraint(old: &Table, table: &mut Table, wanted: &str) -> Result<()> {
     Ok(())
 }
 
-/// ALGORITHM and LOCK: their words, and that they go together.
-fn check_words(actions: &[AlterAction<'_>]) -> Result<()> {
-    let mut instant = false;
+/// What ALGORITHM says, and whether LOCK goes together with it.
+fn algorithm(actions: &[AlterAction<'_>]) -> Result<Algorithm> {
+    let mut algorithm = Algorithm::Any;
     let mut locks = false;
     for action in actions {
         match action {
             AlterAction::Algorithm(given) => {
                 let word = name::text(*given);
-                match word.to_uppercase().as_str() {
-                    "DEFAULT" | "INPLACE" | "COPY" => {}
-                    "INSTANT" => instant = true,
+                algorithm = match word.to_uppercase().as_str() {
+                    "DEFAULT" => Algorithm::Any,
+                    "INPLACE" => Algorithm::InPlace,
+                    "COPY" => Algorithm::Copy,
+                    "INSTANT" => Algorithm::Instant,
                     _ => return Err(Error::new(ER_UNKNOWN_ALTER_ALGORITHM, &[&word])),
-                }
+                };
             }
             AlterAction::Lock(given) => {
                 let word = name::text(*given);
@@ -629,11 +631,11 @@ fn check_words(actions: &[AlterAction<'_>]) -> Result<()> {
             _ => {}
         }
     }
-    if instant && locks {
+    if algorithm == Algorithm::Instant && locks {
         let message = "Incorrect usage of ALGORITHM=INSTANT and LOCK=NONE/SHARED/EXCLUSIVE";
         return Err(SqlError::new(ER_WRONG_USAGE.0, message).into());
     }
-    Ok(())
+    Ok(algorithm)
 }
 
 #[cfg(test)]

@@ -1,9 +1,7 @@
-//! ALTER TABLE: the cheapest way to the table that is to be.
+//! ALTER TABLE: the shortest way to the table that is to be.
 //!
 //! ```text
-//!   draft (alter_action) --> are its rows what they were?   yes, and no new keys:     change_tables     nobody waits long
-//!                                                           new keys alone:           create_index      others write meanwhile
-//!                                                           no:                       rebuild_table     rows are copied
+//!   draft (alter_action) --> is it possible? --> way --> redefine | build_indexes | rebuild
 //! ```
 
 use std::sync::Arc;
@@ -14,16 +12,16 @@ use meseta_engine::ids::TableId;
 use meseta_engine::table::{IndexDefinition, Table as EngineTable, TableDefinition};
 use meseta_errors::*;
 use meseta_parser::ast::{self, AlterAction};
-use meseta_types::DataType;
 
 use super::alter_action::Draft;
 use super::failure::{EngineFailure, constraint_text, engine_failure};
 use super::foreign_key::are_compatible;
 use super::rename::rename;
-use super::rows::{Converter, added_value, entry_text};
+use super::rows::{Converter, entry_text};
+use super::way::{Algorithm, Copied, Way, check_algorithm};
 use super::{DefinitionContext, Outcome, name};
 use crate::error::{Error, Result};
-use crate::schema::{ColumnDefault, Index, Table};
+use crate::schema::{Index, Table};
 
 impl DefinitionContext<'_> {
     pub(super) fn alter_table(&mut self, alter: &ast::AlterTable<'_>, text: &[u8]) -> Result<Outcome> {
@@ -49,15 +47,20 @@ impl DefinitionContext<'_> {
                 _ => {}
             }
         }
-        let is_engine = |action: &AlterAction<'_>| {
-            matches!(action, AlterAction::Force | AlterAction::Option(ast::TableOption::Engine(_)))
+        let is_engine = |action: &AlterAction<'_>| matches!(action, AlterAction::Option(ast::TableOption::Engine(_)));
+        let is_force = |action: &AlterAction<'_>| matches!(action, AlterAction::Force);
+        let is_written_anew = draft.algorithm == Algorithm::Copy
+            || alter.actions.iter().any(is_force)
+            || (alter.actions.iter().any(is_engine) && alter.actions.iter().all(is_engine));
+        let way = if is_written_anew { Way::Rebuild } else { self.way(&old, &engine, &mut draft)? };
+        let copied = Copied::of(&old, &draft, self.foreign_key_checks);
+        check_algorithm(draft.algorithm, way, copied)?;
+        let counts = draft.algorithm == Algorithm::Copy || copied.is_some();
+        let rows = match way {
+            Way::Definition => self.redefine(&old, &draft).map(|()| 0)?,
+            Way::Indexes => self.build_indexes(&old, &engine, &draft).map(|()| 0)?,
+            Way::Rebuild => self.rebuild(&old, &mut draft).map(|rows| if counts { rows } else { 0 })?,
         };
-        let rows = match alter.actions.iter().any(is_engine) && alter.actions.iter().all(is_engine) {
-            // The rows as they are, written anew: MySQL does not count them.
-            true => self.rebuild(&old, &mut draft).map(|_| 0)?,
-            false => self.carry_out(&old, &engine, &mut draft)?,
-        };
-        let rows = if is_copied(&old, &draft) { rows } else { 0 };
         if let Some(next) = draft.given.auto_increment {
             self.set_next_number(old.id, next)?;
         }
@@ -169,33 +172,12 @@ impl DefinitionContext<'_> {
         Ok(related)
     }
 
-    /// Makes the table what the draft says. Returns how many rows were copied.
-    fn carry_out(&mut self, old: &Table, engine: &Arc<EngineTable>, draft: &mut Draft) -> Result<u64> {
-        let is_new = |index: &Index| index.engine == (0, 0);
-        let has_new_keys = draft.table.indexes.iter().any(is_new);
-        let checks_keys = self.foreign_key_checks && !draft.new_keys.is_empty();
-        let rows_stay = self.rows_stay(old, draft)?;
-        let checks_rows = (checks_keys || !draft.new_checks.is_empty() || !rows_stay) && self.has_rows(engine)?;
-        if !rows_stay || checks_rows {
-            return self.rebuild(old, draft);
-        }
-        if !has_new_keys {
-            let mut related = self.related(old, draft)?;
-            related.extend(self.renamed_children(old, draft)?);
-            related.insert(0, draft.table.definition());
-            self.engine.change_tables(related, &[]).map_err(engine_failure)?;
-            return Ok(0);
-        }
-        // New keys, and nothing else: others go on reading and writing.
-        let mut before = draft.table.clone();
-        before.indexes.retain(|index| !is_new(index));
-        let mut known = old.clone();
-        known.indexes.iter_mut().chain(&mut before.indexes).for_each(|index| index.position = 0);
-        if before != known {
-            return self.rebuild(old, draft);
-        }
-        self.build_indexes(old, engine, draft)?;
-        Ok(0)
+    /// Puts the draft's definition in the place of the old one.
+    fn redefine(&mut self, old: &Table, draft: &Draft) -> Result<()> {
+        let mut related = self.related(old, draft)?;
+        related.extend(self.renamed_children(old, draft)?);
+        related.insert(0, draft.table.definition());
+        self.engine.change_tables(related, &[]).map_err(engine_failure)
     }
 
     /// Keys that wait for a table of the new name.
@@ -228,52 +210,11 @@ impl DefinitionContext<'_> {
         Ok(())
     }
 
-    /// Whether rows that are there are right as they are: columns come at the end only, and with constant values. Those
-    /// are set here.
-    fn rows_stay(&mut self, old: &Table, draft: &mut Draft) -> Result<bool> {
-        let primary = |table: &Table| table.indexes.first().filter(|_| table.has_primary_key).cloned();
-        let parts = |index: Option<Index>| index.map(|index| index.parts);
-        if parts(primary(old)) != parts(primary(&draft.table)) || draft.sources.len() < old.columns.len() {
-            return Ok(false);
-        }
-        for (at, before) in old.columns.iter().enumerate() {
-            let after = &draft.table.columns[at];
-            if draft.sources[at] != Some(at as u16)
-                || before.data_type != after.data_type
-                || before.nullable != after.nullable
-                || before.generated.is_some() != after.generated.is_some()
-                || (after.auto_increment && !before.auto_increment)
-            {
-                return Ok(false);
-            }
-            if let (Some(one), Some(other)) = (&before.generated, &after.generated)
-                && one.expression != other.expression
-            {
-                return Ok(false);
-            }
-        }
-        let mut values = Vec::new();
-        for (at, column) in draft.table.columns.iter().enumerate().skip(old.columns.len()) {
-            let is_constant = !matches!(column.default, ColumnDefault::Expression(_));
-            if draft.sources[at].is_some() || column.auto_increment || column.generated.is_some() || !is_constant {
-                return Ok(false);
-            }
-            // An error, the zero date, is one only if there are rows: copying finds out.
-            match added_value(column, &column.default, self.now, self.context) {
-                Ok(value) => values.push(value),
-                Err(_) => return Ok(false),
-            }
-        }
-        for (column, value) in draft.table.columns[old.columns.len()..].iter_mut().zip(values) {
-            column.added_with = Some(value);
-        }
-        Ok(true)
-    }
-
     /// Copies all rows into what the table is to be.
     fn rebuild(&mut self, old: &Table, draft: &mut Draft) -> Result<u64> {
         let mut related = self.related(old, draft)?;
         related.extend(self.renamed_children(old, draft)?);
+        draft.table.stored = Vec::new();
         for column in &mut draft.table.columns {
             column.added_with = None;
         }
@@ -327,35 +268,4 @@ impl DefinitionContext<'_> {
         };
         self.engine.set_auto_increment(id, next.max(1)).map_err(engine_failure)
     }
-}
-
-/// Whether MySQL would copy the rows, and tell how many there are: a type or a character set changes (but not for a text that
-/// may be longer, if its length takes as many bytes as before), a primary key goes, values have to be computed or checked.
-fn is_copied(old: &Table, draft: &Draft) -> bool {
-    let table = &draft.table;
-    let is_wider = |before: &DataType, after: &DataType| match (before, after) {
-        (
-            DataType::Varchar { length: before, collation },
-            DataType::Varchar { length: after, collation: after_collation },
-        ) => {
-            let bytes = |length: u32| u64::from(length) * u64::from(collation.charset().max_len()) > 255;
-            collation == after_collation && before <= after && bytes(*before) == bytes(*after)
-        }
-        _ => false,
-    };
-    let changes_type = table.columns.iter().zip(&draft.sources).any(|(column, source)| match source {
-        Some(source) => {
-            let before = &old.columns[usize::from(*source)].data_type;
-            *before != column.data_type && !is_wider(before, &column.data_type)
-        }
-        None => {
-            column.generated.as_ref().is_some_and(|generated| generated.stored)
-                || matches!(column.default, ColumnDefault::Expression(_))
-        }
-    });
-    let is_computed_anew = table.columns.iter().zip(&draft.sources).any(|(column, source)| {
-        let before = source.and_then(|source| old.columns[usize::from(source)].generated.as_ref());
-        before.is_some_and(|before| column.generated.as_ref() != Some(before))
-    });
-    changes_type || is_computed_anew || (old.has_primary_key && !table.has_primary_key) || !draft.new_checks.is_empty()
 }

@@ -155,6 +155,7 @@ impl DefinitionContext<'_> {
         table.id = meseta_engine::ids::TableId(0);
         (table.database, table.name) = (database.to_owned(), table_name.to_owned());
         table.foreign_keys.clear();
+        table.stored = Vec::new();
         table.hidden_index = None;
         for index in &mut table.indexes {
             index.engine = (0, 0);

@@ -92,6 +92,6 @@ impl DefinitionContext<'_> {
         self.engine.drop_database(&database_name).map_err(engine_failure)?;
         let schema = self.schema();
         self.tables.keep(|id| schema.table(id).is_some());
-        Ok(Outcome::DroppedDatabase(database_name))
+        Ok(Outcome::DroppedDatabase { name: database_name, tables: tables.len() as u64 })
     }
 }

@@ -94,6 +94,21 @@ impl DefinitionContext<'_> {
         Ok(index)
     }
 
+    /// Whether a key that was there can stay now that its columns are these. Errors: those of the key if it were new.
+    pub(super) fn check_index(&mut self, index: &mut Index, columns: &[crate::schema::Column]) -> Result<()> {
+        let mut bytes = 0;
+        for part in &mut index.parts {
+            let column = &columns[usize::from(part.column)];
+            let (prefix, part_bytes) = self.key_part(column, part.prefix.map(u64::from), index.unique)?;
+            part.prefix = prefix;
+            bytes += part_bytes;
+        }
+        if bytes > KEY_BYTES_MAX {
+            return Err(Error::new(ER_TOO_LONG_KEY, &[&KEY_BYTES_MAX]));
+        }
+        Ok(())
+    }
+
     /// The key of one column that was written behind it.
     pub(super) fn bind_inline_index(
         &mut self,

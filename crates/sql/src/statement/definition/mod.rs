@@ -35,6 +35,7 @@ mod name;
 mod options;
 mod rename;
 mod rows;
+mod way;
 
 use std::sync::Arc;
 
@@ -111,7 +112,12 @@ pub enum Outcome {
     /// The answer of a SHOW.
     Rows(Rows),
     /// A database has gone: if it was the current one, there is none now.
-    DroppedDatabase(String),
+    DroppedDatabase {
+        /// Its name.
+        name: String,
+        /// How many tables were in it.
+        tables: u64,
+    },
 }
 
 impl Outcome {
@@ -176,10 +182,11 @@ impl DefinitionContext<'_> {
 
 /// What a client is told of a definition, beside that it is done.
 pub fn told(statement: &ast::Statement<'_>, rows: u64, warnings: u64) -> String {
-    let is_for_keys =
-        |action: &ast::AlterAction<'_>| matches!(action, ast::AlterAction::EnableKeys | ast::AlterAction::DisableKeys);
+    use ast::AlterAction as A;
+    let leaves_rows_alone =
+        |action: &A<'_>| matches!(action, A::EnableKeys | A::DisableKeys | A::Rename(_) | A::Algorithm(_) | A::Lock(_));
     match statement {
-        ast::Statement::AlterTable(alter) if alter.actions.iter().all(is_for_keys) => String::new(),
+        ast::Statement::AlterTable(alter) if alter.actions.iter().all(leaves_rows_alone) => String::new(),
         ast::Statement::AlterTable(_) | ast::Statement::CreateIndex(_) | ast::Statement::DropIndex(_) => {
             format!("Records: {rows}  Duplicates: 0  Warnings: {warnings}")
         }
