@@ -259,7 +259,7 @@ impl<'a> KeyReader<'a> {
 
     /// Reads a part: what was handed in when the key was made, save for the sign of a zero. After an error the reader is
     /// somewhere inside the part.
-    #[inline]
+    #[inline(always)]
     pub fn read(&mut self, part: &KeyPart) -> Result<Value<'a>, Corrupt> {
         let is_null;
         (is_null, self.rest) = part.split_tag(self.rest)?;

@@ -27,6 +27,23 @@ pub(super) fn truth<'v>(value: Option<bool>) -> Datum<'v> {
     }
 }
 
+/// `let VALUE = &(an operand's value)`: where it lies, or else where it is computed to, from which it is not moved. (The place is
+/// given by `let` at once: into a variable that is declared before, what a call returns is copied.)
+macro_rules! operand {
+    ($value:ident = $operand:expr, $row:expr, $env:expr) => {
+        let place = $operand.place($row, $env.slots);
+        let computed = match place {
+            Some(_) => Ok(Datum::Null),
+            None => $operand.evaluate($row, $env),
+        };
+        let $value = match (place, &computed) {
+            (Some(value), _) | (None, Ok(value)) => value,
+            (None, Err(error)) => return Err(error.clone()),
+        };
+    };
+}
+pub(in crate::expression) use operand;
+
 impl Expr {
     /// Its value for a row. Errors: MySQL's, of what fails for this row.
     #[inline]
@@ -66,11 +83,11 @@ impl Expr {
 
     #[inline(never)]
     fn evaluate_others<'v>(&'v self, row: &'v [Datum<'v>], env: &mut Env<'v, '_>) -> Result<Datum<'v>> {
-        Ok(match &self.kind {
+        match &self.kind {
             ExprKind::Outer { level, column } => {
                 let at = env.outer.len().checked_sub(1 + *level as usize);
                 let outer = at.and_then(|at| env.outer.get(at));
-                outer.and_then(|row| row.get(*column as usize)).copied().unwrap_or(Datum::Null)
+                Ok(outer.and_then(|row| row.get(*column as usize)).copied().unwrap_or(Datum::Null))
             }
             ExprKind::And(parts) => {
                 let mut unknown = false;
@@ -81,7 +98,7 @@ impl Expr {
                         Some(true) => {}
                     }
                 }
-                truth((!unknown).then_some(true))
+                Ok(truth((!unknown).then_some(true)))
             }
             ExprKind::Or(parts) => {
                 let mut unknown = false;
@@ -92,7 +109,7 @@ impl Expr {
                         Some(false) => {}
                     }
                 }
-                truth((!unknown).then_some(false))
+                Ok(truth((!unknown).then_some(false)))
             }
             ExprKind::Xor(parts) => {
                 let mut odd = false;
@@ -102,94 +119,101 @@ impl Expr {
                         Some(value) => odd ^= value,
                     }
                 }
-                truth(Some(odd))
+                Ok(truth(Some(odd)))
             }
-            ExprKind::Not(operand) => truth(operand.condition(row, env)?.map(|value| !value)),
-            ExprKind::IsNull { operand, negated } => truth(Some(operand.evaluate(row, env)?.is_null() != *negated)),
+            ExprKind::Not(operand) => Ok(truth(operand.condition(row, env)?.map(|value| !value))),
+            ExprKind::IsNull { operand, negated } => {
+                operand!(operand = operand, row, env);
+                Ok(truth(Some(operand.is_null() != *negated)))
+            }
             ExprKind::IsTruth { operand, truth: wanted, negated } => {
-                truth(Some((operand.condition(row, env)? == Some(*wanted)) != *negated))
+                Ok(truth(Some((operand.condition(row, env)? == Some(*wanted)) != *negated)))
             }
-            ExprKind::Chain(chain) => chain.evaluate(row, env)?,
+            ExprKind::Chain(chain) => chain.evaluate(row, env),
             ExprKind::Negate(operand, text) => {
                 let value = operand.evaluate(row, env)?;
-                arithmetic::negate(value, env.context, &|| format!("-({text})"))?
+                Ok(arithmetic::negate(value, env.context, &|| format!("-({text})"))?)
             }
             ExprKind::BitNot(operand) => match operand.evaluate(row, env)? {
                 Datum::Text(bytes, collation) if collation.charset() == Charset::Binary && is_bytes(operand) => {
                     let out = env.arena.alloc_slice_copy(bytes);
                     out.iter_mut().for_each(|byte| *byte = !*byte);
-                    Datum::Text(out, collation)
+                    Ok(Datum::Text(out, collation))
                 }
-                value => match value.to_integer(env.context) {
+                value => Ok(match value.to_integer(env.context) {
                     Some((bits, _)) => Datum::Unsigned(!(bits as u64)),
                     None => Datum::Null,
-                },
+                }),
             },
             ExprKind::Between(between) => {
-                let operand = between.operand.evaluate(row, env)?;
+                operand!(operand = between.operand, row, env);
                 // Converted once, and warned of once.
+                let number;
                 let operand = match between.comparer.kind {
-                    Some(ComparisonType::Double) => as_number(operand, env),
+                    Some(ComparisonType::Double) => {
+                        number = as_number(*operand, env);
+                        &number
+                    }
                     _ => operand,
                 };
-                let low = between.low.evaluate(row, env)?;
-                let high = between.high.evaluate(row, env)?;
-                let above = between.comparer.holds(ComparisonOperator::GreaterOrEqual, operand, low, env.context)?;
-                let below = between.comparer.holds(ComparisonOperator::LessOrEqual, operand, high, env.context)?;
+                operand!(low = between.low, row, env);
+                operand!(high = between.high, row, env);
+                let above = between.comparer.holds_at(ComparisonOperator::GreaterOrEqual, operand, low, env.context)?;
+                let below = between.comparer.holds_at(ComparisonOperator::LessOrEqual, operand, high, env.context)?;
                 let inside = match (above, below) {
                     (Some(false), _) | (_, Some(false)) => Some(false),
                     (Some(true), Some(true)) => Some(true),
                     _ => None,
                 };
-                truth(inside.map(|inside| inside != between.negated))
+                Ok(truth(inside.map(|inside| inside != between.negated)))
             }
-            ExprKind::In(list) => truth(list.holds(row, env)?),
-            ExprKind::Like(like) => truth(like.holds(row, env)?),
-            ExprKind::Once(once) => once.evaluate(row, env)?,
-            ExprKind::RowCompare(compare) => truth(compare.holds(row, env)?),
-            ExprKind::Row(_) => return Err(Error::new(ER_OPERAND_COLUMNS, &[&1])),
-            ExprKind::Subquery(query) => query.value(row, env)?,
+            ExprKind::In(list) => Ok(truth(list.holds(row, env)?)),
+            ExprKind::Like(like) => Ok(truth(like.holds(row, env)?)),
+            ExprKind::Once(once) => once.evaluate(row, env),
+            ExprKind::RowCompare(compare) => Ok(truth(compare.holds(row, env)?)),
+            ExprKind::Row(_) => Err(Error::new(ER_OPERAND_COLUMNS, &[&1])),
+            ExprKind::Subquery(query) => query.value(row, env),
             ExprKind::Exists(query) => {
                 let mut found = false;
                 query.run(row, env, &mut |_, _| {
                     found = true;
                     Ok(false)
                 })?;
-                truth(Some(found))
+                Ok(truth(Some(found)))
             }
-            ExprKind::InSubquery(inside) => truth(inside.holds(row, env)?),
-            ExprKind::Quantified(inside) => truth(inside.holds(row, env)?),
+            ExprKind::InSubquery(inside) => Ok(truth(inside.holds(row, env)?)),
+            ExprKind::Quantified(inside) => Ok(truth(inside.holds(row, env)?)),
             ExprKind::Case(case) => {
                 let value = case.evaluate(row, env)?;
-                self.conform(value, env)?
+                self.conform(&value, env)
             }
-            ExprKind::Cast(target) => target.evaluate(row, env)?,
+            ExprKind::Cast(target) => target.evaluate(row, env),
             ExprKind::Convert(operand) => {
                 let value = operand.evaluate(row, env)?;
-                self.convert(value, env)
+                Ok(self.convert(value, env))
             }
-            ExprKind::Call(call) => (call.function.evaluate)(super::function::Site { expr: self, call, row }, env)?,
+            ExprKind::Call(call) => (call.function.evaluate)(super::function::Site { expr: self, call, row }, env),
             ExprKind::UserVariable(name) => {
                 let arena = env.arena;
                 let mut value = Datum::Null;
                 env.host.user_variable(name, &mut |found| value = copy_into(found, None, arena));
-                value
+                Ok(value)
             }
             ExprKind::SetUserVariable(name, operand) => {
                 let value = operand.evaluate(row, env)?;
                 env.host.set_user_variable(name, value)?;
-                value
+                Ok(value)
             }
             ExprKind::SystemVariable(variable) => {
                 let arena = env.arena;
                 let mut value = Datum::Null;
                 env.host.system_variable(variable, &mut |found| value = copy_into(found, None, arena))?;
-                value
+                Ok(value)
             }
             ExprKind::Column(_) | ExprKind::Constant(_) | ExprKind::Slot(_) | ExprKind::Compare(_) => {
-                return self.evaluate(row, env);
+                self.evaluate(row, env)
             }
-        })
+        }
     }
 
     /// Text in the character set of this expression's collation.
@@ -215,8 +239,20 @@ impl Expr {
     }
 
     /// A value of a branch as one of the type of the whole: CASE, IF, COALESCE and the like.
-    pub(crate) fn conform<'v>(&'v self, value: Datum<'v>, env: &mut Env<'v, '_>) -> Result<Datum<'v>> {
+    pub(crate) fn conform<'v>(&'v self, value: &Datum<'v>, env: &mut Env<'v, '_>) -> Result<Datum<'v>> {
         use meseta_types::DataType as T;
+        // Part by part, what rows mostly have.
+        match (&self.data_type, value) {
+            (T::Integer { .. }, Datum::Signed(number)) => return Ok(Datum::Signed(*number)),
+            (
+                T::Char { collation, .. } | T::Varchar { collation, .. } | T::Text { collation, .. },
+                Datum::Text(text, _),
+            ) => {
+                return Ok(Datum::Text(text, *collation));
+            }
+            _ => {}
+        }
+        let value = *value;
         Ok(match (&self.data_type, value) {
             (_, Datum::Null) | (T::Null, _) => value,
             (T::Integer { .. }, Datum::Signed(_) | Datum::Unsigned(_)) => value,
@@ -242,13 +278,9 @@ impl Expr {
                 DateTime::from_total_micros(total).map_or(Datum::Null, |value| Datum::DateTime(value, *decimals))
             }
             (T::Time { decimals }, Datum::Time(value, _)) => Datum::Time(value, *decimals),
-            (T::Char { collation, .. } | T::Varchar { collation, .. } | T::Text { collation, .. }, _) => match value {
-                Datum::Text(text, _) => Datum::Text(text, *collation),
-                other => match other.to_text(env.arena) {
-                    Some(text) => Datum::Text(text, *collation),
-                    None => Datum::Null,
-                },
-            },
+            (T::Char { collation, .. } | T::Varchar { collation, .. } | T::Text { collation, .. }, _) => {
+                value.to_text(env.arena).map_or(Datum::Null, |text| Datum::Text(text, *collation))
+            }
             (T::Json, Datum::Json(_)) => value,
             _ => value,
         })
@@ -293,31 +325,14 @@ pub(super) fn is_bytes(operand: &Expr) -> bool {
         && operand.collated.collation == meseta_types::Collation::Binary
 }
 
-/// An operand's value: where it lies, or else computed, and not moved from there.
-macro_rules! operand {
-    ($operand:expr, $row:expr, $env:expr, $computed:ident) => {
-        match $operand.place($row, $env.slots) {
-            Some(value) => value,
-            None => {
-                $computed = $operand.evaluate($row, $env);
-                match &$computed {
-                    Ok(value) => value,
-                    Err(error) => return Err(error.clone()),
-                }
-            }
-        }
-    };
-}
-
 impl Compare {
     #[inline]
     fn holds<'v>(&'v self, row: &'v [Datum<'v>], env: &mut Env<'v, '_>) -> Result<Option<bool>> {
-        let (computed_left, computed_right);
-        let left = operand!(self.left, row, env, computed_left);
+        operand!(left = self.left, row, env);
         if left.is_null() && self.operator != ComparisonOperator::NullSafeEqual {
             return Ok(None);
         }
-        let right = operand!(self.right, row, env, computed_right);
+        operand!(right = self.right, row, env);
         self.comparer.holds_at(self.operator, left, right, env.context)
     }
 }
@@ -328,8 +343,7 @@ impl Chain {
         if let [Step { operator: ChainOperator::Arithmetic(operator), right, data_type, .. }] = &*self.steps
             && !matches!(data_type, DataType::Double { .. })
         {
-            let computed;
-            let left = operand!(self.first, row, env, computed);
+            operand!(left = self.first, row, env);
             if let (Datum::Signed(left), Some(Datum::Signed(right))) = (left, right.place(row, env.slots))
                 && let Some(number) = arithmetic::of_integers(*operator, *left, *right)
             {
@@ -487,17 +501,17 @@ impl InList {
             }
             return Ok((!unknown).then_some(self.negated));
         }
-        let operand = self.operand.evaluate(row, env)?;
+        operand!(operand = self.operand, row, env);
         if operand.is_null() {
             return Ok(None);
         }
         if let (Some(integers), Datum::Signed(number)) = (&self.integers, operand) {
-            return Ok(Some(integers.binary_search(&number).is_ok() != self.negated));
+            return Ok(Some(integers.binary_search(number).is_ok() != self.negated));
         }
         let mut unknown = false;
         for (element, comparer) in self.list.iter().zip(&self.comparers) {
-            let element = element.evaluate(row, env)?;
-            match comparer.equal(operand, element, env.context)? {
+            operand!(element = element, row, env);
+            match comparer.holds_at(ComparisonOperator::Equal, operand, element, env.context)? {
                 Some(true) => return Ok(Some(!self.negated)),
                 None => unknown = true,
                 Some(false) => {}

@@ -17,7 +17,7 @@ use std::ops::Bound;
 use bumpalo::Bump;
 use meseta_engine::row::{KeyRange, Value};
 use meseta_engine::{Direction, Isolation};
-use meseta_types::{Context, DataType, Datum, Stored};
+use meseta_types::{Context, DataType, DateTime, Datum, Stored};
 use smallvec::{SmallVec, smallvec};
 
 use super::inside::Running;
@@ -81,6 +81,9 @@ pub fn load_into<'v>(value: Value<'v>, data_type: &'v DataType, context: &Contex
         (Value::Unsigned(number), DataType::Integer { .. }) => *to = Datum::Unsigned(number),
         (Value::Bytes(text), DataType::Char { collation, .. } | DataType::Varchar { collation, .. }) => {
             *to = Datum::Text(text, *collation);
+        }
+        (Value::Bytes(bytes), DataType::DateTime { decimals }) => {
+            *to = Datum::DateTime(DateTime::unpack(bytes), *decimals);
         }
         (value, data_type) => *to = loaded(value, data_type, context),
     }

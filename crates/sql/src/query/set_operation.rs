@@ -144,5 +144,5 @@ pub fn meet<'v>(
 
 fn conformed<'v>(column: &'v Expr, value: Datum<'v>, running: &mut Running<'_>, arena: &'v Bump) -> Result<Datum<'v>> {
     let mut env = Env { arena, context: running.context, slots: &[], outer: &[], host: &mut running.inside };
-    column.conform(value, &mut env)
+    column.conform(&value, &mut env)
 }

@@ -70,7 +70,10 @@ impl Date {
 
     /// Reads them. Bytes that are no date give the zero date.
     pub fn unpack(bytes: &[u8]) -> Date {
-        let number = read(&bytes[..bytes.len().min(3)]);
+        let number = match *bytes {
+            [a, b, c] => u32::from_be_bytes([0, a, b, c]).into(),
+            _ => read(&bytes[..bytes.len().min(3)]),
+        };
         Date::new((number >> 9) as u16, (number >> 5 & 15) as u8, (number & 31) as u8).unwrap_or(Date::ZERO)
     }
 }
@@ -87,7 +90,11 @@ impl DateTime {
 
     /// Reads them. Bytes that are no date and time give the zero date.
     pub fn unpack(bytes: &[u8]) -> DateTime {
-        let (whole, micros) = split(bytes, 5);
+        let (whole, micros) = match *bytes {
+            // Whole seconds, as most are.
+            [first, a, b, c, d] => (u64::from(first) << 32 | u64::from(u32::from_be_bytes([a, b, c, d])), 0),
+            _ => split(bytes, 5),
+        };
         let days = (whole & !(1 << 39)) >> 17;
         let (hour, minute, second) = ((whole >> 12 & 31) as u8, (whole >> 6 & 63) as u8, (whole & 63) as u8);
         let months = days >> 5;

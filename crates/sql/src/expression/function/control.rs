@@ -10,7 +10,7 @@ use meseta_types::{DataType, DateTime, Datum};
 use super::{Arguments, Env, Extra, Function, Site, Typed, pure};
 use crate::error::Result;
 use crate::expression::comparer::Comparer;
-use crate::expression::evaluate::of_year;
+use crate::expression::evaluate::{of_year, operand};
 use crate::expression::typing;
 
 pub(super) static FUNCTIONS: &[Function] = &[
@@ -22,7 +22,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
             (DataType::Decimal { .. }, Datum::Signed(_) | Datum::Unsigned(_)) => {
                 Ok(value.to_decimal(env.context).map_or(Datum::Null, Datum::Decimal))
             }
-            _ => site.expr.conform(value, env),
+            _ => site.expr.conform(&value, env),
         }
     }),
     pure("ifnull", 2, 2, bind_coalesce, coalesce),
@@ -32,7 +32,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         let right = site.value(1, env)?;
         let Extra::Comparer(comparer) = site.call.extra else { return Ok(left) };
         let equal = comparer.equal(left, right, env.context)? == Some(true);
-        if equal { Ok(Datum::Null) } else { site.expr.conform(left, env) }
+        if equal { Ok(Datum::Null) } else { site.expr.conform(&left, env) }
     }),
     pure(
         "isnull",
@@ -97,11 +97,12 @@ fn bind_coalesce(arguments: &mut Arguments<'_, '_>) -> Result<Typed> {
 
 fn coalesce<'v>(site: Site<'v>, env: &mut Env<'v, '_>) -> Result<Datum<'v>> {
     for number in 0..site.count() {
-        let value = site.value(number, env)?;
+        let argument = &site.call.arguments[number];
+        operand!(value = argument, site.row, env);
         match (site.data_type(), value) {
             (_, Datum::Null) => {}
             // No column's bits any more: a number.
-            (DataType::Bit { .. }, Datum::Bits { bits, .. }) => return Ok(Datum::Unsigned(bits)),
+            (DataType::Bit { .. }, Datum::Bits { bits, .. }) => return Ok(Datum::Unsigned(*bits)),
             _ => return site.expr.conform(value, env),
         }
     }
@@ -214,7 +215,7 @@ fn extreme<'v>(site: Site<'v>, env: &mut Env<'v, '_>, wanted: Ordering) -> Resul
             best = value;
         }
     }
-    site.expr.conform(best, env)
+    site.expr.conform(&best, env)
 }
 
 fn interval<'v>(site: Site<'v>, env: &mut Env<'v, '_>) -> Result<Datum<'v>> {

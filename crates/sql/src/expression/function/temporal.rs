@@ -87,7 +87,10 @@ pub(super) static FUNCTIONS: &[Function] = &[
         },
         from_unixtime,
     ),
-    pure("date", 1, 1, bind_date, |site, env| Ok(date_of(site, 0, env)?.map_or(Datum::Null, Datum::Date))),
+    pure("date", 1, 1, bind_date, |site, env| match date_of(site, 0, env)? {
+        Some(date) => Ok(Datum::Date(date)),
+        None => Ok(Datum::Null),
+    }),
     pure(
         "time",
         1,
@@ -583,11 +586,17 @@ fn beyond<'v>(kind: &str, site: Site<'v>, env: &mut Env<'v, '_>) -> Datum<'v> {
 }
 
 fn of_date<'v>(site: Site<'v>, env: &mut Env<'v, '_>, f: fn(Date) -> i64) -> Result<Datum<'v>> {
-    Ok(date(site, env)?.map_or(Datum::Null, |date| Datum::Signed(f(date))))
+    match date(site, env)? {
+        Some(date) => Ok(Datum::Signed(f(date))),
+        None => Ok(Datum::Null),
+    }
 }
 
 fn of_real_date<'v>(site: Site<'v>, env: &mut Env<'v, '_>, f: impl Fn(Date) -> i64) -> Result<Datum<'v>> {
-    Ok(real_date(site, env)?.map_or(Datum::Null, |date| Datum::Signed(f(date))))
+    match real_date(site, env)? {
+        Some(date) => Ok(Datum::Signed(f(date))),
+        None => Ok(Datum::Null),
+    }
 }
 
 fn of_whole_date<'v>(site: Site<'v>, env: &mut Env<'v, '_>, f: fn(Date) -> i64) -> Result<Datum<'v>> {
