@@ -321,3 +321,77 @@ fn a_full_disk_costs_the_statement_that_met_it_and_says_so_with_mysqls_number() 
     assert!(run(&mut session, "insert into t (v) select a.v from t a")[0].starts_with("ok"), "there is room again");
     assert_eq!(run(&mut session, "select count(*) / 2 from t")[1].trim_end_matches(".0000"), rows[1]);
 }
+
+#[test]
+fn exists_is_in_where_it_compares_with_the_row_around_it() {
+    let server = Server::new();
+    let mut s = server.session();
+    let s = &mut s;
+    run(s, "create table a (id int primary key, x int, y varchar(9), d date, n decimal(6,2))");
+    run(
+        s,
+        "create table b (id int primary key, x int, y varchar(9) collate utf8mb4_bin, d datetime, n double, k int, key (k))",
+    );
+    run(s, "create table c (id int, x int, z int)");
+    run(s, "create table e (x int)");
+    run(
+        s,
+        "insert into a values (1, 1, 'a', '2024-01-01', 1.5), (2, 2, 'B', '2024-01-02', 2), (3, null, null, null, null),
+         (4, 4, 'd', '2024-01-04', 4.25), (5, 5, 'E', '2024-01-05', 5), (6, 1, 'a', '2024-01-01', 1.5)",
+    );
+    run(
+        s,
+        "insert into b values (1, 1, 'A', '2024-01-01', 1.5, 1), (2, null, 'b', null, null, 2),
+         (3, 4, null, '2024-01-04 10:00', 4.25, 3), (4, 5, 'e', '2024-01-05', 5, 4), (5, 5, 'E', '2024-01-05', 5, 5)",
+    );
+    run(s, "insert into c values (1, 1, 1), (2, 4, 2), (3, null, 3)");
+    // What MySQL answers.
+    let cases = [
+        ("exists (select 1 from b where b.x = a.x)", "1,4,5,6"),
+        ("not exists (select 1 from b where b.x = a.x)", "2,3"),
+        ("exists (select 1 from b where b.y = a.y)", "5"),
+        ("exists (select 1 from b where b.x = a.x and b.y = a.y collate utf8mb4_bin)", "5"),
+        ("exists (select * from b where b.d = a.d)", "1,5,6"),
+        ("exists (select * from b where b.n = a.n and b.k > 2)", "4,5"),
+        ("not exists (select * from b where b.n = a.n and b.k > 2)", "1,2,3,6"),
+        ("exists (select 1 from b where b.x = a.x limit 1)", "1,4,5,6"),
+        ("exists (select 1 from b where b.x = a.x limit 0)", "NULL"),
+        ("exists (select 1 from b where b.x = a.x limit 1 offset 1)", "5"),
+        ("exists (select 1 from b where b.x = a.x order by b.y)", "1,4,5,6"),
+        ("exists (select distinct b.y from b where b.x = a.x)", "1,4,5,6"),
+        ("exists (select count(*) from b where b.x = a.x)", "1,2,3,4,5,6"),
+        ("exists (select 1 from b where b.x = a.x group by b.y having count(*) > 1)", "NULL"),
+        ("exists (select 1 from e where e.x = a.x)", "NULL"),
+        ("not exists (select 1 from e where e.x = a.x)", "1,2,3,4,5,6"),
+        ("exists (select 1 from b join c on c.x = b.x where b.x = a.x)", "1,4,6"),
+        ("exists (select 1 from b left join c on c.x = b.x where b.x = a.x and c.x is null)", "5"),
+        ("exists (select 1 from b where b.x = a.x and exists (select 1 from c where c.x = b.x))", "1,4,6"),
+        ("exists (select 1 from b where b.x = a.x and exists (select 1 from c where c.x = a.x))", "1,4,6"),
+        (
+            "exists (select 1 from b where b.x = a.x and not exists (select 1 from c where c.x = a.x and c.z = b.k))",
+            "4,5",
+        ),
+        ("exists (select 1 from b where b.x + 1 = a.x + 1)", "1,4,5,6"),
+        ("exists (select 1 from b where b.x <=> a.x)", "1,3,4,5,6"),
+        ("exists (select 1 from b where b.x = a.x and a.id > 3)", "4,5,6"),
+        ("exists (select 1 from b where b.x = a.x or b.k = a.id)", "1,2,3,4,5,6"),
+        ("exists (select 1 from b where b.x = a.y)", "NULL"),
+        ("exists (select 1 from b where b.y = a.x)", "NULL"),
+        ("exists (select 1 from (select x from b where k > 1) t where t.x = a.x)", "4,5"),
+        ("exists (select 1 from b where b.x = a.x and rand() < 2)", "1,4,5,6"),
+        ("id in (select a2.id from a a2 where exists (select 1 from b where b.x = a2.x and a2.x = a.x))", "1,4,5,6"),
+        ("exists (select 1 from b where (b.x, b.k) = (a.x, a.id))", "1,5"),
+        ("exists (select 1 from b where b.x = a.x union select 1 from c where c.x = a.x)", "1,4,5,6"),
+        ("exists (select 1 from b where b.x in (a.x, 5) and b.x = a.x)", "1,4,5,6"),
+        ("exists (table e) or exists (select 1 from b where a.x = b.x)", "1,4,5,6"),
+    ];
+    for (condition, ids) in cases {
+        let query = format!("select group_concat(id order by id) as ids from a where {condition}");
+        is(s, &query, &format!("[ids]; {ids}"));
+    }
+    is(s, "select id, exists (select 1 from b where b.x = a.x) as e from a", "[id|e]; 1|1; 2|0; 3|0; 4|1; 5|1; 6|1");
+    is(s, "select sum(exists (select 1 from b where b.x = a.x)) as n from a", "[n]; 4");
+    is(s, "update a set y = 'upd' where exists (select 1 from b where b.x = a.x)", "ok 4");
+    is(s, "delete from a where not exists (select 1 from b where b.x = a.x)", "ok 2");
+    is(s, "select id, y from a", "[id|y]; 1|upd; 4|upd; 5|upd; 6|upd");
+}

@@ -606,6 +606,11 @@ impl BoundSubquery {
 
 impl InSubquery {
     fn holds<'v>(&'v self, row: &'v [Datum<'v>], env: &mut Env<'v, '_>) -> Result<Option<bool>> {
+        let known = self.find(row, env)?;
+        Ok(if self.was_exists { Some(known == Some(true)) } else { known })
+    }
+
+    fn find<'v>(&'v self, row: &'v [Datum<'v>], env: &mut Env<'v, '_>) -> Result<Option<bool>> {
         let operand = self.operand.row_values(row, env)?;
         if !self.query.is_correlated
             && let Some(found) = env.host.probe(self.query.number, &operand, &self.comparers, env.context)?

@@ -217,6 +217,8 @@ pub struct InSubquery {
     pub negated: bool,
     /// A comparison with one row: NULL if there is none, error 1242 if there are more.
     pub is_one_row: bool,
+    /// Whether it was EXISTS: what is not known is false.
+    pub was_exists: bool,
 }
 
 /// `left operator ANY (query)`.

@@ -101,6 +101,11 @@ pub trait Scope {
     /// A query inside: bound and planned by the scope; run by [`Host::subquery`].
     fn subquery(&mut self, query: &ast::Query<'_>) -> Result<BoundSubquery>;
 
+    /// EXISTS of a query inside.
+    fn exists(&mut self, query: &ast::Query<'_>) -> Result<ExprKind> {
+        self.subquery(query).map(ExprKind::Exists)
+    }
+
     /// `DEFAULT(column)`, and `DEFAULT` where a value is assigned (`None`).
     fn default_value(&mut self, column: Option<&ast::ColumnName<'_>>) -> Result<Expr>;
 

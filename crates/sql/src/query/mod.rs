@@ -13,6 +13,7 @@ mod access;
 mod bind;
 mod bounds;
 mod columns;
+mod decorrelate;
 mod estimate;
 pub mod explain;
 mod facts;

@@ -446,6 +446,16 @@ impl Source {
         Self { kind, first_slot: 0, width: 0, conditions: Vec::new(), keeps_row: None }
     }
 
+    /// Takes out a condition that no access implies.
+    pub fn take_out_condition(&mut self, number: usize) -> Expr {
+        if let SourceKind::Table(table) = &mut self.kind {
+            table.access.implied.take_out(number);
+            table.access.union.iter_mut().for_each(|operand| operand.access.implied.take_out(number));
+            table.columns_beside.iter_mut().for_each(|(known, _)| known.take_out(number));
+        }
+        self.conditions.remove(number)
+    }
+
     /// As [`SelectPlan::compute_constants_once`].
     pub fn compute_constants_once(&mut self, next: &mut u32) {
         self.conditions.iter_mut().for_each(|condition| condition.compute_constants_once(next));
@@ -586,6 +596,13 @@ impl ConditionSet {
     /// Whether it is in the set.
     pub fn has(self, number: usize) -> bool {
         number < 64 && self.0 >> number & 1 == 1
+    }
+
+    /// Without one that goes: those behind it have numbers one less.
+    fn take_out(&mut self, number: usize) {
+        let below =
+            u32::try_from(number).ok().and_then(|number| 1_u64.checked_shl(number)).map_or(u64::MAX, |bit| bit - 1);
+        self.0 = self.0 & below | self.0 >> 1 & !below;
     }
 
     /// Whether the first so many are all in the set.

@@ -168,8 +168,8 @@ impl<'f> Binder<'_, 'f> {
             }
             A::Subquery(query) => self.subquery(query),
             A::Exists(query) => {
-                let query = self.scope.subquery(query)?;
-                Ok(Expr::new(ExprKind::Exists(query), typing::BOOLEAN, false, self.facts.collation))
+                let kind = self.scope.exists(query)?;
+                Ok(Expr::new(kind, typing::BOOLEAN, false, self.facts.collation))
             }
             A::Case(case) => self.case(case),
             A::Cast(cast) => self.cast(cast),

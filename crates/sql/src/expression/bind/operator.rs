@@ -366,7 +366,7 @@ impl Binder<'_, '_> {
             _ => return Err(not_yet()),
         };
         let comparers = self.query_comparers(&mut operand, &query)?;
-        let inside = InSubquery { operand, query, comparers, negated, is_one_row: true };
+        let inside = InSubquery { operand, query, comparers, negated, is_one_row: true, was_exists: false };
         Ok(self.boolean(ExprKind::InSubquery(Box::new(inside)), true))
     }
 
@@ -539,7 +539,7 @@ impl Binder<'_, '_> {
         let query = self.scope.subquery(query)?;
         let comparers = self.query_comparers(&mut operand, &query)?;
         let nullable = operand.nullable || query.columns.iter().any(|(_, nullable)| *nullable);
-        let inside = InSubquery { operand, query, comparers, negated, is_one_row: false };
+        let inside = InSubquery { operand, query, comparers, negated, is_one_row: false, was_exists: false };
         Ok(self.boolean(ExprKind::InSubquery(Box::new(inside)), nullable))
     }
 
@@ -555,7 +555,8 @@ impl Binder<'_, '_> {
         let all = quantified.all;
         match (operator, all) {
             (ComparisonOperator::Equal, false) | (ComparisonOperator::NotEqual, true) => {
-                let inside = InSubquery { operand: left, query, comparers, negated: all, is_one_row: false };
+                let inside =
+                    InSubquery { operand: left, query, comparers, negated: all, is_one_row: false, was_exists: false };
                 Ok(self.boolean(ExprKind::InSubquery(Box::new(inside)), nullable))
             }
             _ => {

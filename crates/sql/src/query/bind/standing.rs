@@ -8,15 +8,16 @@ use std::rc::Rc;
 
 use meseta_errors::{ER_BAD_FIELD_ERROR, ER_INVALID_GROUP_FUNC_USE, ER_MISPLACED_INTO, ER_NO_DEFAULT_FOR_FIELD};
 use meseta_parser::ast;
-use meseta_types::DataType;
+use meseta_types::{Collation, DataType, IntegerSize};
 
 use super::super::bounds;
+use super::super::decorrelate::decorrelate;
 use super::super::plan::Subquery;
 use super::super::scope::{resolve, same_name, shown, slot as slot_of};
 use super::{Binder, Deprecated, FoundTable};
 use crate::error::{Error, Result};
 use crate::expression::aggregate::{AggregateCall, bind_aggregate};
-use crate::expression::{BoundSubquery, Expr, ExprKind, ResolvedColumn, Scope, SystemVariable, Value};
+use crate::expression::{BoundSubquery, Expr, ExprKind, InSubquery, ResolvedColumn, Scope, SystemVariable, Value};
 use crate::schema::ColumnDefault;
 
 /// Where an expression stands: what may be in it.
@@ -114,8 +115,11 @@ impl<'a> Scope for Standing<'_, 'a, '_, '_> {
             return Err(Error::new(ER_INVALID_GROUP_FUNC_USE, &[]));
         };
         let facts = self.binder.facts;
+        let named_before = self.binder.block().named_inside.len();
         let mut inside = Standing { binder: &mut *self.binder, place: Place::plain("field list") };
         let call = bind_aggregate(aggregate, &mut inside, &facts)?;
+        // What a query inside of an aggregate names is not named of a group.
+        self.binder.block().named_inside.truncate(named_before);
         if self.binder.is_of_block_around(&call.arguments) {
             return Err(Error::not_yet("an aggregate of the query around a subquery"));
         }
@@ -130,6 +134,30 @@ impl<'a> Scope for Standing<'_, 'a, '_, '_> {
             block.may_aggregate = self.place.aggregates.is_some();
         }
         self.binder.subquery_of(query)
+    }
+
+    fn exists(&mut self, query: &ast::Query<'_>) -> Result<ExprKind> {
+        let mut query = self.subquery(query)?;
+        let Subquery { plan, is_correlated } = &mut self.binder.subqueries[query.number as usize];
+        let mut is_repeatable = true;
+        plan.expressions(&mut |expr| is_repeatable = is_repeatable && expr.is_volatile_free());
+        let found = if is_repeatable { decorrelate(plan) } else { None };
+        let Some(found) = found else { return Ok(ExprKind::Exists(query)) };
+        *is_correlated = false;
+        query.is_correlated = false;
+        query.columns = plan.columns.iter().map(|column| (column.data_type.clone(), column.nullable)).collect();
+        let mut operands = found.operands;
+        let operand = match operands.len() {
+            1 => operands.remove(0),
+            _ => Expr::new(ExprKind::Row(operands), DataType::Null, true, self.binder.facts.collation),
+        };
+        let comparers = found.comparers;
+        let inside = InSubquery { operand, query, comparers, negated: false, is_one_row: false, was_exists: true };
+        let inside = ExprKind::InSubquery(Box::new(inside));
+        let Some(limit) = found.limit else { return Ok(inside) };
+        let truth = |kind| Expr::new(kind, DataType::integer(IntegerSize::Int, false), false, Collation::Binary);
+        let is_some = truth(ExprKind::IsTruth { operand: Box::new(limit), truth: true, negated: false });
+        Ok(ExprKind::And(vec![is_some, truth(inside)]))
     }
 
     fn user_variable(&mut self, name: &str) -> Option<DataType> {
