@@ -77,6 +77,16 @@ pub struct AggregateCall {
 }
 
 impl AggregateCall {
+    /// All that is computed of each row.
+    pub fn expressions(&self) -> impl Iterator<Item = &Expr> {
+        self.arguments.iter().chain(self.order_by.iter().map(|(key, _)| key))
+    }
+
+    /// The same, to change it.
+    pub fn expressions_mut(&mut self) -> impl Iterator<Item = &mut Expr> {
+        self.arguments.iter_mut().chain(self.order_by.iter_mut().map(|(key, _)| key))
+    }
+
     /// Whether it makes one value of all of a group's: then rows come sorted by group.
     pub fn makes_list(&self) -> bool {
         use AggregateFunction as F;

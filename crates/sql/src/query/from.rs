@@ -21,6 +21,7 @@ use meseta_parser::ast::{self, TableReference};
 use super::bind::{Binder, CommonTable, FoundTable, Place, Recursion, TABLES, text_of};
 use super::columns::flags_in_table;
 use super::join::Tree;
+use super::merge::Unplanned;
 use super::plan::{Body, LockingPlan, Origin, QueryPlan, Source, SourceKind, TableSource};
 use super::scope::{NamedSource, SourceColumn, equal, same_name, slot as slot_of};
 use super::table::KnownTable;
@@ -188,13 +189,28 @@ impl<'a> Binder<'a, '_> {
         let hidden: Vec<_> = self.blocks[inside..].iter_mut().map(|block| std::mem::take(&mut block.sources)).collect();
         let inner_common = self.common.split_off(if is_recursive { at + 1 } else { at });
         self.derived_around += 1;
-        let plan = if is_recursive { self.recursive_table(at) } else { self.query(definition.query) };
+        let plan = if is_recursive {
+            self.recursive_table(at).map(|plan| (plan, None))
+        } else {
+            self.derived_query(definition.query)
+        };
         self.derived_around -= 1;
         for (block, sources) in self.blocks[inside..].iter_mut().zip(hidden) {
             block.sources = sources;
         }
         self.common.extend(inner_common);
         self.add_derived(plan?, definition.columns, alias, false, sources)
+    }
+
+    /// Binds a derived table's query: its plan, and what it is before it is planned, if it may become a part of the query around it.
+    fn derived_query(&mut self, query: &'a ast::Query<'a>) -> Result<(QueryPlan, Option<Box<Unplanned>>)> {
+        self.wants_unplanned = true;
+        let plan = self.query(query);
+        self.wants_unplanned = false;
+        let unplanned = self.unplanned.take();
+        let plan = plan?;
+        let unplanned = unplanned.filter(|_| is_merged(&plan));
+        Ok((plan, unplanned))
     }
 
     fn derived(&mut self, derived: &'a ast::Derived<'a>, sources: &mut Vec<Source>) -> Result<Joined> {
@@ -215,11 +231,11 @@ impl<'a> Binder<'a, '_> {
             if let (Some(block), Some(visible_from)) = (self.blocks.last_mut(), visible_from) {
                 block.visible_from = visible_from;
             }
-            plan?
+            (plan?, None)
         } else {
             // It does not see the tables beside it.
             let hidden = self.blocks.last_mut().map(|block| std::mem::take(&mut block.sources));
-            let plan = self.query(derived.query);
+            let plan = self.derived_query(derived.query);
             if let (Some(block), Some(hidden)) = (self.blocks.last_mut(), hidden) {
                 block.sources = hidden;
             }
@@ -230,7 +246,7 @@ impl<'a> Binder<'a, '_> {
 
     fn add_derived(
         &mut self,
-        plan: QueryPlan,
+        (plan, unplanned): (QueryPlan, Option<Box<Unplanned>>),
         names: ast::List<'a, ast::Identifier<'a>>,
         alias: String,
         is_lateral: bool,
@@ -262,7 +278,11 @@ impl<'a> Binder<'a, '_> {
             }
         }
         let kind = SourceKind::Derived { plan: Box::new(plan), is_lateral };
-        self.add_source(String::new(), alias, columns, kind, sources)
+        let joined = self.add_source(String::new(), alias, columns, kind, sources)?;
+        if let Some(source) = sources.last_mut() {
+            source.unplanned = unplanned;
+        }
+        Ok(joined)
     }
 
     fn add_source(

@@ -21,6 +21,7 @@ use crate::error::Result;
 use crate::expression::Expr;
 
 /// How sources were joined in the text.
+#[derive(Clone, Debug)]
 pub enum Tree {
     /// One source.
     Source(usize),
@@ -42,6 +43,52 @@ pub enum Tree {
         /// ON.
         on: Vec<Expr>,
     },
+}
+
+impl Tree {
+    /// Calls with each condition of ON.
+    pub fn conditions<'t>(&'t self, f: &mut dyn FnMut(&'t Expr)) {
+        match self {
+            Tree::Source(_) => {}
+            Tree::Inner { inputs, conditions, .. } => {
+                inputs.iter().for_each(|input| input.conditions(f));
+                conditions.iter().for_each(f);
+            }
+            Tree::Left { left, right, on } => {
+                left.conditions(f);
+                right.conditions(f);
+                on.iter().for_each(f);
+            }
+        }
+    }
+
+    /// The same, to change them.
+    pub fn conditions_mut(&mut self, f: &mut dyn FnMut(&mut Expr)) {
+        match self {
+            Tree::Source(_) => {}
+            Tree::Inner { inputs, conditions, .. } => {
+                inputs.iter_mut().for_each(|input| input.conditions_mut(f));
+                conditions.iter_mut().for_each(f);
+            }
+            Tree::Left { left, right, on } => {
+                left.conditions_mut(f);
+                right.conditions_mut(f);
+                on.iter_mut().for_each(f);
+            }
+        }
+    }
+
+    /// Puts something else in the place of each source.
+    pub fn renumber(&mut self, f: &mut dyn FnMut(usize) -> Tree) {
+        match self {
+            Tree::Source(number) => *self = f(*number),
+            Tree::Inner { inputs, .. } => inputs.iter_mut().for_each(|input| input.renumber(f)),
+            Tree::Left { left, right, .. } => {
+                left.renumber(f);
+                right.renumber(f);
+            }
+        }
+    }
 }
 
 /// A planned join.
@@ -94,6 +141,7 @@ impl<'p> Planner<'p> {
     /// Plans a tree of joins under the conditions of WHERE.
     pub fn plan(&mut self, tree: Option<Tree>, conditions: Vec<Expr>, keeps_order: bool) -> Result<Planned> {
         for source in self.sources.iter_mut() {
+            source.unplanned = None;
             let first = source.first_slot;
             if let SourceKind::Table(table) = &mut source.kind {
                 let columns = 0..table.table.columns.len() as u16;

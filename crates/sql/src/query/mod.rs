@@ -1,7 +1,7 @@
 //! Queries: bound, planned, run.
 //!
 //! ```text
-//!   ast::Query --bind (scope)--> QueryPlan (plan; join the order of sources, access and order their indexes)
+//!   ast::Query --bind (scope, merge)--> QueryPlan (plan; join the order of sources, access and order their indexes)
 //!                                   |
 //!                                 run   push: each source shows its rows to what comes behind it
 //!                                       group, sort, distinct keep rows in between
@@ -30,6 +30,7 @@ mod key_numbers;
 mod loose;
 mod materialized;
 mod measure;
+mod merge;
 mod order;
 mod plan;
 mod projection;

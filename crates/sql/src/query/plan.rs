@@ -21,6 +21,7 @@ use meseta_engine::Direction;
 use meseta_types::{Charset, DataType};
 
 use super::hash::HashPlan;
+use super::merge::Unplanned;
 use super::scope::{Block, slot};
 use super::table::KnownTable;
 use super::usable::UsableIndexes;
@@ -386,6 +387,18 @@ pub struct GroupPlan {
     pub is_sorted: bool,
 }
 
+impl GroupPlan {
+    /// All that is computed of each row.
+    pub fn expressions(&self) -> impl Iterator<Item = &Expr> {
+        self.keys.iter().chain(self.aggregates.iter().flat_map(AggregateCall::expressions))
+    }
+
+    /// The same, to change it.
+    pub fn expressions_mut(&mut self) -> impl Iterator<Item = &mut Expr> {
+        self.keys.iter_mut().chain(self.aggregates.iter_mut().flat_map(AggregateCall::expressions_mut))
+    }
+}
+
 /// WITH ROLLUP: the groups of the first keys alone, too. Expressions over groups see keys in slots of their own, NULL in the
 /// rows of all their values.
 #[derive(Debug)]
@@ -436,6 +449,8 @@ pub struct Source {
     pub conditions: Vec<Expr>,
     /// If its rows are to be changed: where the row at hand is kept, as the engine has it.
     pub keeps_row: Option<usize>,
+    /// Of a derived table that may become a part of the query around it: what it is, until that is planned.
+    pub unplanned: Option<Box<Unplanned>>,
 }
 
 impl Source {
@@ -443,7 +458,20 @@ impl Source {
     pub fn nothing() -> Self {
         let plan = QueryPlan::new(Body::Values(Vec::new()), Vec::new());
         let kind = SourceKind::Derived { plan: Box::new(plan), is_lateral: false };
-        Self { kind, first_slot: 0, width: 0, conditions: Vec::new(), keeps_row: None }
+        Self { kind, first_slot: 0, width: 0, conditions: Vec::new(), keeps_row: None, unplanned: None }
+    }
+
+    /// A copy of a table that has not been planned yet; `None` of anything else.
+    pub fn unplanned_copy(&self) -> Option<Self> {
+        let SourceKind::Table(table) = &self.kind else { return None };
+        let TableSource { table, usable, locking, .. } = &**table;
+        let kind = SourceKind::Table(Box::new(TableSource::new(Arc::clone(table), *usable, *locking)));
+        Some(Self { kind, first_slot: self.first_slot, width: self.width, ..Self::nothing() })
+    }
+
+    /// Whether it refers to sources before it.
+    pub fn is_lateral(&self) -> bool {
+        matches!(self.kind, SourceKind::Derived { is_lateral: true, .. })
     }
 
     /// Takes out a condition that no access implies.

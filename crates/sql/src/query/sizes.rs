@@ -94,6 +94,11 @@ impl RangeSizes {
         (rows, is_known)
     }
 
+    /// What was taken for granted for a FROM is not: there is another plan.
+    pub fn forget(&mut self, block: u32) {
+        self.taken.retain(|taken| taken.name.block != block);
+    }
+
     /// What the plan was made for.
     pub fn into_taken(self) -> Vec<RangeSize> {
         self.taken

@@ -13,6 +13,7 @@ use meseta_parser::ast::{self, ExpressionKind, SelectItem};
 
 use super::super::full_group::{Checked, Likeness, Named};
 use super::super::join::Planner;
+use super::super::merge::{Bound, Unplanned, merge};
 use super::super::plan::{
     GroupPlan, Origin, OutputColumn, SelectPlan, SortKey, Source, SourceKind, is_ordered_by_items,
 };
@@ -68,16 +69,17 @@ impl<'a> Binder<'a, '_> {
             return Err(Error::not_yet("window functions"));
         }
         let wants_block = std::mem::take(&mut self.wants_block);
+        let wants_unplanned = std::mem::take(&mut self.wants_unplanned);
         let mut sources = Vec::new();
         let joined = self.from(select.from, &mut sources, locking)?;
-        let (tree, star) = match joined {
+        let (mut tree, star) = match joined {
             Some(joined) => (Some(joined.tree), joined.columns),
             None => (None, Vec::new()),
         };
         self.check_locked(locking)?;
         let first_slot = self.block().width();
         let named_in_from = std::mem::take(&mut self.block().used);
-        let conditions = match &select.condition {
+        let mut conditions = match &select.condition {
             None => Vec::new(),
             Some(condition) => self.expression(condition, Place::plain("where clause"))?.conjuncts(),
         };
@@ -188,14 +190,41 @@ impl<'a> Binder<'a, '_> {
             self.block().used.extend(all);
             self.kept_block = Some(self.block().clone());
         }
-        let named_beside_where = self.block().used.clone();
+        let mut named_beside_where = self.block().used.clone();
         self.block().used.extend(named_in_where);
-        let used = self.block().used.clone();
+        let mut used = self.block().used.clone();
+        let mut names = self.block().names();
+        if !wants_block {
+            let is_outer = self.block().sources.iter().map(|source| source.is_outer).collect();
+            let merged = merge(&mut Bound {
+                sources: &mut sources,
+                names: &mut names,
+                is_outer,
+                tree: &mut tree,
+                conditions: &mut conditions,
+                items: &mut items,
+                group: &mut group,
+                having: &mut having,
+                order: &mut order,
+                distinct: select.options.distinct,
+                used: &mut used,
+                named_beside_where: &mut named_beside_where,
+                width: &mut width,
+            });
+            merged.into_iter().for_each(|block| self.tables.sizes().forget(block));
+        }
+        let mut unplanned = None;
+        if wants_unplanned && group.is_none() && !select.options.distinct && !select.options.straight_join {
+            unplanned = Unplanned::new(&sources, names.clone(), tree.as_ref(), &conditions, &items, &order);
+        }
         let mut planner = Planner::new(&mut sources, self.tables, &used);
         let keeps_order = select.options.straight_join;
         if is_limited && group.is_none() && !select.options.distinct {
             planner.choice.wants_all = false;
             planner.first = planner.first_in_order(&tree, &conditions, &order);
+        }
+        if let Some(unplanned) = &mut unplanned {
+            unplanned.block = planner.choice.block;
         }
         let planned = planner.plan(tree, conditions, keeps_order)?;
         let is_sorted = !order.is_empty();
@@ -217,7 +246,7 @@ impl<'a> Binder<'a, '_> {
         }
         planner.spare_columns(&planned.join, named_beside_where);
         let hashes = planned.hashes;
-        let names = self.block().names();
+        self.unplanned = unplanned.map(Box::new);
         let mut plan = SelectPlan {
             is_ordered,
             hashes,

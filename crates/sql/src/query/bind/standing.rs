@@ -255,6 +255,8 @@ impl Binder<'_, '_> {
             reads_changed: self.reads_changed,
             deprecated: std::mem::take(&mut self.deprecated),
             constants: self.constants,
+            wants_unplanned: false,
+            unplanned: None,
             wants_block: false,
             kept_block: None,
             workings: Rc::clone(&self.workings),
