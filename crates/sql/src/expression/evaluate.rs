@@ -606,8 +606,19 @@ impl BoundSubquery {
 
 impl InSubquery {
     fn holds<'v>(&'v self, row: &'v [Datum<'v>], env: &mut Env<'v, '_>) -> Result<Option<bool>> {
+        if self.look_ups > 0 && (self.unknown_is_false || !self.may_be_unknown()) {
+            let value = self.operand.evaluate(row, env)?;
+            if let Some(found) = env.host.look_up(self.query.number, self.look_ups, value, env.context)? {
+                return Ok(Some(found != self.negated));
+            }
+        }
         let known = self.find(row, env)?;
-        Ok(if self.was_exists { Some(known == Some(true)) } else { known })
+        Ok(if self.unknown_is_false { Some(known == Some(true)) } else { known })
+    }
+
+    /// Whether NULLs may leave open what it is.
+    fn may_be_unknown(&self) -> bool {
+        self.operand.nullable || self.query.columns.iter().any(|(_, nullable)| *nullable)
     }
 
     fn find<'v>(&'v self, row: &'v [Datum<'v>], env: &mut Env<'v, '_>) -> Result<Option<bool>> {

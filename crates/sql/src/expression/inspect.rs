@@ -264,9 +264,9 @@ fn decimal_key<'v>(number: Decimal, precision: u8, scale: u8) -> Key<'v> {
 }
 
 impl Expr {
-    /// The parts of a conjunction: `a AND (b AND c)` is a, b, c.
+    /// The parts of a condition that are all to be true: `a AND (b AND c)` is a, b, c.
     pub fn conjuncts(self) -> Vec<Expr> {
-        let mut out = Vec::new();
+        let mut out: Vec<Expr> = Vec::new();
         let mut todo = vec![self];
         while let Some(expr) = todo.pop() {
             match expr.kind {
@@ -274,7 +274,21 @@ impl Expr {
                 _ => out.push(expr),
             }
         }
+        for part in &mut out {
+            if let ExprKind::InSubquery(inside) = &mut part.kind {
+                inside.unknown_is_false |= !inside.negated;
+            }
+        }
         out
+    }
+
+    /// Has a query of values run for all of them at once if it is to be asked for more than it would look up.
+    pub fn expect_rows(&mut self, rows: f64) {
+        if let ExprKind::InSubquery(inside) = &mut self.kind
+            && rows > f64::from(inside.look_ups)
+        {
+            inside.look_ups = 0;
+        }
     }
 
     /// `column operator value`, however it was written; of two columns, both ways.

@@ -217,8 +217,28 @@ pub struct InSubquery {
     pub negated: bool,
     /// A comparison with one row: NULL if there is none, error 1242 if there are more.
     pub is_one_row: bool,
-    /// Whether it was EXISTS: what is not known is false.
-    pub was_exists: bool,
+    /// Whether what is not known is false: it was EXISTS, or is a condition.
+    pub unknown_is_false: bool,
+    /// About how many rows the query reads.
+    pub rows: f64,
+    /// So many values are looked for one by one, by an index, before the query is run for all.
+    pub look_ups: u32,
+}
+
+impl InSubquery {
+    /// `operand IN (query)`.
+    pub fn new(operand: Expr, query: BoundSubquery, comparers: Vec<Comparer>) -> Self {
+        Self {
+            operand,
+            query,
+            comparers,
+            negated: false,
+            is_one_row: false,
+            unknown_is_false: false,
+            rows: 0.0,
+            look_ups: 0,
+        }
+    }
 }
 
 /// `left operator ANY (query)`.

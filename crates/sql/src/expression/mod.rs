@@ -101,6 +101,16 @@ pub trait Scope {
     /// A query inside: bound and planned by the scope; run by [`Host::subquery`].
     fn subquery(&mut self, query: &ast::Query<'_>) -> Result<BoundSubquery>;
 
+    /// A query inside in which the values of an operand are looked for.
+    fn query_of_values(&mut self, query: &ast::Query<'_>) -> Result<BoundSubquery> {
+        self.subquery(query)
+    }
+
+    /// Has the last such query looked up by an index, if it can be, where few values are asked for.
+    fn look_up_values(&mut self, _inside: &mut InSubquery) -> Result<()> {
+        Ok(())
+    }
+
     /// EXISTS of a query inside.
     fn exists(&mut self, query: &ast::Query<'_>) -> Result<ExprKind> {
         self.subquery(query).map(ExprKind::Exists)

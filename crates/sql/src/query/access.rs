@@ -23,7 +23,7 @@ use meseta_engine::table::PartDefinition;
 use meseta_types::DataType;
 
 use super::estimate::{Cost, Estimator};
-use super::facts::{Alternative, Fact, Facts, Said};
+use super::facts::{Alternative, Fact, Facts, OneOf, Said};
 use super::plan::{Access, ConditionSet, Lookup, Stretch, TableSource, UnionOperand};
 use super::table::KnownTable;
 use super::usable::Usable;
@@ -257,7 +257,14 @@ fn for_index(table: &KnownTable, number: usize, first_slot: usize, facts: &Facts
     // Each must say something that is not said of all anyway.
     let has_own =
         |alternative: &Alternative<'_>| alternative.facts.iter().any(|fact| behind.first() == Some(&fact.column));
-    if let Some(one_of) = facts.one_of.iter().find(|one_of| one_of.alternatives.iter().all(has_own)) {
+    // What is known without a query is better known so.
+    let has_bounds = access.low.is_some() || access.high.is_some();
+    let runs_query =
+        |alternative: &Alternative<'_>| alternative.facts.iter().any(|fact| matches!(fact.said, Said::EqualToOneOf(_)));
+    let may_be = |one_of: &&OneOf<'_>| {
+        one_of.alternatives.iter().all(|alternative| has_own(alternative) && !(has_bounds && runs_query(alternative)))
+    };
+    if let Some(one_of) = facts.one_of.iter().find(may_be) {
         (access.low, access.high) = (None, None);
         used.truncate(equal);
         told = Some(one_of.condition);

@@ -5,6 +5,8 @@
 //!       runs for each row of a                                   runs once: its rows are kept, and looked for by their values
 //! ```
 //!
+//! And the other way round, where few values are looked for and an index finds them: IN as EXISTS, for those few ([`by_value`]).
+//!
 //! # Invariants
 //! 1. Only equalities with the row around it are taken out, and nothing that is left looks at that row: so what is left has the
 //!    same rows for all of them.
@@ -14,8 +16,16 @@
 //! Kim, "On optimizing an SQL-like nested query" (TODS 7(3), 1982); the manual, "Optimizing IN and EXISTS Subquery Predicates with
 //! Semijoin and Antijoin Transformations", for when MySQL does it.
 
+use std::collections::HashSet;
+
+use meseta_types::{DataType, Datum, IntegerSize};
+
+use super::bind::Tables;
+use super::join::Planner;
+use super::merge::Unplanned;
 use super::plan::{Body, Join, Lookup, OutputColumn, QueryPlan, SelectPlan, Source, SourceKind, UnionOperand};
-use crate::expression::{Compare, Comparer, ComparisonOperator, Expr, ExprKind};
+use crate::error::Result;
+use crate::expression::{Compare, Comparer, ComparisonOperator, Expr, ExprKind, InSubquery, Value};
 
 /// What was compared with the row around a query.
 pub struct Decorrelated {
@@ -80,6 +90,43 @@ pub fn decorrelate(plan: &mut QueryPlan) -> Option<Decorrelated> {
     (select.distinct, select.is_ordered_by_items, select.late_items) = (false, false, false);
     select.order.clear();
     Some(found)
+}
+
+/// A query for one value of what is looked for in it: `a.y IN (SELECT b.x FROM b WHERE b.z > 5)` as EXISTS (SELECT 1 FROM b WHERE b.z > 5
+/// AND b.x = a.y); `None` if no index finds its rows by that.
+pub fn by_value(unplanned: Unplanned, inside: &InSubquery, tables: &mut dyn Tables) -> Result<Option<QueryPlan>> {
+    let (mut sources, tree, mut conditions, mut items, width) = unplanned.into_parts();
+    let [comparer] = &*inside.comparers else { return Ok(None) };
+    // The row around it is the value alone.
+    let value = Expr { kind: ExprKind::Outer { level: 0, column: 0 }, ..inside.operand.clone() };
+    let compare =
+        Compare { operator: ComparisonOperator::Equal, comparer: *comparer, left: items.remove(0), right: value };
+    let truth = DataType::integer(IntegerSize::Int, false);
+    let collation = inside.operand.collation();
+    conditions.push(Expr::new(ExprKind::Compare(Box::new(compare)), truth.clone(), true, collation));
+    let mut used = HashSet::new();
+    tree.conditions(&mut |condition| condition.columns(&mut |slot| used.extend([slot])));
+    conditions.iter().for_each(|condition| condition.columns(&mut |slot| used.extend([slot])));
+    let mut planner = Planner::new(&mut sources, tables, &used);
+    planner.choice.wants_all = false;
+    let block = planner.choice.block;
+    let planned = planner.plan(Some(tree), conditions, false)?;
+    if sources.iter().all(is_found_alone) {
+        tables.sizes().forget(block);
+        return Ok(None);
+    }
+    let one = Expr::constant(Value::new(Datum::Signed(1)), truth, collation);
+    let column = OutputColumn { name: Box::default(), origin: None, data_type: one.data_type.clone(), nullable: false };
+    let select = SelectPlan {
+        sources,
+        hashes: planned.hashes,
+        join: planned.join,
+        constant: planned.constant,
+        width,
+        items: vec![one],
+        ..SelectPlan::nothing()
+    };
+    Ok(Some(QueryPlan::new(Body::Select(Box::new(select)), vec![column])))
 }
 
 /// The first slots of the sources, if they are joined without outer joins, and nothing is asked of the whole that looks around.

@@ -10,10 +10,14 @@
 //!    first.
 
 use super::access::covers;
-use super::plan::{Access, Lookup, TableSource};
+use super::bind::Tables;
+use super::plan::{Access, Body, Lookup, QueryPlan, Source, SourceKind, TableSource};
 use super::sizes::{FEW, RangeName, RangeSizes, is_known};
 use super::statistics::TableStatistics;
 use crate::expression::{ComparisonOperator, Expr};
+
+/// So many rows has what nothing is known of.
+const UNKNOWN: f64 = 1000.0;
 
 /// So many values a query is planned for that tells what a column is equal to.
 const VALUES: f64 = 10.0;
@@ -38,6 +42,25 @@ pub fn share_of(condition: &Expr) -> f64 {
         _ if condition.as_between().is_some() => 0.1111,
         _ => 0.3333,
     }
+}
+
+/// About how many rows a query reads.
+pub fn rows_read(plan: &QueryPlan, tables: &mut dyn Tables) -> f64 {
+    let select = match &plan.body {
+        Body::Select(select) => select,
+        Body::Values(rows) => return rows.len() as f64,
+        Body::SetOperation(set) => return set.sides.iter().map(|side| rows_read(side, tables)).sum(),
+        Body::Nested(plan) => return rows_read(plan, tables),
+        Body::Recursive(_) => return UNKNOWN,
+    };
+    let read = |source: &Source| {
+        let SourceKind::Table(table) = &source.kind else { return UNKNOWN };
+        let statistics = tables.statistics(&table.table);
+        let mut sizes = RangeSizes::default();
+        let choice = Choice { block: 0, is_contested: false, wants_all: true };
+        Estimator::new(&statistics, &mut sizes, choice, source.first_slot).cost(table, &table.access).rows
+    };
+    select.sources.iter().map(read).product()
 }
 
 /// What an access costs.
@@ -114,7 +137,10 @@ impl<'e> Estimator<'e> {
         // At one row an exact key is better than a stretch.
         let exactness = if access.is_point { 0.5 } else { 1.0 };
         let found = found.max(1.0);
-        let rows = found * exactness * if is_direct { 1.0 } else { FETCHED };
+        // To know the values that a query finds it has to run. That is not worth more than reading all rows; not locking them is.
+        let run: f64 = access.lookups().filter_map(Lookup::query).map(|inside| inside.rows * BESIDE).sum();
+        let run = if source.locking.is_some() { 0.0 } else { run.min(self.statistics.planned_rows()) };
+        let rows = found * exactness * if is_direct { 1.0 } else { FETCHED } + run;
         Cost { rows, found, is_scattered: is_known && may_read_all }
     }
 

@@ -441,7 +441,7 @@ pub fn source_columns(table: &KnownTable, alias: &str) -> Vec<SourceColumn> {
 }
 
 /// Whether a derived table is read as part of the query around it: then its columns are those of its tables.
-fn is_merged(plan: &QueryPlan) -> bool {
+pub fn is_merged(plan: &QueryPlan) -> bool {
     match &plan.body {
         Body::Select(select) => {
             select.group.is_none()

@@ -20,7 +20,7 @@ use meseta_types::{Context, Datum};
 use super::kept_rows::KeptRows;
 use super::materialized::Materialized;
 use super::measure::Measures;
-use super::plan::Subquery;
+use super::plan::{QueryPlan, Subquery};
 use super::recursive::WorkingRows;
 use super::run::{ENOUGH, MORE, Outer, run_query};
 use crate::error::{Error, Result};
@@ -72,6 +72,8 @@ pub struct KeptQueries(HashMap<u32, KeptQuery, RandomState>);
 
 #[derive(Clone)]
 enum KeptQuery {
+    /// So many values have been looked up in it.
+    LookedUp(u32),
     /// It has been run.
     Once,
     /// Its rows are kept.
@@ -108,9 +110,9 @@ impl<'r> Inside<'r> {
     }
 
     /// Runs a query inside, and shows its rows until `show` has seen enough.
-    fn run_subquery(
+    fn run_plan(
         &mut self,
-        subquery: &Subquery,
+        plan: &QueryPlan,
         rows: &[&[Datum<'_>]],
         context: &mut Context,
         show: &mut dyn FnMut(&[Datum<'_>]) -> Result<bool>,
@@ -135,7 +137,7 @@ impl<'r> Inside<'r> {
         };
         let mut running = Running { inside, context, materialized: Materialized::default() };
         let outer: Outer<'_> = rows;
-        run_query(&subquery.plan, outer, &mut running, &mut |_, row| Ok(if show(row)? { MORE } else { ENOUGH }))
+        run_query(plan, outer, &mut running, &mut |_, row| Ok(if show(row)? { MORE } else { ENOUGH }))
     }
 
     /// The rows of a query that refers to no row around it, from the second time on; `None` if they are not kept.
@@ -143,7 +145,7 @@ impl<'r> Inside<'r> {
         let kept = Rc::clone(self.kept.get_or_insert_default());
         let known = kept.borrow().0.get(&number).cloned();
         match known {
-            None => {
+            None | Some(KeptQuery::LookedUp(_)) => {
                 kept.borrow_mut().0.insert(number, KeptQuery::Once);
                 Ok(None)
             }
@@ -153,7 +155,7 @@ impl<'r> Inside<'r> {
                 let subqueries = self.subqueries;
                 let Some(subquery) = subqueries.get(number as usize) else { return Ok(None) };
                 let (mut bytes, limit, mut all) = (0, self.memory_limit, Vec::new());
-                self.run_subquery(subquery, rows, context, &mut |row| {
+                self.run_plan(&subquery.plan, rows, context, &mut |row| {
                     let row: Box<[Value]> = row.iter().map(|&value| Value::new(value)).collect();
                     bytes += row.iter().map(|value| value.bytes() + size_of::<Value>()).sum::<usize>();
                     all.push(row);
@@ -202,7 +204,29 @@ impl Host for Inside<'_> {
             }
             return Ok(());
         }
-        self.run_subquery(subquery, rows, context, show)
+        self.run_plan(&subquery.plan, rows, context, show)
+    }
+
+    fn look_up(&mut self, number: u32, times: u32, value: Datum<'_>, context: &mut Context) -> Result<Option<bool>> {
+        let subqueries = self.subqueries;
+        let Some(plan) = subqueries.get(number as usize).and_then(|subquery| subquery.by_value.as_ref()) else {
+            return Ok(None);
+        };
+        match self.kept.get_or_insert_default().borrow_mut().0.entry(number).or_insert(KeptQuery::LookedUp(0)) {
+            KeptQuery::LookedUp(count) if *count < times => *count += 1,
+            // As if it had been run: the next who asks has its rows kept.
+            looked_up @ KeptQuery::LookedUp(_) => {
+                *looked_up = KeptQuery::Once;
+                return Ok(None);
+            }
+            _ => return Ok(None),
+        }
+        let mut found = false;
+        self.run_plan(plan, &[&[value]], context, &mut |_| {
+            found = true;
+            Ok(false)
+        })?;
+        Ok(Some(found))
     }
 
     fn probe(

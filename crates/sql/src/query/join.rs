@@ -275,14 +275,19 @@ impl<'p> Planner<'p> {
                 None => cheapest(costs.iter().map(|(cost, _)| *cost)),
             };
             let input = inputs.remove(best);
-            let access = costs.into_iter().nth(best).and_then(|(_, access)| access);
+            let (cost, access) = costs.into_iter().nth(best).unwrap_or((LAST, None));
+            let reads_all = access.as_ref().is_some_and(Access::is_whole);
             let next = match input {
                 Tree::Source(number) => {
                     there.insert(number);
                     if let (SourceKind::Table(table), Some(access)) = (&mut self.sources[number].kind, access) {
                         table.access = access;
                     }
-                    let placed = place(conditions, there);
+                    let mut placed = place(conditions, there);
+                    if reads_all {
+                        // Of so many rows the values are not looked up one by one.
+                        placed.iter_mut().for_each(|condition| condition.expect_rows(cost));
+                    }
                     self.sources[number].conditions.extend(placed);
                     Join::Source(number)
                 }

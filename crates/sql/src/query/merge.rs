@@ -67,6 +67,11 @@ impl Unplanned {
         Some(Self { sources, names, tree, conditions, items, order, width, block: 0 })
     }
 
+    /// Its sources, how they are joined, and its conditions; and what it shows.
+    pub fn into_parts(self) -> (Vec<Source>, Tree, Vec<Expr>, Vec<Expr>, usize) {
+        (self.sources, self.tree, self.conditions, self.items, self.width)
+    }
+
     /// Of the query around it, the rows have their slots from `first_slot` on, and the sources their numbers from `first_source`.
     fn move_to(&mut self, first_slot: usize, first_source: usize) {
         self.sources.iter_mut().for_each(|source| source.first_slot += first_slot);

@@ -368,6 +368,8 @@ pub struct Subquery {
     pub plan: QueryPlan,
     /// Whether it refers to rows around it. If not, it is run once.
     pub is_correlated: bool,
+    /// The same, of the rows alone that have the value which is looked for beside the row around it: by an index.
+    pub by_value: Option<QueryPlan>,
 }
 
 /// GROUP BY.
@@ -592,6 +594,11 @@ impl Lookup {
             Lookup::Beginning(like) => Some(&like.pattern),
             Lookup::Null | Lookup::EachOf(_) => None,
         }
+    }
+
+    /// The query whose values are looked for.
+    pub fn query(&self) -> Option<&InSubquery> {
+        if let Lookup::EachOf(inside) = self { Some(inside) } else { None }
     }
 
     /// Whether a query has to run before it is known.

@@ -366,7 +366,7 @@ impl Binder<'_, '_> {
             _ => return Err(not_yet()),
         };
         let comparers = self.query_comparers(&mut operand, &query)?;
-        let inside = InSubquery { operand, query, comparers, negated, is_one_row: true, was_exists: false };
+        let inside = InSubquery { negated, is_one_row: true, ..InSubquery::new(operand, query, comparers) };
         Ok(self.boolean(ExprKind::InSubquery(Box::new(inside)), true))
     }
 
@@ -536,10 +536,11 @@ impl Binder<'_, '_> {
         query: &ast::Query<'_>,
     ) -> Result<Expr> {
         let mut operand = self.any(operand)?;
-        let query = self.scope.subquery(query)?;
+        let query = self.scope.query_of_values(query)?;
         let comparers = self.query_comparers(&mut operand, &query)?;
         let nullable = operand.nullable || query.columns.iter().any(|(_, nullable)| *nullable);
-        let inside = InSubquery { operand, query, comparers, negated, is_one_row: false, was_exists: false };
+        let mut inside = InSubquery { negated, ..InSubquery::new(operand, query, comparers) };
+        self.scope.look_up_values(&mut inside)?;
         Ok(self.boolean(ExprKind::InSubquery(Box::new(inside)), nullable))
     }
 
@@ -555,8 +556,7 @@ impl Binder<'_, '_> {
         let all = quantified.all;
         match (operator, all) {
             (ComparisonOperator::Equal, false) | (ComparisonOperator::NotEqual, true) => {
-                let inside =
-                    InSubquery { operand: left, query, comparers, negated: all, is_one_row: false, was_exists: false };
+                let inside = InSubquery { negated: all, ..InSubquery::new(left, query, comparers) };
                 Ok(self.boolean(ExprKind::InSubquery(Box::new(inside)), nullable))
             }
             _ => {
