@@ -156,6 +156,88 @@ const CASES: &[(&str, &str)] = &[
         "select x, (select count(*) from (select id from b where b.x = a.x) t) from a order by id",
         "[x|(select count(*) from (select id from b where b.x = a.x) t)]; 1|1; 2|0; NULL|0; 4|1; 5|2; 1|1",
     ),
+    // Conditions that are asked inside.
+    ("select t.* from (select x, count(*) c from a group by x) t where x = 1", "[x|c]; 1|2"),
+    ("select t.* from (select x, count(*) c from a group by x) t where c > 1", "[x|c]; 1|2"),
+    (
+        "select t.* from (select x, count(*) c from a group by x) t where x > 1 and c = 1 order by x",
+        "[x|c]; 2|1; 4|1; 5|1",
+    ),
+    ("select t.* from (select x * 2 as d, count(*) c from a group by d) t where d = 2", "[d|c]; 2|2"),
+    (
+        "select t.* from (select x, y, max(n) m from a group by x, y having m > 1) t where y = 'A' order by 1",
+        "[x|y|m]; 1|a|1.50",
+    ),
+    ("select t.* from (select x, count(*) c from a group by x with rollup) t where x is null", "[x|c]; NULL|1; NULL|6"),
+    ("select t.* from (select x, count(*) c from a group by x with rollup) t where x = 1", "[x|c]; 1|2"),
+    ("select t.* from (select distinct x, y from a) t where x = 1", "[x|y]; 1|a"),
+    ("select t.* from (select distinct x + 1 as z from a) t where z = 2", "[z]; 2"),
+    ("select t.* from (select count(*) c from a) t where c = 6", "[c]; 6"),
+    ("select t.* from (select count(*) c from a) t where 1 = 0", "[c]"),
+    ("select u.* from (select id, x from a union all select id, k from b) u where id = 3", "[id|x]; 3|NULL; 3|3"),
+    ("select u.* from (select id, x from a union select id, k from b) u where id = 1 order by 2", "[id|x]; 1|1"),
+    (
+        "select u.* from (select id, y from a union all select id, y from b) u where y = 'a' order by 1",
+        "[id|y]; 1|a; 6|a",
+    ),
+    ("select u.* from (select id, x z from a union all select id, y from b) u where z = '5' order by 1", "[id|z]; 5|5"),
+    ("select u.* from (select id from a except select k from b) u where id > 2", "[id]; 6"),
+    ("select u.* from (select id from a intersect select k from b) u where id > 2 order by 1", "[id]; 3; 4; 5"),
+    (
+        "select u.* from (select id from a union all (select k from b order by k desc limit 2)) u where id > 3 order by 1",
+        "[id]; 4; 4; 5; 5; 6",
+    ),
+    ("select u.* from (select id from a union all select k from b limit 3) u where id > 1 order by 1", "[id]; 3; 6"),
+    (
+        "select u.* from (select 1 as one, id from a union all select 2, k from b) u where one = 2 and id < 3 order by 2",
+        "[one|id]; 2|1; 2|2",
+    ),
+    (
+        "select t.* from (select x, count(*) c from a where id > 1 group by x) t join b on b.x = t.x where t.x = 5",
+        "[x|c]; 5|1; 5|1",
+    ),
+    (
+        "select b.id, t.c from b left join (select x, count(*) c from a group by x) t on t.x = b.x and t.x > 1 order by b.id",
+        "[id|c]; 1|NULL; 2|NULL; 3|1; 4|1; 5|1",
+    ),
+    (
+        "select b.id, t.c from b left join (select x, count(*) c from a group by x) t on t.x = b.x where t.x > 1 order by b.id",
+        "[id|c]; 3|1; 4|1; 5|1",
+    ),
+    (
+        "select b.id, t.c from b left join (select x, count(*) c from a group by x) t on t.x = b.x where t.x is null order by b.id",
+        "[id|c]; 2|NULL",
+    ),
+    (
+        "with t as (select x, count(*) c from a group by x) select p.x, q.c from t p join t q on p.x = q.x where p.x = 1",
+        "[x|c]; 1|2",
+    ),
+    (
+        "select s.* from (select t.* from (select x, count(*) c from a group by x) t where c > 0) s where s.x = 4",
+        "[x|c]; 4|1",
+    ),
+    (
+        "select id, (select t.c from (select x, count(*) c from a group by x) t where t.x = o.x) from a o order by id",
+        "[id|(select t.c from (select x, count(*) c from a group by x) t where t.x = o.x)]; 1|2; 2|1; 3|NULL; 4|1; 5|1; 6|2",
+    ),
+    (
+        "select id from a o where exists (select 1 from (select x, count(*) c from b group by x) t where t.x = o.x and t.x > 3) order by id",
+        "[id]; 4; 5",
+    ),
+    (
+        "select t.* from (select x, group_concat(id order by id) g from a group by x) t where x in (1, 4) order by x",
+        "[x|g]; 1|1,6; 4|4",
+    ),
+    (
+        "select t.* from (select x, sum(n) s from a group by x) t where x between 2 and 4 or x = 5 order by x",
+        "[x|s]; 2|2.00; 4|4.25; 5|5.00",
+    ),
+    ("select t.* from (select y, count(*) c from a group by y) t where y like 'a%'", "[y|c]; a|2"),
+    ("select t.* from (select max(y) y, x from a group by x) t where y = 'a'", "[y|x]; a|1"),
+    ("select t.* from (select any_value(id) i, x from a group by x) t where i > 3 order by 1", "[i|x]; 4|4; 5|5"),
+    ("select count(*) from (select x from a group by x) t where x is not null", "[count(*)]; 4"),
+    ("select t.* from (select x, count(*) c from a group by x order by x limit 2) t where x = 1", "[x|c]; 1|2"),
+    ("select sum(v) from (select id v from a union all select k from b) u where v > 2", "[sum(v)]; 30"),
 ];
 
 fn filled(s: &mut Session) {

@@ -624,7 +624,8 @@ impl InSubquery {
     fn find<'v>(&'v self, row: &'v [Datum<'v>], env: &mut Env<'v, '_>) -> Result<Option<bool>> {
         let operand = self.operand.row_values(row, env)?;
         if !self.query.is_correlated
-            && let Some(found) = env.host.probe(self.query.number, &operand, &self.comparers, env.context)?
+            && let Some(found) =
+                env.host.probe(self.query.number, self.is_asked_often, &operand, &self.comparers, env.context)?
         {
             return Ok(found.map(|found| found != self.negated));
         }

@@ -35,10 +35,11 @@ pub trait Host {
     }
 
     /// Whether a query inside, which refers to no row around it, has a row of these values: `Some(None)` if NULLs leave that
-    /// open. `None` if its rows have to be compared one by one.
+    /// open. `None` if its rows have to be compared one by one: they are kept only if that is asked for often, or again.
     fn probe(
         &mut self,
         _number: u32,
+        _is_asked_often: bool,
         _values: &[Datum<'_>],
         _comparers: &[super::Comparer],
         _context: &mut Context,

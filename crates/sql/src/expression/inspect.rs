@@ -263,6 +263,9 @@ fn decimal_key<'v>(number: Decimal, precision: u8, scale: u8) -> Key<'v> {
     }
 }
 
+/// To keep a query's rows costs less than to run it so many times.
+const OFTEN: u32 = 2;
+
 impl Expr {
     /// The parts of a condition that are all to be true: `a AND (b AND c)` is a, b, c.
     pub fn conjuncts(self) -> Vec<Expr> {
@@ -285,9 +288,9 @@ impl Expr {
     /// Has a query of values run for all of them at once if it is to be asked for more than it would look up.
     pub fn expect_rows(&mut self, rows: f64) {
         if let ExprKind::InSubquery(inside) = &mut self.kind
-            && rows > f64::from(inside.look_ups)
+            && rows > f64::from(inside.look_ups.max(OFTEN))
         {
-            inside.look_ups = 0;
+            (inside.look_ups, inside.is_asked_often) = (0, true);
         }
     }
 

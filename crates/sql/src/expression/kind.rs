@@ -223,6 +223,8 @@ pub struct InSubquery {
     pub rows: f64,
     /// So many values are looked for one by one, by an index, before the query is run for all.
     pub look_ups: u32,
+    /// Whether many values are to be looked for: then its rows are kept at once.
+    pub is_asked_often: bool,
 }
 
 impl InSubquery {
@@ -237,6 +239,7 @@ impl InSubquery {
             unknown_is_false: false,
             rows: 0.0,
             look_ups: 0,
+            is_asked_often: false,
         }
     }
 }

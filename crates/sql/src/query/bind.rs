@@ -27,8 +27,8 @@ use meseta_errors::{
 use meseta_parser::ast::{self, ExpressionKind, QueryBody};
 use meseta_types::{DataType, SqlError};
 
+use super::bound::BoundSelect;
 use super::join::Planner;
-use super::merge::Unplanned;
 use super::plan::{Body, LimitPlan, LockingPlan, OutputColumn, QueryPlan, SelectPlan, SetPlan, SortKey, Subquery};
 use super::scope::{Block, NamedSource, SourceColumn};
 use super::sizes::RangeSizes;
@@ -140,10 +140,10 @@ pub struct Binder<'a, 't> {
     pub deprecated: Vec<Deprecated>,
     /// So many constants are computed once.
     pub(super) constants: u32,
-    /// The next SELECT is a derived table's: what it is before it is planned is to be kept.
+    /// What the next SELECT is before it is planned is to be kept; of a set operation, its sides.
     pub(super) wants_unplanned: bool,
     /// What has been kept.
-    pub(super) unplanned: Option<Box<Unplanned>>,
+    pub(super) unplanned: Vec<BoundSelect>,
     /// What names mean in the next SELECT is to be kept: ON DUPLICATE KEY UPDATE may name its columns.
     pub wants_block: bool,
     /// What has been kept.
@@ -207,7 +207,7 @@ impl<'a, 't> Binder<'a, 't> {
             deprecated: Vec::new(),
             constants: 0,
             wants_unplanned: false,
-            unplanned: None,
+            unplanned: Vec::new(),
             wants_block: false,
             kept_block: None,
             workings: Rc::default(),

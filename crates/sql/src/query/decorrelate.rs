@@ -21,8 +21,8 @@ use std::collections::HashSet;
 use meseta_types::{DataType, Datum, IntegerSize};
 
 use super::bind::Tables;
+use super::bound::{BoundSelect, name_columns};
 use super::join::Planner;
-use super::merge::Unplanned;
 use super::plan::{Body, Join, Lookup, OutputColumn, QueryPlan, SelectPlan, Source, SourceKind, UnionOperand};
 use crate::error::Result;
 use crate::expression::{Compare, Comparer, ComparisonOperator, Expr, ExprKind, InSubquery, Value};
@@ -94,9 +94,12 @@ pub fn decorrelate(plan: &mut QueryPlan) -> Option<Decorrelated> {
 
 /// A query for one value of what is looked for in it: `a.y IN (SELECT b.x FROM b WHERE b.z > 5)` as EXISTS (SELECT 1 FROM b WHERE b.z > 5
 /// AND b.x = a.y); `None` if no index finds its rows by that.
-pub fn by_value(unplanned: Unplanned, inside: &InSubquery, tables: &mut dyn Tables) -> Result<Option<QueryPlan>> {
-    let (mut sources, tree, mut conditions, mut items, width) = unplanned.into_parts();
-    let [comparer] = &*inside.comparers else { return Ok(None) };
+pub fn by_value(query: BoundSelect, inside: &InSubquery, tables: &mut dyn Tables) -> Result<Option<QueryPlan>> {
+    if !query.shows_rows_as_they_are() {
+        return Ok(None);
+    }
+    let BoundSelect { mut sources, tree, mut conditions, mut items, width, .. } = query;
+    let ([comparer], Some(tree)) = (&*inside.comparers, tree) else { return Ok(None) };
     // The row around it is the value alone.
     let value = Expr { kind: ExprKind::Outer { level: 0, column: 0 }, ..inside.operand.clone() };
     let compare =
@@ -105,8 +108,8 @@ pub fn by_value(unplanned: Unplanned, inside: &InSubquery, tables: &mut dyn Tabl
     let collation = inside.operand.collation();
     conditions.push(Expr::new(ExprKind::Compare(Box::new(compare)), truth.clone(), true, collation));
     let mut used = HashSet::new();
-    tree.conditions(&mut |condition| condition.columns(&mut |slot| used.extend([slot])));
-    conditions.iter().for_each(|condition| condition.columns(&mut |slot| used.extend([slot])));
+    tree.conditions(&mut |condition| name_columns(condition, &mut used));
+    conditions.iter().for_each(|condition| name_columns(condition, &mut used));
     let mut planner = Planner::new(&mut sources, tables, &used);
     planner.choice.wants_all = false;
     let block = planner.choice.block;

@@ -19,10 +19,11 @@ use meseta_errors::{
 use meseta_parser::ast::{self, TableReference};
 
 use super::bind::{Binder, CommonTable, FoundTable, Place, Recursion, TABLES, text_of};
+use super::bound::BoundSelect;
 use super::columns::flags_in_table;
 use super::join::Tree;
-use super::merge::Unplanned;
 use super::plan::{Body, LockingPlan, Origin, QueryPlan, Source, SourceKind, TableSource};
+use super::push::selects_of;
 use super::scope::{NamedSource, SourceColumn, equal, same_name, slot as slot_of};
 use super::table::KnownTable;
 use super::usable::UsableIndexes;
@@ -190,7 +191,7 @@ impl<'a> Binder<'a, '_> {
         let inner_common = self.common.split_off(if is_recursive { at + 1 } else { at });
         self.derived_around += 1;
         let plan = if is_recursive {
-            self.recursive_table(at).map(|plan| (plan, None))
+            self.recursive_table(at).map(|plan| (plan, Vec::new()))
         } else {
             self.derived_query(definition.query)
         };
@@ -202,14 +203,16 @@ impl<'a> Binder<'a, '_> {
         self.add_derived(plan?, definition.columns, alias, false, sources)
     }
 
-    /// Binds a derived table's query: its plan, and what it is before it is planned, if it may become a part of the query around it.
-    fn derived_query(&mut self, query: &'a ast::Query<'a>) -> Result<(QueryPlan, Option<Box<Unplanned>>)> {
-        self.wants_unplanned = true;
+    /// Binds a derived table's query: its plan, and its SELECTs before they were planned, if all of its rows come from those.
+    fn derived_query(&mut self, query: &'a ast::Query<'a>) -> Result<(QueryPlan, Vec<BoundSelect>)> {
+        let around = (std::mem::replace(&mut self.wants_unplanned, true), std::mem::take(&mut self.unplanned));
         let plan = self.query(query);
-        self.wants_unplanned = false;
-        let unplanned = self.unplanned.take();
+        let mut unplanned = std::mem::take(&mut self.unplanned);
+        (self.wants_unplanned, self.unplanned) = around;
         let plan = plan?;
-        let unplanned = unplanned.filter(|_| is_merged(&plan));
+        if selects_of(&plan) != Some(unplanned.len()) {
+            unplanned.clear();
+        }
         Ok((plan, unplanned))
     }
 
@@ -231,7 +234,7 @@ impl<'a> Binder<'a, '_> {
             if let (Some(block), Some(visible_from)) = (self.blocks.last_mut(), visible_from) {
                 block.visible_from = visible_from;
             }
-            (plan?, None)
+            (plan?, Vec::new())
         } else {
             // It does not see the tables beside it.
             let hidden = self.blocks.last_mut().map(|block| std::mem::take(&mut block.sources));
@@ -246,7 +249,7 @@ impl<'a> Binder<'a, '_> {
 
     fn add_derived(
         &mut self,
-        (plan, unplanned): (QueryPlan, Option<Box<Unplanned>>),
+        (plan, unplanned): (QueryPlan, Vec<BoundSelect>),
         names: ast::List<'a, ast::Identifier<'a>>,
         alias: String,
         is_lateral: bool,
@@ -441,7 +444,7 @@ pub fn source_columns(table: &KnownTable, alias: &str) -> Vec<SourceColumn> {
 }
 
 /// Whether a derived table is read as part of the query around it: then its columns are those of its tables.
-pub fn is_merged(plan: &QueryPlan) -> bool {
+fn is_merged(plan: &QueryPlan) -> bool {
     match &plan.body {
         Body::Select(select) => {
             select.group.is_none()

@@ -169,13 +169,22 @@ impl<'r> Inside<'r> {
         }
     }
 
-    /// The rows of a query that refers to no row around it, if it has been run before: what is asked for once is not kept, the
-    /// query shows whether it is there, and may end early.
-    fn rows_asked_again(&mut self, number: u32, context: &mut Context) -> Result<Option<Rc<KeptRows>>> {
-        let Some(kept) = &self.kept else { return Ok(None) };
+    /// The rows of a query that refers to no row around it, if it is asked often, or has been run before: what is asked for once is
+    /// not kept, the query shows whether it is there, and may end early.
+    fn rows_asked_again(
+        &mut self,
+        number: u32,
+        is_asked_often: bool,
+        context: &mut Context,
+    ) -> Result<Option<Rc<KeptRows>>> {
+        let kept = self.kept.get_or_insert_default();
         let known = kept.borrow().0.get(&number).cloned();
         match known {
             Some(KeptQuery::Rows(rows)) => Ok(Some(rows)),
+            None if is_asked_often => {
+                kept.borrow_mut().0.insert(number, KeptQuery::Once);
+                self.kept_rows(number, &[], context)
+            }
             Some(KeptQuery::Once) => self.kept_rows(number, &[], context),
             _ => Ok(None),
         }
@@ -232,11 +241,12 @@ impl Host for Inside<'_> {
     fn probe(
         &mut self,
         number: u32,
+        is_asked_often: bool,
         values: &[Datum<'_>],
         comparers: &[Comparer],
         context: &mut Context,
     ) -> Result<Option<Option<bool>>> {
-        let rows = self.rows_asked_again(number, context)?;
+        let rows = self.rows_asked_again(number, is_asked_often, context)?;
         Ok(rows.and_then(|rows| rows.contains(values, comparers, context)))
     }
 
@@ -246,7 +256,7 @@ impl Host for Inside<'_> {
         quantified: &Quantified,
         context: &mut Context,
     ) -> Result<Option<Option<bool>>> {
-        let rows = self.rows_asked_again(quantified.query.number, context)?;
+        let rows = self.rows_asked_again(quantified.query.number, false, context)?;
         rows.map_or(Ok(None), |rows| rows.all_or_any(left, quantified, context))
     }
 

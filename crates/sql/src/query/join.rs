@@ -141,7 +141,6 @@ impl<'p> Planner<'p> {
     /// Plans a tree of joins under the conditions of WHERE.
     pub fn plan(&mut self, tree: Option<Tree>, conditions: Vec<Expr>, keeps_order: bool) -> Result<Planned> {
         for source in self.sources.iter_mut() {
-            source.unplanned = None;
             let first = source.first_slot;
             if let SourceKind::Table(table) = &mut source.kind {
                 let columns = 0..table.table.columns.len() as u16;

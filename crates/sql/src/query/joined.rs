@@ -125,6 +125,9 @@ impl<'a> Binder<'a, '_> {
         }
         let mut planner = Planner::new(&mut sources, self.tables, &block.used);
         let planned = planner.plan(joined.map(|joined| joined.tree), conditions, false)?;
+        for source in &mut sources {
+            self.push_conditions(source)?;
+        }
         let mut plan = SelectPlan {
             hashes: planned.hashes,
             names: block.names(),

@@ -19,134 +19,49 @@
 //! The manual, "Optimizing Derived Tables, View References, and Common Table Expressions with Merging or Materialization"; also for
 //! what becomes of ORDER BY.
 
-use std::collections::HashSet;
-
 use meseta_types::DataType;
 
+use super::bound::{BoundSelect, name_columns};
 use super::join::Tree;
-use super::plan::{GroupPlan, SortKey, Source, SourceName};
+use super::plan::Source;
 use super::scope::slot;
 use crate::expression::{Expr, ExprKind};
 
-/// A SELECT without groups before it is planned.
-#[derive(Debug)]
-pub struct Unplanned {
-    sources: Vec<Source>,
-    names: Vec<SourceName>,
-    tree: Tree,
-    conditions: Vec<Expr>,
-    items: Vec<Expr>,
-    order: Vec<SortKey>,
-    width: usize,
-    /// The number under which ranges of its tables are known once it is planned by itself.
-    pub block: u32,
-}
-
-impl Unplanned {
-    /// What could become a part of the query around it; `None` if it could not.
-    pub fn new(
-        sources: &[Source],
-        names: Vec<SourceName>,
-        tree: Option<&Tree>,
-        conditions: &[Expr],
-        items: &[Expr],
-        order: &[SortKey],
-    ) -> Option<Self> {
-        let tree = tree?;
-        let mut stays = true;
-        tree.conditions(&mut |condition| stays = stays && !condition.has_correlated_subquery());
-        stays &= !conditions.iter().any(Expr::has_correlated_subquery);
-        stays &= items.iter().all(|item| item.is_repeatable());
-        stays &= order.iter().all(|key| key.value.is_repeatable());
-        if !stays {
-            return None;
-        }
-        let sources = sources.iter().map(Source::unplanned_copy).collect::<Option<Vec<_>>>()?;
-        let width = sources.iter().map(|source| source.first_slot + source.width).max().unwrap_or(0);
-        let (tree, conditions, items, order) = (tree.clone(), conditions.to_vec(), items.to_vec(), order.to_vec());
-        Some(Self { sources, names, tree, conditions, items, order, width, block: 0 })
-    }
-
-    /// Its sources, how they are joined, and its conditions; and what it shows.
-    pub fn into_parts(self) -> (Vec<Source>, Tree, Vec<Expr>, Vec<Expr>, usize) {
-        (self.sources, self.tree, self.conditions, self.items, self.width)
-    }
-
-    /// Of the query around it, the rows have their slots from `first_slot` on, and the sources their numbers from `first_source`.
-    fn move_to(&mut self, first_slot: usize, first_source: usize) {
-        self.sources.iter_mut().for_each(|source| source.first_slot += first_slot);
-        self.tree.renumber(&mut |number| Tree::Source(number + first_source));
-        let mut moved = |expr: &mut Expr| moved(expr, first_slot as u32);
-        self.tree.conditions_mut(&mut moved);
-        let keys = self.order.iter_mut().map(|key| &mut key.value);
-        self.conditions.iter_mut().chain(&mut self.items).chain(keys).for_each(moved);
-    }
-}
-
-/// An expression of a derived table, as one of the query around it: one query less is around.
-fn moved(expr: &mut Expr, by: u32) {
-    match &mut expr.kind {
-        ExprKind::Column(column) => *column += by,
-        ExprKind::Outer { level, .. } => *level -= 1,
-        _ => {}
-    }
-    expr.operands_mut(&mut |operand| moved(operand, by));
-}
-
-/// A SELECT that has been bound, and is to be planned.
-pub struct Bound<'b> {
-    /// Its sources.
-    pub sources: &'b mut Vec<Source>,
-    /// What they are called.
-    pub names: &'b mut Vec<SourceName>,
-    /// Those of which an outer join may make all columns NULL.
-    pub is_outer: Vec<bool>,
-    /// How they are joined.
-    pub tree: &'b mut Option<Tree>,
-    /// WHERE.
-    pub conditions: &'b mut Vec<Expr>,
-    /// What is shown.
-    pub items: &'b mut Vec<Expr>,
-    /// GROUP BY and aggregates.
-    pub group: &'b mut Option<GroupPlan>,
-    /// HAVING.
-    pub having: &'b mut Vec<Expr>,
-    /// ORDER BY.
-    pub order: &'b mut Vec<SortKey>,
-    /// DISTINCT.
-    pub distinct: bool,
-    /// Slots that are named anywhere.
-    pub used: &'b mut HashSet<u32>,
-    /// Slots that something other than WHERE names.
-    pub named_beside_where: &'b mut HashSet<u32>,
-    /// Slots of a row, those of aggregates too.
-    pub width: &'b mut usize,
-}
-
-/// Makes the derived tables that can be parts of a query parts of it. Returns under which numbers the ranges of their own plans
-/// are known.
-pub fn merge(bound: &mut Bound<'_>) -> Vec<u32> {
-    let can = |(number, source): (usize, &Source)| {
-        let is_outer = bound.is_outer.get(number).copied().unwrap_or(false);
-        source
-            .unplanned
-            .as_ref()
-            .is_some_and(|unplanned| !is_outer || unplanned.items.iter().all(|item| item.as_column().is_some()))
-    };
-    let merges: Vec<bool> = bound.sources.iter().enumerate().map(can).collect();
-    if !merges.contains(&true) || bound.names_from_inside() {
+/// Makes the derived tables that can be parts of a query parts of it; `is_outer` says which an outer join may make NULL. Returns under
+/// which numbers the ranges of their own plans are known.
+pub fn merge(query: &mut BoundSelect, is_outer: &[bool]) -> Vec<u32> {
+    let is_outer = |number: usize| is_outer.get(number).copied().unwrap_or(false);
+    let merges: Vec<bool> =
+        query.sources.iter().enumerate().map(|(number, source)| can_merge(source, is_outer(number))).collect();
+    if !merges.contains(&true) || names_from_inside(query) {
         return Vec::new();
     }
-    let is_alone = bound.sources.len() == 1;
+    let is_alone = query.sources.len() == 1;
     let mut blocks = Vec::new();
     // For each slot of before what it is now, and for each source.
     let (mut slots, mut numbers): (Vec<Expr>, Vec<Tree>) = (Vec::new(), Vec::new());
     let (mut sources, mut names, mut conditions) = (Vec::new(), Vec::new(), Vec::new());
     let (mut order, mut first_slot) = (Vec::new(), 0);
-    for ((number, mut source), name) in
-        std::mem::take(bound.sources).into_iter().enumerate().zip(std::mem::take(bound.names))
-    {
-        match source.unplanned.take().filter(|_| merges[number]) {
+    let before = std::mem::take(&mut query.sources).into_iter().zip(std::mem::take(&mut query.names));
+    for (number, (mut source, name)) in before.enumerate() {
+        match source.unplanned.pop().filter(|_| merges[number]) {
+            Some(mut inner) => {
+                move_to(&mut inner, first_slot, sources.len());
+                first_slot += inner.width;
+                slots.append(&mut inner.items);
+                blocks.push(inner.block);
+                let tree = inner.tree.unwrap_or(Tree::Source(0));
+                if is_outer(number) {
+                    let conditions = inner.conditions;
+                    numbers.push(Tree::Inner { inputs: vec![tree], conditions, keeps_order: false });
+                } else {
+                    conditions.append(&mut inner.conditions);
+                    numbers.push(tree);
+                }
+                sources.append(&mut inner.sources);
+                names.append(&mut inner.names);
+                order = inner.order;
+            }
             None => {
                 let width = source.width;
                 slots.extend((0..width).map(|at| slot((first_slot + at) as u32, DataType::Null, true)));
@@ -156,89 +71,83 @@ pub fn merge(bound: &mut Bound<'_>) -> Vec<u32> {
                 sources.push(source);
                 names.push(name);
             }
-            Some(mut unplanned) => {
-                unplanned.move_to(first_slot, sources.len());
-                first_slot += unplanned.width;
-                slots.append(&mut unplanned.items);
-                blocks.push(unplanned.block);
-                if bound.is_outer.get(number).copied().unwrap_or(false) {
-                    let conditions = unplanned.conditions;
-                    numbers.push(Tree::Inner { inputs: vec![unplanned.tree], conditions, keeps_order: false });
-                } else {
-                    conditions.append(&mut unplanned.conditions);
-                    numbers.push(unplanned.tree);
-                }
-                sources.append(&mut unplanned.sources);
-                names.append(&mut unplanned.names);
-                order = unplanned.order;
+        }
+    }
+    (query.sources, query.names) = (sources, names);
+    let shift = first_slot.wrapping_sub(slots.len());
+    exchange(query, &Exchange { slots, shift }, &mut numbers);
+    conditions.iter().for_each(|condition| name_columns(condition, &mut query.used));
+    query.conditions.append(&mut conditions);
+    if let Some(tree) = &query.tree {
+        tree.conditions(&mut |condition| name_columns(condition, &mut query.used));
+    }
+    if is_alone && query.group.is_none() && !query.distinct && query.order.is_empty() {
+        for key in &order {
+            name_columns(&key.value, &mut query.used);
+            name_columns(&key.value, &mut query.named_beside_where);
+        }
+        query.order = order;
+    }
+    blocks
+}
+
+/// Whether a source is a derived table that can be a part of the query around it.
+fn can_merge(source: &Source, is_outer: bool) -> bool {
+    let [inner] = &source.unplanned[..] else { return false };
+    let mut stays = inner.shows_rows_as_they_are();
+    let shown = inner.items.iter().chain(inner.order.iter().map(|key| &key.value));
+    stays &= shown.into_iter().all(Expr::is_repeatable);
+    stays &= !is_outer || inner.items.iter().all(|item| item.as_column().is_some());
+    inner.expressions(&mut |expr| stays = stays && !expr.has_correlated_subquery());
+    stays
+}
+
+/// Whether a query inside looks at the rows of this one: at slots that would be others.
+fn names_from_inside(query: &BoundSelect) -> bool {
+    let mut names = query.sources.iter().any(Source::is_lateral);
+    query.expressions(&mut |expr| names = names || expr.has_correlated_subquery());
+    names
+}
+
+/// A derived table, as a part of the query around it: its slots begin with `first_slot`, the numbers of its sources with
+/// `first_source`, and one query less is around it.
+fn move_to(inner: &mut BoundSelect, first_slot: usize, first_source: usize) {
+    fn moved(expr: &mut Expr, by: u32) {
+        match &mut expr.kind {
+            ExprKind::Column(column) => *column += by,
+            ExprKind::Outer { level, .. } => *level -= 1,
+            _ => {}
+        }
+        expr.operands_mut(&mut |operand| moved(operand, by));
+    }
+    inner.sources.iter_mut().for_each(|source| source.first_slot += first_slot);
+    if let Some(tree) = &mut inner.tree {
+        tree.renumber(&mut |number| Tree::Source(number + first_source));
+    }
+    inner.expressions_mut(&mut |expr| moved(expr, first_slot as u32));
+}
+
+/// Puts for each slot of a query what it is now, and for each source in its tree what it has become.
+fn exchange(query: &mut BoundSelect, exchange: &Exchange, numbers: &mut [Tree]) {
+    query.expressions_mut(&mut |expr| exchange.apply(expr));
+    if let Some(tree) = &mut query.tree {
+        tree.renumber(&mut |number| std::mem::replace(&mut numbers[number], Tree::Source(0)));
+    }
+    for named in [&mut query.used, &mut query.named_beside_where] {
+        for slot in std::mem::take(named) {
+            match exchange.slots.get(slot as usize) {
+                Some(expr) => name_columns(expr, named),
+                None => named.extend([exchange.shifted(slot)]),
             }
         }
     }
-    let shift = first_slot.wrapping_sub(slots.len());
-    bound.exchange(&Exchange { slots, shift }, &mut numbers);
-    let shifted = |slot: &mut usize| *slot = slot.wrapping_add(shift);
-    shifted(bound.width);
-    if let Some(group) = bound.group {
+    let shifted = |slot: &mut usize| *slot = slot.wrapping_add(exchange.shift);
+    shifted(&mut query.width);
+    if let Some(group) = &mut query.group {
         shifted(&mut group.first_slot);
         if let Some(rollup) = &mut group.rollup {
             shifted(&mut rollup.first_key);
             rollup.groupings.iter_mut().for_each(|(_, slot)| shifted(slot));
-        }
-    }
-    for condition in &conditions {
-        name_columns(condition, bound.used);
-    }
-    bound.conditions.append(&mut conditions);
-    if let Some(tree) = bound.tree {
-        tree.conditions(&mut |condition| name_columns(condition, bound.used));
-    }
-    if is_alone && bound.group.is_none() && !bound.distinct && bound.order.is_empty() {
-        for key in &order {
-            name_columns(&key.value, bound.used);
-            name_columns(&key.value, bound.named_beside_where);
-        }
-        *bound.order = order;
-    }
-    (*bound.sources, *bound.names) = (sources, names);
-    blocks
-}
-
-/// Notes the columns that an expression names.
-fn name_columns(expr: &Expr, named: &mut HashSet<u32>) {
-    expr.columns(&mut |slot| named.extend([slot]));
-}
-
-impl Bound<'_> {
-    /// Whether a query inside looks at the rows of this one: at slots that would be others.
-    fn names_from_inside(&self) -> bool {
-        let mut names = false;
-        let mut look = |expr: &Expr| names = names || expr.has_correlated_subquery();
-        self.conditions.iter().chain(&*self.items).chain(&*self.having).for_each(&mut look);
-        self.order.iter().for_each(|key| look(&key.value));
-        self.group.iter().flat_map(|group| group.expressions()).for_each(&mut look);
-        if let Some(tree) = &self.tree {
-            tree.conditions(&mut look);
-        }
-        names || self.sources.iter().any(Source::is_lateral)
-    }
-
-    /// Puts for each slot what it is now, and for each source in the tree what it has become.
-    fn exchange(&mut self, exchange: &Exchange, numbers: &mut [Tree]) {
-        let mut exchanged = |expr: &mut Expr| exchange.apply(expr);
-        self.conditions.iter_mut().chain(&mut *self.items).chain(&mut *self.having).for_each(&mut exchanged);
-        self.order.iter_mut().for_each(|key| exchanged(&mut key.value));
-        self.group.iter_mut().flat_map(|group| group.expressions_mut()).for_each(&mut exchanged);
-        if let Some(tree) = &mut self.tree {
-            tree.conditions_mut(&mut exchanged);
-            tree.renumber(&mut |number| std::mem::replace(&mut numbers[number], Tree::Source(0)));
-        }
-        for named in [&mut *self.used, &mut *self.named_beside_where] {
-            for slot in std::mem::take(named) {
-                match exchange.slots.get(slot as usize) {
-                    Some(expr) => name_columns(expr, named),
-                    None => named.extend([exchange.shifted(slot)]),
-                }
-            }
         }
     }
 }

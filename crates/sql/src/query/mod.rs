@@ -11,6 +11,7 @@
 
 mod access;
 mod bind;
+mod bound;
 mod bounds;
 mod columns;
 mod decorrelate;
@@ -34,6 +35,7 @@ mod merge;
 mod order;
 mod plan;
 mod projection;
+mod push;
 mod recursive;
 mod rollup;
 mod run;

@@ -20,8 +20,8 @@ use std::sync::{Arc, OnceLock};
 use meseta_engine::Direction;
 use meseta_types::{Charset, DataType};
 
+use super::bound::BoundSelect;
 use super::hash::HashPlan;
-use super::merge::Unplanned;
 use super::scope::{Block, slot};
 use super::table::KnownTable;
 use super::usable::UsableIndexes;
@@ -373,7 +373,7 @@ pub struct Subquery {
 }
 
 /// GROUP BY.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct GroupPlan {
     /// By what; empty for one group of all rows.
     pub keys: Vec<Expr>,
@@ -403,7 +403,7 @@ impl GroupPlan {
 
 /// WITH ROLLUP: the groups of the first keys alone, too. Expressions over groups see keys in slots of their own, NULL in the
 /// rows of all their values.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct RollupPlan {
     /// The slot of the first key's value.
     pub first_key: usize,
@@ -451,8 +451,8 @@ pub struct Source {
     pub conditions: Vec<Expr>,
     /// If its rows are to be changed: where the row at hand is kept, as the engine has it.
     pub keeps_row: Option<usize>,
-    /// Of a derived table that may become a part of the query around it: what it is, until that is planned.
-    pub unplanned: Option<Box<Unplanned>>,
+    /// Of a derived table: its SELECTs, until the query around it is planned, which may change them.
+    pub unplanned: Vec<BoundSelect>,
 }
 
 impl Source {
@@ -460,7 +460,7 @@ impl Source {
     pub fn nothing() -> Self {
         let plan = QueryPlan::new(Body::Values(Vec::new()), Vec::new());
         let kind = SourceKind::Derived { plan: Box::new(plan), is_lateral: false };
-        Self { kind, first_slot: 0, width: 0, conditions: Vec::new(), keeps_row: None, unplanned: None }
+        Self { kind, first_slot: 0, width: 0, conditions: Vec::new(), keeps_row: None, unplanned: Vec::new() }
     }
 
     /// A copy of a table that has not been planned yet; `None` of anything else.

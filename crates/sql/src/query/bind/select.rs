@@ -11,14 +11,15 @@ use meseta_errors::{
 };
 use meseta_parser::ast::{self, ExpressionKind, SelectItem};
 
+use super::super::bound::BoundSelect;
 use super::super::full_group::{Checked, Likeness, Named};
 use super::super::join::Planner;
-use super::super::merge::{Bound, Unplanned, merge};
+use super::super::merge::merge;
 use super::super::plan::{
     GroupPlan, Origin, OutputColumn, SelectPlan, SortKey, Source, SourceKind, is_ordered_by_items,
 };
-use super::super::rollup;
 use super::super::scope::{Block, slot as slot_of};
+use super::super::{push, rollup};
 use super::standing::{Alias, AliasOrder, Place};
 use super::{Binder, Deprecated, in_list, position_of, text_of};
 use crate::error::{Error, Result};
@@ -72,14 +73,14 @@ impl<'a> Binder<'a, '_> {
         let wants_unplanned = std::mem::take(&mut self.wants_unplanned);
         let mut sources = Vec::new();
         let joined = self.from(select.from, &mut sources, locking)?;
-        let (mut tree, star) = match joined {
+        let (tree, star) = match joined {
             Some(joined) => (Some(joined.tree), joined.columns),
             None => (None, Vec::new()),
         };
         self.check_locked(locking)?;
         let first_slot = self.block().width();
         let named_in_from = std::mem::take(&mut self.block().used);
-        let mut conditions = match &select.condition {
+        let conditions = match &select.condition {
             None => Vec::new(),
             Some(condition) => self.expression(condition, Place::plain("where clause"))?.conjuncts(),
         };
@@ -190,81 +191,104 @@ impl<'a> Binder<'a, '_> {
             self.block().used.extend(all);
             self.kept_block = Some(self.block().clone());
         }
-        let mut named_beside_where = self.block().used.clone();
+        let named_beside_where = self.block().used.clone();
         self.block().used.extend(named_in_where);
-        let mut used = self.block().used.clone();
-        let mut names = self.block().names();
+        let is_outer: Vec<bool> = self.block().sources.iter().map(|source| source.is_outer).collect();
+        let mut bound = BoundSelect {
+            sources,
+            names: self.block().names(),
+            tree,
+            keeps_order: select.options.straight_join,
+            conditions,
+            items,
+            group,
+            having,
+            order,
+            distinct: select.options.distinct,
+            is_limited,
+            width,
+            used: self.block().used.clone(),
+            named_beside_where,
+            block: 0,
+        };
         if !wants_block {
-            let is_outer = self.block().sources.iter().map(|source| source.is_outer).collect();
-            let merged = merge(&mut Bound {
-                sources: &mut sources,
-                names: &mut names,
-                is_outer,
-                tree: &mut tree,
-                conditions: &mut conditions,
-                items: &mut items,
-                group: &mut group,
-                having: &mut having,
-                order: &mut order,
-                distinct: select.options.distinct,
-                used: &mut used,
-                named_beside_where: &mut named_beside_where,
-                width: &mut width,
-            });
-            merged.into_iter().for_each(|block| self.tables.sizes().forget(block));
+            merge(&mut bound, &is_outer).into_iter().for_each(|block| self.tables.sizes().forget(block));
         }
-        let mut unplanned = None;
-        if wants_unplanned && group.is_none() && !select.options.distinct && !select.options.straight_join {
-            unplanned = Unplanned::new(&sources, names.clone(), tree.as_ref(), &conditions, &items, &order);
-        }
-        let mut planner = Planner::new(&mut sources, self.tables, &used);
-        let keeps_order = select.options.straight_join;
-        if is_limited && group.is_none() && !select.options.distinct {
+        let mut copy = if wants_unplanned { bound.copy() } else { None };
+        let plan = self.plan_select(bound, copy.as_mut())?;
+        self.unplanned.extend(copy);
+        self.wants_unplanned = wants_unplanned;
+        Ok((plan, columns))
+    }
+
+    /// Plans it. `copy` is told under which number its ranges are known.
+    pub(super) fn plan_select(&mut self, bound: BoundSelect, copy: Option<&mut BoundSelect>) -> Result<SelectPlan> {
+        let BoundSelect {
+            mut sources, names, tree, keeps_order, conditions, items, mut group, having, mut order, ..
+        } = bound;
+        let (shows_once, is_limited) = (bound.distinct, bound.is_limited);
+        let mut planner = Planner::new(&mut sources, self.tables, &bound.used);
+        if is_limited && group.is_none() && !shows_once {
             planner.choice.wants_all = false;
             planner.first = planner.first_in_order(&tree, &conditions, &order);
         }
-        if let Some(unplanned) = &mut unplanned {
-            unplanned.block = planner.choice.block;
+        if let Some(copy) = copy {
+            copy.block = planner.choice.block;
         }
         let planned = planner.plan(tree, conditions, keeps_order)?;
         let is_sorted = !order.is_empty();
         match &mut group {
-            None if !select.options.distinct => planner.use_order(&planned.join, &mut order, is_limited),
+            None if !shows_once => planner.use_order(&planned.join, &mut order, is_limited),
             None if is_ordered_by_items(&order, &items) => planner.use_order(&planned.join, &mut order, false),
             Some(group) if group.keys.is_empty() => planner.use_end(&planned.join, group),
             Some(group) if group.rollup.is_none() => {
-                let is_limited = is_limited && having.is_empty() && !select.options.distinct;
+                let is_limited = is_limited && having.is_empty() && !shows_once;
                 planner.use_group_order(&planned.join, group, &mut order, is_limited);
             }
             _ => {}
         }
         let is_ordered = is_sorted && order.is_empty() || group.as_ref().is_some_and(|group| group.is_sorted);
-        let mut distinct = select.options.distinct;
+        let mut distinct = shows_once;
         if group.is_some() || distinct {
             let shows_each_once = planner.use_loose_scan(&planned.join, group.as_mut(), &items, is_ordered);
             distinct &= group.is_some() || !shows_each_once;
         }
-        planner.spare_columns(&planned.join, named_beside_where);
-        let hashes = planned.hashes;
-        self.unplanned = unplanned.map(Box::new);
+        planner.spare_columns(&planned.join, bound.named_beside_where);
+        for source in &mut sources {
+            self.push_conditions(source)?;
+        }
         let mut plan = SelectPlan {
             is_ordered,
-            hashes,
+            hashes: planned.hashes,
             names,
             sources,
             join: planned.join,
             constant: planned.constant,
-            width,
+            width: bound.width,
             group,
             having,
             distinct,
             is_ordered_by_items: distinct && is_ordered_by_items(&order, &items),
-            late_items: !select.options.distinct && !order.is_empty() && items.iter().any(assigns),
+            late_items: !shows_once && !order.is_empty() && items.iter().any(assigns),
             order,
             items,
         };
         plan.compute_constants_once(&mut self.constants);
-        Ok((plan, columns))
+        Ok(plan)
+    }
+
+    /// Has a derived table's query ask what is asked of its rows.
+    pub(in crate::query) fn push_conditions(&mut self, source: &mut Source) -> Result<()> {
+        let Some(selects) = push::pushed(source) else { return Ok(()) };
+        let mut plans = Vec::new();
+        for select in selects {
+            self.tables.sizes().forget(select.block);
+            plans.push(self.plan_select(select, None)?);
+        }
+        if let Some(query) = push::query_of(source) {
+            push::replace_selects(query, &mut plans.into_iter());
+        }
+        Ok(())
     }
 
     /// Whether rows come in the order of an index by the first key, and need not be kept to be grouped.

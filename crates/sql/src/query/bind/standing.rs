@@ -13,8 +13,8 @@ use meseta_types::{Collation, DataType, IntegerSize};
 use super::super::bounds;
 use super::super::decorrelate::{by_value, decorrelate};
 use super::super::estimate::rows_read;
-use super::super::from::is_merged;
 use super::super::plan::{Body, Subquery};
+use super::super::push;
 use super::super::scope::{resolve, same_name, shown, slot as slot_of};
 use super::{Binder, Deprecated, FoundTable};
 use crate::error::{Error, Result};
@@ -245,14 +245,14 @@ impl<'a> Scope for Standing<'_, 'a, '_, '_> {
 impl Binder<'_, '_> {
     /// Plans the query that has just been bound for one value of the operand, if an index finds it.
     fn look_up_values(&mut self, inside: &mut InSubquery) -> Result<()> {
-        let unplanned = self.unplanned.take();
+        let unplanned = std::mem::take(&mut self.unplanned).pop();
         let Subquery { plan, is_correlated, .. } = &self.subqueries[inside.query.number as usize];
         if *is_correlated {
             return Ok(());
         }
         inside.rows = rows_read(plan, self.tables);
-        let Some(unplanned) = unplanned.filter(|_| is_merged(plan)) else { return Ok(()) };
-        if let Some(mut plan) = by_value(*unplanned, inside, self.tables)? {
+        let Some(unplanned) = unplanned.filter(|_| push::selects_of(plan) == Some(1)) else { return Ok(()) };
+        if let Some(mut plan) = by_value(unplanned, inside, self.tables)? {
             if let Body::Select(select) = &mut plan.body {
                 select.compute_constants_once(&mut self.constants);
             }
@@ -295,7 +295,7 @@ impl Binder<'_, '_> {
             deprecated: std::mem::take(&mut self.deprecated),
             constants: self.constants,
             wants_unplanned: std::mem::take(&mut self.wants_unplanned),
-            unplanned: None,
+            unplanned: Vec::new(),
             wants_block: false,
             kept_block: None,
             workings: Rc::clone(&self.workings),
