@@ -280,6 +280,14 @@ fn a_derived_table_that_is_part_of_the_query_is_read_by_its_indexes() {
     }
     let told = tree(s, "select id from (select * from a) t order by id desc limit 2");
     assert!(told.contains("reverse") && !told.contains("Sort"), "{told}");
+    // A group beside it is asked inside.
+    let told = tree(
+        s,
+        "select g.c from (select id from a) t join (select x, count(*) c from a group by x) g on g.x = t.id where g.x = 1",
+    );
+    assert!(told.contains("using x (x = 1)"), "{told}");
+    let told = tree(s, "select * from (select id from a union all select k from b) u where id = 3");
+    assert!(told.contains("using PRIMARY (id = 3)") && told.contains("using k (k = 3)"), "{told}");
     let told = tree(s, "select * from (select x, count(*) from a group by x) t where x = 1");
     assert!(told.contains("Materialize"), "{told}");
 }

@@ -105,6 +105,11 @@ fn values_are_looked_up_one_by_one_or_kept() {
     // By an index where few values are looked for; not what is known without the query by what the query finds.
     let told = run(s, "explain format = tree select * from big where id < 5 and id in (select x from big)").join("\n");
     assert!(told.contains("over (id < 5)"), "{told}");
+    let told = run(
+        s,
+        "explain format = tree select z from big where exists (select 1 from a where a.x = big.id and a.id = 4 and a.y = 'd')",
+    );
+    assert!(told.join("\n").contains("over (id = (select"), "{told:?}");
     // Once for all where many are.
     is(s, "update a set y = 'in' where x in (select x from b)", "ok 4");
     is(s, "delete from a where id in (select k from b where k > 3)", "ok 2");

@@ -606,12 +606,6 @@ impl BoundSubquery {
 
 impl InSubquery {
     fn holds<'v>(&'v self, row: &'v [Datum<'v>], env: &mut Env<'v, '_>) -> Result<Option<bool>> {
-        if self.look_ups > 0 && (self.unknown_is_false || !self.may_be_unknown()) {
-            let value = self.operand.evaluate(row, env)?;
-            if let Some(found) = env.host.look_up(self.query.number, self.look_ups, value, env.context)? {
-                return Ok(Some(found != self.negated));
-            }
-        }
         let known = self.find(row, env)?;
         Ok(if self.unknown_is_false { Some(known == Some(true)) } else { known })
     }
@@ -623,11 +617,18 @@ impl InSubquery {
 
     fn find<'v>(&'v self, row: &'v [Datum<'v>], env: &mut Env<'v, '_>) -> Result<Option<bool>> {
         let operand = self.operand.row_values(row, env)?;
-        if !self.query.is_correlated
-            && let Some(found) =
-                env.host.probe(self.query.number, self.is_asked_often, &operand, &self.comparers, env.context)?
-        {
-            return Ok(found.map(|found| found != self.negated));
+        if !self.query.is_correlated {
+            let number = self.query.number;
+            let mut found = env.host.probe(number, self.is_asked_often, &operand, &self.comparers, env.context)?;
+            if found.is_none() && self.can_look_up && (self.unknown_is_false || !self.may_be_unknown()) {
+                found = env.host.look_up(number, self.look_ups, &operand, env.context)?.map(Some);
+                if found.is_none() {
+                    found = env.host.probe(number, true, &operand, &self.comparers, env.context)?;
+                }
+            }
+            if let Some(found) = found {
+                return Ok(found.map(|found| found != self.negated));
+            }
         }
         let (mut found, mut unknown) = (false, false);
         if self.is_one_row {

@@ -22,13 +22,13 @@ pub trait Host {
         show: &mut dyn FnMut(&[Datum<'_>]) -> Result<bool>,
     ) -> Result<()>;
 
-    /// Whether a query inside, which refers to no row around it, has a row of this value: looked up by an index. `None` if there is
-    /// none for that, or so many values have been looked up.
+    /// Whether a query inside, which refers to no row around it, has a row of these values: looked up by an index. `None` if there is
+    /// none for that, or so many have been looked up.
     fn look_up(
         &mut self,
         _number: u32,
         _times: u32,
-        _value: Datum<'_>,
+        _values: &[Datum<'_>],
         _context: &mut Context,
     ) -> Result<Option<bool>> {
         Ok(None)

@@ -287,10 +287,12 @@ impl Expr {
 
     /// Has a query of values run for all of them at once if it is to be asked for more than it would look up.
     pub fn expect_rows(&mut self, rows: f64) {
-        if let ExprKind::InSubquery(inside) = &mut self.kind
-            && rows > f64::from(inside.look_ups.max(OFTEN))
-        {
-            (inside.look_ups, inside.is_asked_often) = (0, true);
+        match &mut self.kind {
+            ExprKind::Not(operand) => operand.expect_rows(rows),
+            ExprKind::InSubquery(inside) if rows > f64::from(inside.look_ups.max(OFTEN)) => {
+                (inside.look_ups, inside.is_asked_often) = (0, true);
+            }
+            _ => {}
         }
     }
 

@@ -221,7 +221,9 @@ pub struct InSubquery {
     pub unknown_is_false: bool,
     /// About how many rows the query reads.
     pub rows: f64,
-    /// So many values are looked for one by one, by an index, before the query is run for all.
+    /// Whether a value can be looked for by itself, by an index.
+    pub can_look_up: bool,
+    /// So many values are, before the query is run for all.
     pub look_ups: u32,
     /// Whether many values are to be looked for: then its rows are kept at once.
     pub is_asked_often: bool,
@@ -238,6 +240,7 @@ impl InSubquery {
             is_one_row: false,
             unknown_is_false: false,
             rows: 0.0,
+            can_look_up: false,
             look_ups: 0,
             is_asked_often: false,
         }

@@ -10,7 +10,7 @@
 //! # Invariants
 //! 1. Only equalities with the row around it are taken out, and nothing that is left looks at that row: so what is left has the
 //!    same rows for all of them.
-//! 2. A query that finds its rows by an index and values of the row around it stays: it looks at few of them.
+//! 2. A query that locks its rows, and finds them by an index and values of the row around it, stays: it locks few of them.
 //!
 //! # Source
 //! Kim, "On optimizing an SQL-like nested query" (TODS 7(3), 1982); the manual, "Optimizing IN and EXISTS Subquery Predicates with
@@ -23,73 +23,36 @@ use meseta_types::{DataType, Datum, IntegerSize};
 use super::bind::Tables;
 use super::bound::{BoundSelect, name_columns};
 use super::join::Planner;
-use super::plan::{Body, Join, Lookup, OutputColumn, QueryPlan, SelectPlan, Source, SourceKind, UnionOperand};
+use super::plan::{Body, Lookup, OutputColumn, QueryPlan, SelectPlan, Source, SourceKind, UnionOperand};
 use crate::error::Result;
 use crate::expression::{Compare, Comparer, ComparisonOperator, Expr, ExprKind, InSubquery, Value};
 
-/// What was compared with the row around a query.
-pub struct Decorrelated {
-    /// Values of that row, as it sees them itself.
-    pub operands: Vec<Expr>,
-    /// How each compares with the query's column of the same number.
-    pub comparers: Vec<Comparer>,
-    /// LIMIT: there is no row if it is 0.
-    pub limit: Option<Expr>,
-}
-
-/// Has a query show what it compared with the row around it, and compare it no more. `None`, and the query is as it was, if it looks
-/// at that row otherwise too.
-pub fn decorrelate(plan: &mut QueryPlan) -> Option<Decorrelated> {
-    let Body::Select(select) = &mut plan.body else { return None };
-    let limit = match &plan.limit {
-        Some(limit) if limit.offset.is_some() || limit.count.names_outer_columns() => return None,
-        limit => limit.as_ref().map(|limit| limit.count.clone()),
-    };
-    let joined = inner_joined(select)?;
-    let is_plain = select.group.is_none()
-        && select.having.is_empty()
-        && !select.constant.iter().any(looks_around)
-        && !select.hashes.iter().flatten().flat_map(|hash| &hash.conditions).any(looks_around)
-        && select.sources.iter().all(|source| joined.contains(&source.first_slot) && is_found_alone(source));
+/// Has a query show what it compared with the row around it, and compare it no more: the values of that row, as it sees them itself, and
+/// how each compares with the query's column of the same number. `None` if it looks at that row otherwise too; then it is of no more
+/// use.
+pub fn decorrelate(query: &mut BoundSelect) -> Option<(Vec<Expr>, Vec<Comparer>)> {
+    let mut is_plain = query.group.is_none() && query.having.is_empty() && !query.keeps_order;
+    query.tree.as_ref()?.conditions(&mut |condition| is_plain = is_plain && !looks_around(condition));
+    is_plain &= query.conditions.iter().all(Expr::is_volatile_free);
     if !is_plain {
         return None;
     }
-    let around = |source: &Source| -> Vec<usize> {
-        let conditions = source.conditions.iter().enumerate();
-        conditions.filter(|(_, condition)| looks_around(condition)).map(|(at, _)| at).collect()
-    };
-    let taken: Vec<Vec<usize>> = select.sources.iter().map(around).collect();
-    let are_equalities = select
-        .sources
-        .iter()
-        .zip(&taken)
-        .all(|(source, taken)| taken.iter().all(|&at| sides(&source.conditions[at]).is_some()));
-    if !are_equalities || taken.iter().all(Vec::is_empty) {
-        return None;
+    let (around, own) = std::mem::take(&mut query.conditions).into_iter().partition(looks_around);
+    let around: Vec<Expr> = around;
+    query.conditions = own;
+    query.items.clear();
+    let (mut operands, mut comparers) = (Vec::new(), Vec::new());
+    for condition in &around {
+        let (own, mut around, comparer) = sides(condition)?;
+        as_around(&mut around);
+        name_columns(&own, &mut query.named_beside_where);
+        query.items.push(own);
+        operands.push(around);
+        comparers.push(comparer);
     }
-    let mut found = Decorrelated { operands: Vec::new(), comparers: Vec::new(), limit };
-    let mut items = Vec::new();
-    for (source, taken) in select.sources.iter_mut().zip(taken) {
-        for at in taken.into_iter().rev() {
-            let (own, mut around, comparer) = sides(&source.take_out_condition(at))?;
-            as_around(&mut around);
-            items.push(own);
-            found.operands.push(around);
-            found.comparers.push(comparer);
-        }
-    }
-    let column = |item: &Expr| OutputColumn {
-        name: Box::default(),
-        origin: None,
-        data_type: item.data_type.clone(),
-        nullable: item.nullable,
-    };
-    plan.columns = items.iter().map(column).collect::<Vec<_>>().into();
-    plan.limit = None;
-    select.items = items;
-    (select.distinct, select.is_ordered_by_items, select.late_items) = (false, false, false);
-    select.order.clear();
-    Some(found)
+    query.order.clear();
+    (query.distinct, query.is_limited) = (false, false);
+    (!operands.is_empty()).then_some((operands, comparers))
 }
 
 /// A query for one value of what is looked for in it: `a.y IN (SELECT b.x FROM b WHERE b.z > 5)` as EXISTS (SELECT 1 FROM b WHERE b.z > 5
@@ -98,15 +61,16 @@ pub fn by_value(query: BoundSelect, inside: &InSubquery, tables: &mut dyn Tables
     if !query.shows_rows_as_they_are() {
         return Ok(None);
     }
-    let BoundSelect { mut sources, tree, mut conditions, mut items, width, .. } = query;
-    let ([comparer], Some(tree)) = (&*inside.comparers, tree) else { return Ok(None) };
-    // The row around it is the value alone.
-    let value = Expr { kind: ExprKind::Outer { level: 0, column: 0 }, ..inside.operand.clone() };
-    let compare =
-        Compare { operator: ComparisonOperator::Equal, comparer: *comparer, left: items.remove(0), right: value };
-    let truth = DataType::integer(IntegerSize::Int, false);
-    let collation = inside.operand.collation();
-    conditions.push(Expr::new(ExprKind::Compare(Box::new(compare)), truth.clone(), true, collation));
+    let BoundSelect { mut sources, tree, mut conditions, items, width, .. } = query;
+    let Some(tree) = tree else { return Ok(None) };
+    let operands = inside.operand.as_row().unwrap_or(std::slice::from_ref(&inside.operand));
+    let (truth, collation) = (DataType::integer(IntegerSize::Int, false), inside.operand.collation());
+    // The row around it is the values alone.
+    for (column, ((left, operand), comparer)) in (0..).zip(items.into_iter().zip(operands).zip(&inside.comparers)) {
+        let right = Expr { kind: ExprKind::Outer { level: 0, column }, ..operand.clone() };
+        let compare = Compare { operator: ComparisonOperator::Equal, comparer: *comparer, left, right };
+        conditions.push(Expr::new(ExprKind::Compare(Box::new(compare)), truth.clone(), true, collation));
+    }
     let mut used = HashSet::new();
     tree.conditions(&mut |condition| name_columns(condition, &mut used));
     conditions.iter().for_each(|condition| name_columns(condition, &mut used));
@@ -119,7 +83,7 @@ pub fn by_value(query: BoundSelect, inside: &InSubquery, tables: &mut dyn Tables
         return Ok(None);
     }
     let one = Expr::constant(Value::new(Datum::Signed(1)), truth, collation);
-    let column = OutputColumn { name: Box::default(), origin: None, data_type: one.data_type.clone(), nullable: false };
+    let column = OutputColumn::unnamed(&one);
     let select = SelectPlan {
         sources,
         hashes: planned.hashes,
@@ -130,18 +94,6 @@ pub fn by_value(query: BoundSelect, inside: &InSubquery, tables: &mut dyn Tables
         ..SelectPlan::nothing()
     };
     Ok(Some(QueryPlan::new(Body::Select(Box::new(select)), vec![column])))
-}
-
-/// The first slots of the sources, if they are joined without outer joins, and nothing is asked of the whole that looks around.
-fn inner_joined(select: &SelectPlan) -> Option<Vec<usize>> {
-    let first_slot = |join: &Join| match join {
-        Join::Source(number) => Some(select.sources[*number].first_slot),
-        _ => None,
-    };
-    match select.join.as_ref()? {
-        Join::Inner(joins) => joins.iter().map(first_slot).collect(),
-        join => Some(vec![first_slot(join)?]),
-    }
 }
 
 /// Whether a source's rows are found without the row around the query.

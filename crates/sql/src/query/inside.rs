@@ -216,13 +216,20 @@ impl Host for Inside<'_> {
         self.run_plan(&subquery.plan, rows, context, show)
     }
 
-    fn look_up(&mut self, number: u32, times: u32, value: Datum<'_>, context: &mut Context) -> Result<Option<bool>> {
+    fn look_up(
+        &mut self,
+        number: u32,
+        times: u32,
+        values: &[Datum<'_>],
+        context: &mut Context,
+    ) -> Result<Option<bool>> {
         let subqueries = self.subqueries;
         let Some(plan) = subqueries.get(number as usize).and_then(|subquery| subquery.by_value.as_ref()) else {
             return Ok(None);
         };
         match self.kept.get_or_insert_default().borrow_mut().0.entry(number).or_insert(KeptQuery::LookedUp(0)) {
             KeptQuery::LookedUp(count) if *count < times => *count += 1,
+            KeptQuery::TooMany => {}
             // As if it had been run: the next who asks has its rows kept.
             looked_up @ KeptQuery::LookedUp(_) => {
                 *looked_up = KeptQuery::Once;
@@ -231,7 +238,7 @@ impl Host for Inside<'_> {
             _ => return Ok(None),
         }
         let mut found = false;
-        self.run_plan(plan, &[&[value]], context, &mut |_| {
+        self.run_plan(plan, &[values], context, &mut |_| {
             found = true;
             Ok(false)
         })?;

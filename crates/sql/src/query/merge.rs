@@ -44,7 +44,8 @@ pub fn merge(query: &mut BoundSelect, is_outer: &[bool]) -> Vec<u32> {
     let (mut order, mut first_slot) = (Vec::new(), 0);
     let before = std::mem::take(&mut query.sources).into_iter().zip(std::mem::take(&mut query.names));
     for (number, (mut source, name)) in before.enumerate() {
-        match source.unplanned.pop().filter(|_| merges[number]) {
+        let inner = if merges[number] { source.unplanned.pop() } else { None };
+        match inner {
             Some(mut inner) => {
                 move_to(&mut inner, first_slot, sources.len());
                 first_slot += inner.width;

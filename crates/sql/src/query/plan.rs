@@ -76,6 +76,14 @@ pub struct OutputColumn {
     pub nullable: bool,
 }
 
+impl OutputColumn {
+    /// One that no client is told of.
+    pub fn unnamed(value: &Expr) -> Self {
+        let (data_type, nullable) = (value.data_type.clone(), value.nullable);
+        Self { name: Box::default(), origin: None, data_type, nullable }
+    }
+}
+
 /// Where a column of a result comes from.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Origin {
@@ -471,19 +479,14 @@ impl Source {
         Some(Self { kind, first_slot: self.first_slot, width: self.width, ..Self::nothing() })
     }
 
+    /// Whether its rows are locked as they are read.
+    pub fn is_locked(&self) -> bool {
+        matches!(&self.kind, SourceKind::Table(table) if table.locking.is_some())
+    }
+
     /// Whether it refers to sources before it.
     pub fn is_lateral(&self) -> bool {
         matches!(self.kind, SourceKind::Derived { is_lateral: true, .. })
-    }
-
-    /// Takes out a condition that no access implies.
-    pub fn take_out_condition(&mut self, number: usize) -> Expr {
-        if let SourceKind::Table(table) = &mut self.kind {
-            table.access.implied.take_out(number);
-            table.access.union.iter_mut().for_each(|operand| operand.access.implied.take_out(number));
-            table.columns_beside.iter_mut().for_each(|(known, _)| known.take_out(number));
-        }
-        self.conditions.remove(number)
     }
 
     /// As [`SelectPlan::compute_constants_once`].
@@ -631,13 +634,6 @@ impl ConditionSet {
     /// Whether it is in the set.
     pub fn has(self, number: usize) -> bool {
         number < 64 && self.0 >> number & 1 == 1
-    }
-
-    /// Without one that goes: those behind it have numbers one less.
-    fn take_out(&mut self, number: usize) {
-        let below =
-            u32::try_from(number).ok().and_then(|number| 1_u64.checked_shl(number)).map_or(u64::MAX, |bit| bit - 1);
-        self.0 = self.0 & below | self.0 >> 1 & !below;
     }
 
     /// Whether the first so many are all in the set.

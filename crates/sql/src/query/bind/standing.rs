@@ -10,10 +10,11 @@ use meseta_errors::{ER_BAD_FIELD_ERROR, ER_INVALID_GROUP_FUNC_USE, ER_MISPLACED_
 use meseta_parser::ast;
 use meseta_types::{Collation, DataType, IntegerSize};
 
+use super::super::bound::BoundSelect;
 use super::super::bounds;
 use super::super::decorrelate::{by_value, decorrelate};
 use super::super::estimate::rows_read;
-use super::super::plan::{Body, Subquery};
+use super::super::plan::{Body, OutputColumn, QueryPlan, Source, Subquery};
 use super::super::push;
 use super::super::scope::{resolve, same_name, shown, slot as slot_of};
 use super::{Binder, Deprecated, FoundTable};
@@ -157,24 +158,10 @@ impl<'a> Scope for Standing<'_, 'a, '_, '_> {
     }
 
     fn exists(&mut self, query: &ast::Query<'_>) -> Result<ExprKind> {
-        let mut query = self.subquery(query)?;
-        let Subquery { plan, is_correlated, .. } = &mut self.binder.subqueries[query.number as usize];
-        let mut is_repeatable = true;
-        plan.expressions(&mut |expr| is_repeatable = is_repeatable && expr.is_volatile_free());
-        let found = if is_repeatable { decorrelate(plan) } else { None };
-        let Some(found) = found else { return Ok(ExprKind::Exists(query)) };
-        *is_correlated = false;
-        query.is_correlated = false;
-        query.columns = plan.columns.iter().map(|column| (column.data_type.clone(), column.nullable)).collect();
-        let mut operands = found.operands;
-        let operand = match operands.len() {
-            1 => operands.remove(0),
-            _ => Expr::new(ExprKind::Row(operands), DataType::Null, true, self.binder.facts.collation),
-        };
-        let comparers = found.comparers;
-        let inside = InSubquery { unknown_is_false: true, ..InSubquery::new(operand, query, comparers) };
+        let query = self.query_of_values(query)?;
+        let Some((inside, limit)) = self.binder.exists_as_in(&query)? else { return Ok(ExprKind::Exists(query)) };
         let inside = ExprKind::InSubquery(Box::new(inside));
-        let Some(limit) = found.limit else { return Ok(inside) };
+        let Some(limit) = limit else { return Ok(inside) };
         let truth = |kind| Expr::new(kind, DataType::integer(IntegerSize::Int, false), false, Collation::Binary);
         let is_some = truth(ExprKind::IsTruth { operand: Box::new(limit), truth: true, negated: false });
         Ok(ExprKind::And(vec![is_some, truth(inside)]))
@@ -243,23 +230,69 @@ impl<'a> Scope for Standing<'_, 'a, '_, '_> {
 }
 
 impl Binder<'_, '_> {
+    /// EXISTS of the query that has just been bound, as IN; and its LIMIT, of which there must be one. `None` if it looks at the row
+    /// around it otherwise than by equalities.
+    fn exists_as_in(&mut self, query: &BoundSubquery) -> Result<Option<(InSubquery, Option<Expr>)>> {
+        let bound = std::mem::take(&mut self.unplanned).pop();
+        let plan = &self.subqueries[query.number as usize].plan;
+        let limit = match &plan.limit {
+            Some(limit) if limit.offset.is_some() || limit.count.names_outer_columns() => return Ok(None),
+            limit => limit.as_ref().map(|limit| limit.count.clone()),
+        };
+        let Some(mut bound) = bound.filter(|_| matches!(plan.body, Body::Select(_))) else { return Ok(None) };
+        let Some((mut operands, comparers)) = decorrelate(&mut bound) else { return Ok(None) };
+        let operand = match operands.len() {
+            1 => operands.remove(0),
+            _ => Expr::new(ExprKind::Row(operands), DataType::Null, true, self.facts.collation),
+        };
+        let columns = bound.items.iter().map(|item| (item.data_type.clone(), item.nullable)).collect();
+        let query = BoundSubquery { number: query.number, is_correlated: false, columns };
+        let mut inside = InSubquery { unknown_is_false: true, ..InSubquery::new(operand, query, comparers) };
+        let is_locked = bound.sources.iter().any(Source::is_locked);
+        let copy = bound.copy();
+        let by_value = self.plan_by_value(copy, &inside)?;
+        if is_locked && by_value.is_some() {
+            return Ok(None);
+        }
+        self.tables.sizes().forget(bound.block);
+        let shown = bound.items.iter().map(OutputColumn::unnamed).collect::<Vec<_>>();
+        let select = self.plan_select(bound, None)?;
+        let plan = QueryPlan::new(Body::Select(Box::new(select)), shown);
+        let number = inside.query.number as usize;
+        self.subqueries[number] = Subquery { plan, is_correlated: false, by_value: None };
+        self.expect_look_ups(&mut inside, by_value);
+        Ok(Some((inside, limit)))
+    }
+
     /// Plans the query that has just been bound for one value of the operand, if an index finds it.
     fn look_up_values(&mut self, inside: &mut InSubquery) -> Result<()> {
-        let unplanned = std::mem::take(&mut self.unplanned).pop();
+        let bound = std::mem::take(&mut self.unplanned).pop();
         let Subquery { plan, is_correlated, .. } = &self.subqueries[inside.query.number as usize];
         if *is_correlated {
             return Ok(());
         }
-        inside.rows = rows_read(plan, self.tables);
-        let Some(unplanned) = unplanned.filter(|_| push::selects_of(plan) == Some(1)) else { return Ok(()) };
-        if let Some(mut plan) = by_value(unplanned, inside, self.tables)? {
-            if let Body::Select(select) = &mut plan.body {
-                select.compute_constants_once(&mut self.constants);
-            }
-            self.subqueries[inside.query.number as usize].by_value = Some(plan);
-            inside.look_ups = (inside.rows / ROWS_A_LOOK_UP) as u32 + LOOK_UPS_MIN;
-        }
+        let bound = bound.filter(|_| push::selects_of(plan) == Some(1));
+        let by_value = self.plan_by_value(bound, inside)?;
+        self.expect_look_ups(inside, by_value);
         Ok(())
+    }
+
+    fn plan_by_value(&mut self, bound: Option<BoundSelect>, inside: &InSubquery) -> Result<Option<QueryPlan>> {
+        let Some(bound) = bound else { return Ok(None) };
+        let mut plan = by_value(bound, inside, self.tables)?;
+        if let Some(Body::Select(select)) = plan.as_mut().map(|plan| &mut plan.body) {
+            select.compute_constants_once(&mut self.constants);
+        }
+        Ok(plan)
+    }
+
+    /// Notes what a query costs, and how often its values are looked up before it is run.
+    fn expect_look_ups(&mut self, inside: &mut InSubquery, by_value: Option<QueryPlan>) {
+        let subquery = &mut self.subqueries[inside.query.number as usize];
+        inside.rows = rows_read(&subquery.plan, self.tables);
+        inside.can_look_up = by_value.is_some();
+        inside.look_ups = (inside.rows / ROWS_A_LOOK_UP) as u32 + LOOK_UPS_MIN;
+        subquery.by_value = by_value;
     }
 
     /// Whether an aggregate of these belongs to a block around the innermost: they name its columns, none of the innermost,
