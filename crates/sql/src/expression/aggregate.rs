@@ -244,7 +244,7 @@ impl AggregateCall {
             _ => {}
         }
         let mut values: SmallVec<[Datum<'v>; 4]> = SmallVec::new();
-        for argument in self.arguments.iter().chain(self.order_by.iter().map(|(expr, _)| expr)) {
+        for argument in self.expressions() {
             match argument.slot_value(row) {
                 Some(value) => values.push(value),
                 None => values.push(argument.evaluate(row, env)?),

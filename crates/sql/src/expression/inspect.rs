@@ -532,28 +532,12 @@ impl Expr {
         }
     }
 
-    /// Adds to the number of each column.
-    pub fn shift_columns(&mut self, by: u32) {
-        self.map_columns(&mut |column| column + by);
-    }
-
-    /// Changes the number of each column.
-    pub fn map_columns(&mut self, f: &mut dyn FnMut(u32) -> u32) {
-        if let ExprKind::Column(column) = &mut self.kind {
-            *column = f(*column);
+    /// Calls with each name of a column, of its row or of one around, to change it: to another name, or to what stands for it.
+    pub fn names_mut(&mut self, f: &mut dyn FnMut(&mut Expr)) {
+        match self.kind {
+            ExprKind::Column(_) | ExprKind::Outer { .. } => f(self),
+            _ => self.operands_mut(&mut |operand| operand.names_mut(f)),
         }
-        self.operands_mut(&mut |operand| operand.map_columns(f));
-    }
-
-    /// Puts another expression in the place of each column for which there is one.
-    pub fn replace_columns(&mut self, f: &mut dyn FnMut(u32) -> Option<Expr>) {
-        if let ExprKind::Column(column) = self.kind {
-            if let Some(other) = f(column) {
-                *self = other;
-            }
-            return;
-        }
-        self.operands_mut(&mut |operand| operand.replace_columns(f));
     }
 
     /// Calls with each operand, in the order of evaluation.

@@ -5,7 +5,7 @@
 //!       runs for each row of a                                   runs once: its rows are kept, and looked for by their values
 //! ```
 //!
-//! And the other way round, where few values are looked for and an index finds them: IN as EXISTS, for those few ([`by_value`]).
+//! And the other way round, where few values are looked for and an index finds them: IN as EXISTS, for those few ([`for_value`]).
 //!
 //! # Invariants
 //! 1. Only equalities with the row around it are taken out, and nothing that is left looks at that row: so what is left has the
@@ -16,15 +16,11 @@
 //! Kim, "On optimizing an SQL-like nested query" (TODS 7(3), 1982); the manual, "Optimizing IN and EXISTS Subquery Predicates with
 //! Semijoin and Antijoin Transformations", for when MySQL does it.
 
-use std::collections::HashSet;
-
 use meseta_types::{DataType, Datum, IntegerSize};
 
-use super::bind::Tables;
 use super::bound::{BoundSelect, name_columns};
-use super::join::Planner;
-use super::plan::{Body, Lookup, OutputColumn, QueryPlan, SelectPlan, Source, SourceKind, UnionOperand};
-use crate::error::Result;
+use super::plan::{Lookup, SelectPlan, SourceKind};
+use super::scope::equal_by;
 use crate::expression::{Compare, Comparer, ComparisonOperator, Expr, ExprKind, InSubquery, Value};
 
 /// Has a query show what it compared with the row around it, and compare it no more: the values of that row, as it sees them itself, and
@@ -44,7 +40,7 @@ pub fn decorrelate(query: &mut BoundSelect) -> Option<(Vec<Expr>, Vec<Comparer>)
     let (mut operands, mut comparers) = (Vec::new(), Vec::new());
     for condition in &around {
         let (own, mut around, comparer) = sides(condition)?;
-        as_around(&mut around);
+        around.names_mut(&mut as_around);
         name_columns(&own, &mut query.named_beside_where);
         query.items.push(own);
         operands.push(around);
@@ -56,67 +52,36 @@ pub fn decorrelate(query: &mut BoundSelect) -> Option<(Vec<Expr>, Vec<Comparer>)
 }
 
 /// A query for one value of what is looked for in it: `a.y IN (SELECT b.x FROM b WHERE b.z > 5)` as EXISTS (SELECT 1 FROM b WHERE b.z > 5
-/// AND b.x = a.y); `None` if no index finds its rows by that.
-pub fn by_value(query: BoundSelect, inside: &InSubquery, tables: &mut dyn Tables) -> Result<Option<QueryPlan>> {
+/// AND b.x = a.y), of which a.y is all of the row around it. `None` if its rows are not those of its tables.
+pub fn for_value(mut query: BoundSelect, inside: &InSubquery) -> Option<BoundSelect> {
     if !query.shows_rows_as_they_are() {
-        return Ok(None);
+        return None;
     }
-    let BoundSelect { mut sources, tree, mut conditions, items, width, .. } = query;
-    let Some(tree) = tree else { return Ok(None) };
     let operands = inside.operand.as_row().unwrap_or(std::slice::from_ref(&inside.operand));
-    let (truth, collation) = (DataType::integer(IntegerSize::Int, false), inside.operand.collation());
-    // The row around it is the values alone.
-    for (column, ((left, operand), comparer)) in (0..).zip(items.into_iter().zip(operands).zip(&inside.comparers)) {
-        let right = Expr { kind: ExprKind::Outer { level: 0, column }, ..operand.clone() };
-        let compare = Compare { operator: ComparisonOperator::Equal, comparer: *comparer, left, right };
-        conditions.push(Expr::new(ExprKind::Compare(Box::new(compare)), truth.clone(), true, collation));
+    let items = std::mem::take(&mut query.items);
+    for (column, ((item, operand), comparer)) in (0..).zip(items.into_iter().zip(operands).zip(&inside.comparers)) {
+        let value = Expr { kind: ExprKind::Outer { level: 0, column }, ..operand.clone() };
+        query.conditions.push(equal_by(item, value, *comparer));
     }
-    let mut used = HashSet::new();
-    tree.conditions(&mut |condition| name_columns(condition, &mut used));
-    conditions.iter().for_each(|condition| name_columns(condition, &mut used));
-    let mut planner = Planner::new(&mut sources, tables, &used);
-    planner.choice.wants_all = false;
-    let block = planner.choice.block;
-    let planned = planner.plan(Some(tree), conditions, false)?;
-    if sources.iter().all(is_found_alone) {
-        tables.sizes().forget(block);
-        return Ok(None);
+    let truth = DataType::integer(IntegerSize::Int, false);
+    query.items = vec![Expr::constant(Value::new(Datum::Signed(1)), truth, inside.operand.collation())];
+    query.order.clear();
+    query.is_limited = true;
+    query.named_beside_where.clear();
+    query.used.clear();
+    if let Some(tree) = &query.tree {
+        tree.conditions(&mut |condition| name_columns(condition, &mut query.used));
     }
-    let one = Expr::constant(Value::new(Datum::Signed(1)), truth, collation);
-    let column = OutputColumn::unnamed(&one);
-    let select = SelectPlan {
-        sources,
-        hashes: planned.hashes,
-        join: planned.join,
-        constant: planned.constant,
-        width,
-        items: vec![one],
-        ..SelectPlan::nothing()
-    };
-    Ok(Some(QueryPlan::new(Body::Select(Box::new(select)), vec![column])))
+    query.conditions.iter().for_each(|condition| name_columns(condition, &mut query.used));
+    Some(query)
 }
 
-/// Whether a source's rows are found without the row around the query.
-fn is_found_alone(source: &Source) -> bool {
-    match &source.kind {
-        SourceKind::Table(table) => {
-            let looks_by = |lookup: &Lookup| match lookup {
-                Lookup::EachOf(inside) => looks_around(&inside.operand),
-                lookup => lookup.value().is_some_and(looks_around),
-            };
-            let looks_operand = |operand: &UnionOperand| looks_around(&operand.condition);
-            table.access.loose.is_none()
-                && !table.access.lookups().any(looks_by)
-                && !table.access.union.iter().any(looks_operand)
-        }
-        SourceKind::Derived { plan, is_lateral } => {
-            let mut looks = *is_lateral;
-            plan.expressions(&mut |expr| looks = looks || looks_around(expr));
-            !looks
-        }
-        SourceKind::Virtual(_) => true,
-        SourceKind::Working(_) => false,
-    }
+/// Whether an index finds rows of its tables by values of the row around it.
+pub fn looks_up(select: &SelectPlan) -> bool {
+    select.sources.iter().any(|source| {
+        let SourceKind::Table(table) = &source.kind else { return false };
+        table.access.lookups().filter_map(Lookup::value).any(Expr::names_outer_columns)
+    })
 }
 
 /// Whether it looks at a row around the query, or a query inside may.
@@ -138,13 +103,12 @@ fn sides(condition: &Expr) -> Option<(Expr, Expr, Comparer)> {
     }
 }
 
-/// An expression of the query, as the row around it sees it.
-fn as_around(expr: &mut Expr) {
-    if let ExprKind::Outer { level, column } = expr.kind {
-        expr.kind = match level {
+/// A name that the query has for a column of the row around it, as that row sees it.
+fn as_around(name: &mut Expr) {
+    if let ExprKind::Outer { level, column } = name.kind {
+        name.kind = match level {
             0 => ExprKind::Column(column),
             _ => ExprKind::Outer { level: level - 1, column },
         };
     }
-    expr.operands_mut(&mut as_around);
 }

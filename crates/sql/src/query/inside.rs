@@ -181,7 +181,8 @@ impl<'r> Inside<'r> {
         let known = kept.borrow().0.get(&number).cloned();
         match known {
             Some(KeptQuery::Rows(rows)) => Ok(Some(rows)),
-            None if is_asked_often => {
+            None | Some(KeptQuery::LookedUp(_)) if is_asked_often => {
+                // As if it had been run.
                 kept.borrow_mut().0.insert(number, KeptQuery::Once);
                 self.kept_rows(number, &[], context)
             }
@@ -230,11 +231,6 @@ impl Host for Inside<'_> {
         match self.kept.get_or_insert_default().borrow_mut().0.entry(number).or_insert(KeptQuery::LookedUp(0)) {
             KeptQuery::LookedUp(count) if *count < times => *count += 1,
             KeptQuery::TooMany => {}
-            // As if it had been run: the next who asks has its rows kept.
-            looked_up @ KeptQuery::LookedUp(_) => {
-                *looked_up = KeptQuery::Once;
-                return Ok(None);
-            }
             _ => return Ok(None),
         }
         let mut found = false;

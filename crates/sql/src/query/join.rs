@@ -14,6 +14,7 @@ use std::collections::HashSet;
 
 use super::access;
 use super::bind::Tables;
+use super::bound::name_columns;
 use super::estimate::{Choice, Estimator};
 use super::hash::{self, HashPlan};
 use super::plan::{Access, Join, Source, SourceKind};
@@ -392,9 +393,7 @@ impl<'p> Planner<'p> {
         }
         let mut named = named_beside;
         looked_at().for_each(|(_, condition)| {
-            condition.columns(&mut |slot| {
-                named.insert(slot);
-            });
+            name_columns(condition, &mut named);
         });
         let is_named = |column: &u16| named.contains(&((source.first_slot + usize::from(*column)) as u32));
         table.columns_beside = Some((implied, table.columns.iter().copied().filter(is_named).collect()));

@@ -113,24 +113,21 @@ fn names_from_inside(query: &BoundSelect) -> bool {
 /// A derived table, as a part of the query around it: its slots begin with `first_slot`, the numbers of its sources with
 /// `first_source`, and one query less is around it.
 fn move_to(inner: &mut BoundSelect, first_slot: usize, first_source: usize) {
-    fn moved(expr: &mut Expr, by: u32) {
-        match &mut expr.kind {
-            ExprKind::Column(column) => *column += by,
-            ExprKind::Outer { level, .. } => *level -= 1,
-            _ => {}
-        }
-        expr.operands_mut(&mut |operand| moved(operand, by));
-    }
+    let mut moved = |name: &mut Expr| match &mut name.kind {
+        ExprKind::Column(column) => *column += first_slot as u32,
+        ExprKind::Outer { level, .. } => *level -= 1,
+        _ => {}
+    };
     inner.sources.iter_mut().for_each(|source| source.first_slot += first_slot);
     if let Some(tree) = &mut inner.tree {
         tree.renumber(&mut |number| Tree::Source(number + first_source));
     }
-    inner.expressions_mut(&mut |expr| moved(expr, first_slot as u32));
+    inner.expressions_mut(&mut |expr| expr.names_mut(&mut moved));
 }
 
 /// Puts for each slot of a query what it is now, and for each source in its tree what it has become.
 fn exchange(query: &mut BoundSelect, exchange: &Exchange, numbers: &mut [Tree]) {
-    query.expressions_mut(&mut |expr| exchange.apply(expr));
+    query.expressions_mut(&mut |expr| expr.names_mut(&mut |name| exchange.apply(name)));
     if let Some(tree) = &mut query.tree {
         tree.renumber(&mut |number| std::mem::replace(&mut numbers[number], Tree::Source(0)));
     }
@@ -166,16 +163,14 @@ impl Exchange {
         (slot as usize).wrapping_add(self.shift) as u32
     }
 
-    fn apply(&self, expr: &mut Expr) {
-        let ExprKind::Column(column) = &mut expr.kind else {
-            return expr.operands_mut(&mut |operand| self.apply(operand));
-        };
+    fn apply(&self, name: &mut Expr) {
+        let ExprKind::Column(column) = &mut name.kind else { return };
         match self.slots.get(*column as usize) {
             None => *column = self.shifted(*column),
             // (That an outer join may make it NULL is known of the name, and not of the column.)
             Some(now) => match now.as_column() {
                 Some(slot) => *column = slot,
-                None => *expr = now.clone(),
+                None => *name = now.clone(),
             },
         }
     }

@@ -14,8 +14,8 @@
 //! The manual, "Derived Condition Pushdown Optimization".
 
 use super::bound::{BoundSelect, name_columns};
-use super::plan::{Body, GroupPlan, QueryPlan, SelectPlan, Source, SourceKind};
-use crate::expression::{Expr, ExprKind};
+use super::plan::{Body, GroupPlan, QueryPlan, SelectPlan, Source};
+use crate::expression::Expr;
 
 /// The SELECTs of a derived table with what can be asked of them beside the rest; `None` if that is nothing. On entry: the source has
 /// its conditions.
@@ -44,29 +44,26 @@ pub fn pushed(source: &mut Source) -> Option<Vec<BoundSelect>> {
 fn as_inside(condition: &Expr, select: &BoundSelect, first_slot: usize) -> Option<Expr> {
     let mut condition = condition.clone();
     let mut can_be = select.tree.is_some() && select.group.as_ref().is_none_or(|group| group.rollup.is_none());
-    exchange(&mut condition, &mut |column| {
-        let item = &select.items[column.as_column()? as usize - first_slot];
-        let is_key = |group: &GroupPlan| {
-            item.as_column().is_some() && group.keys.iter().any(|key| key.as_column() == item.as_column())
+    condition.names_mut(&mut |name| {
+        let item = name.as_column().and_then(|column| select.items.get(column as usize - first_slot));
+        let Some(item) = item.filter(|item| is_asked_as(item, name, select.group.as_ref())) else {
+            can_be = false;
+            return;
         };
-        let stays = item.data_type == column.data_type
-            && item.collation() == column.collation()
-            && item.is_repeatable()
-            && select.group.as_ref().is_none_or(is_key);
-        can_be &= stays;
-        stays.then(|| item.clone())
+        *name = item.clone();
     });
     can_be.then_some(condition)
 }
 
-fn exchange(expr: &mut Expr, inside: &mut dyn FnMut(&Expr) -> Option<Expr>) {
-    if let ExprKind::Column(_) = expr.kind {
-        if let Some(other) = inside(expr) {
-            *expr = other;
-        }
-        return;
-    }
-    expr.operands_mut(&mut |operand| exchange(operand, inside));
+/// Whether what is shown under a name may be asked before groups are made: it is of the same type, and the same for all of a group.
+fn is_asked_as(item: &Expr, name: &Expr, group: Option<&GroupPlan>) -> bool {
+    let is_key = |group: &GroupPlan| {
+        item.as_column().is_some() && group.keys.iter().any(|key| key.as_column() == item.as_column())
+    };
+    item.data_type == name.data_type
+        && item.collation() == name.collation()
+        && item.is_repeatable()
+        && group.is_none_or(is_key)
 }
 
 /// How many SELECTs a query is made of, one behind the other: itself, or the sides of set operations; `None` if there is something else.
@@ -91,13 +88,5 @@ pub fn replace_selects(plan: &mut QueryPlan, others: &mut dyn Iterator<Item = Se
         }
         Body::SetOperation(set) => set.sides.iter_mut().for_each(|side| replace_selects(side, others)),
         _ => {}
-    }
-}
-
-/// The query of a derived table.
-pub fn query_of(source: &mut Source) -> Option<&mut QueryPlan> {
-    match &mut source.kind {
-        SourceKind::Derived { plan, is_lateral: false } => Some(plan),
-        _ => None,
     }
 }

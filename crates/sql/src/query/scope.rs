@@ -152,6 +152,11 @@ pub fn slot(number: u32, data_type: DataType, nullable: bool) -> Expr {
 pub fn equal(left: Expr, right: Expr) -> Expr {
     let collation = left.data_type.collation().unwrap_or(Collation::Utf8mb4_0900AiCi);
     let comparer = Comparer::new(&left.data_type, &right.data_type, collation);
+    equal_by(left, right, comparer)
+}
+
+/// The same, compared so.
+pub fn equal_by(left: Expr, right: Expr, comparer: Comparer) -> Expr {
     let kind = ExprKind::Compare(Box::new(Compare { operator: ComparisonOperator::Equal, comparer, left, right }));
     Expr::new(kind, DataType::integer(IntegerSize::Int, false), true, Collation::Utf8mb4_0900AiCi)
 }

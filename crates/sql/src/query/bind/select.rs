@@ -214,15 +214,15 @@ impl<'a> Binder<'a, '_> {
         if !wants_block {
             merge(&mut bound, &is_outer).into_iter().for_each(|block| self.tables.sizes().forget(block));
         }
-        let mut copy = if wants_unplanned { bound.copy() } else { None };
-        let plan = self.plan_select(bound, copy.as_mut())?;
-        self.unplanned.extend(copy);
+        let copy = if wants_unplanned { bound.copy() } else { None };
+        let (plan, block) = self.plan_select(bound)?;
+        self.unplanned.extend(copy.map(|copy| BoundSelect { block, ..copy }));
         self.wants_unplanned = wants_unplanned;
         Ok((plan, columns))
     }
 
-    /// Plans it. `copy` is told under which number its ranges are known.
-    pub(super) fn plan_select(&mut self, bound: BoundSelect, copy: Option<&mut BoundSelect>) -> Result<SelectPlan> {
+    /// Plans it. Returns, too, the number under which its ranges are known.
+    pub(super) fn plan_select(&mut self, bound: BoundSelect) -> Result<(SelectPlan, u32)> {
         let BoundSelect {
             mut sources, names, tree, keeps_order, conditions, items, mut group, having, mut order, ..
         } = bound;
@@ -232,9 +232,7 @@ impl<'a> Binder<'a, '_> {
             planner.choice.wants_all = false;
             planner.first = planner.first_in_order(&tree, &conditions, &order);
         }
-        if let Some(copy) = copy {
-            copy.block = planner.choice.block;
-        }
+        let block = planner.choice.block;
         let planned = planner.plan(tree, conditions, keeps_order)?;
         let is_sorted = !order.is_empty();
         match &mut group {
@@ -274,7 +272,7 @@ impl<'a> Binder<'a, '_> {
             items,
         };
         plan.compute_constants_once(&mut self.constants);
-        Ok(plan)
+        Ok((plan, block))
     }
 
     /// Has a derived table's query ask what is asked of its rows.
@@ -283,10 +281,10 @@ impl<'a> Binder<'a, '_> {
         let mut plans = Vec::new();
         for select in selects {
             self.tables.sizes().forget(select.block);
-            plans.push(self.plan_select(select, None)?);
+            plans.push(self.plan_select(select)?.0);
         }
-        if let Some(query) = push::query_of(source) {
-            push::replace_selects(query, &mut plans.into_iter());
+        if let SourceKind::Derived { plan, .. } = &mut source.kind {
+            push::replace_selects(plan, &mut plans.into_iter());
         }
         Ok(())
     }

@@ -12,7 +12,7 @@ use meseta_types::{Collation, DataType, IntegerSize};
 
 use super::super::bound::BoundSelect;
 use super::super::bounds;
-use super::super::decorrelate::{by_value, decorrelate};
+use super::super::decorrelate::{decorrelate, for_value, looks_up};
 use super::super::estimate::rows_read;
 use super::super::plan::{Body, OutputColumn, QueryPlan, Source, Subquery};
 use super::super::push;
@@ -230,8 +230,8 @@ impl<'a> Scope for Standing<'_, 'a, '_, '_> {
 }
 
 impl Binder<'_, '_> {
-    /// EXISTS of the query that has just been bound, as IN; and its LIMIT, of which there must be one. `None` if it looks at the row
-    /// around it otherwise than by equalities.
+    /// EXISTS of the query that has just been bound, as IN; and its LIMIT, which must not be 0. `None` if it looks at the row around it
+    /// otherwise than by equalities.
     fn exists_as_in(&mut self, query: &BoundSubquery) -> Result<Option<(InSubquery, Option<Expr>)>> {
         let bound = std::mem::take(&mut self.unplanned).pop();
         let plan = &self.subqueries[query.number as usize].plan;
@@ -250,13 +250,13 @@ impl Binder<'_, '_> {
         let mut inside = InSubquery { unknown_is_false: true, ..InSubquery::new(operand, query, comparers) };
         let is_locked = bound.sources.iter().any(Source::is_locked);
         let copy = bound.copy();
-        let by_value = self.plan_by_value(copy, &inside)?;
+        let by_value = self.plan_for_value(copy, &inside)?;
         if is_locked && by_value.is_some() {
             return Ok(None);
         }
         self.tables.sizes().forget(bound.block);
         let shown = bound.items.iter().map(OutputColumn::unnamed).collect::<Vec<_>>();
-        let select = self.plan_select(bound, None)?;
+        let (select, _) = self.plan_select(bound)?;
         let plan = QueryPlan::new(Body::Select(Box::new(select)), shown);
         let number = inside.query.number as usize;
         self.subqueries[number] = Subquery { plan, is_correlated: false, by_value: None };
@@ -272,18 +272,21 @@ impl Binder<'_, '_> {
             return Ok(());
         }
         let bound = bound.filter(|_| push::selects_of(plan) == Some(1));
-        let by_value = self.plan_by_value(bound, inside)?;
+        let by_value = self.plan_for_value(bound, inside)?;
         self.expect_look_ups(inside, by_value);
         Ok(())
     }
 
-    fn plan_by_value(&mut self, bound: Option<BoundSelect>, inside: &InSubquery) -> Result<Option<QueryPlan>> {
-        let Some(bound) = bound else { return Ok(None) };
-        let mut plan = by_value(bound, inside, self.tables)?;
-        if let Some(Body::Select(select)) = plan.as_mut().map(|plan| &mut plan.body) {
-            select.compute_constants_once(&mut self.constants);
+    /// The plan of a query for one value; `None` if no index finds that.
+    fn plan_for_value(&mut self, bound: Option<BoundSelect>, inside: &InSubquery) -> Result<Option<QueryPlan>> {
+        let Some(bound) = bound.and_then(|bound| for_value(bound, inside)) else { return Ok(None) };
+        let shown = bound.items.iter().map(OutputColumn::unnamed).collect::<Vec<_>>();
+        let (select, block) = self.plan_select(bound)?;
+        if !looks_up(&select) {
+            self.tables.sizes().forget(block);
+            return Ok(None);
         }
-        Ok(plan)
+        Ok(Some(QueryPlan::new(Body::Select(Box::new(select)), shown)))
     }
 
     /// Notes what a query costs, and how often its values are looked up before it is run.

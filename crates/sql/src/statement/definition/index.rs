@@ -26,6 +26,11 @@ fn key_bytes(data_type: &DataType, characters: Option<u64>) -> u64 {
     }
 }
 
+/// Error 1071: the parts of a key have more bytes than it may.
+fn check_bytes(bytes: u64) -> Result<()> {
+    if bytes > KEY_BYTES_MAX { Err(Error::new(ER_TOO_LONG_KEY, &[&KEY_BYTES_MAX])) } else { Ok(()) }
+}
+
 impl DefinitionContext<'_> {
     /// A key of a table whose columns are known. A primary key's columns become NOT NULL; `is_null` says of which of them
     /// NULL was written. Names that are missing are made by [`DefinitionContext::add_index`].
@@ -88,9 +93,7 @@ impl DefinitionContext<'_> {
             bytes += part_bytes;
             index.parts.push(IndexPart { column: at, prefix, descending: *descending });
         }
-        if bytes > KEY_BYTES_MAX {
-            return Err(Error::new(ER_TOO_LONG_KEY, &[&KEY_BYTES_MAX]));
-        }
+        check_bytes(bytes)?;
         Ok(index)
     }
 
@@ -103,10 +106,7 @@ impl DefinitionContext<'_> {
             part.prefix = prefix;
             bytes += part_bytes;
         }
-        if bytes > KEY_BYTES_MAX {
-            return Err(Error::new(ER_TOO_LONG_KEY, &[&KEY_BYTES_MAX]));
-        }
-        Ok(())
+        check_bytes(bytes)
     }
 
     /// The key of one column that was written behind it.

@@ -107,10 +107,12 @@ pub fn check_algorithm(algorithm: Algorithm, way: Way, copied: Option<Copied>) -
         Algorithm::Any | Algorithm::Copy => return Ok(()),
     };
     let reason = match copied {
-        Some(Copied::PrimaryKey) => Some("Dropping a primary key is not allowed without also adding a new primary key"),
-        Some(Copied::ForeignKeys) => Some("Adding foreign keys needs foreign_key_checks=OFF"),
-        Some(Copied::Types) if algorithm == Algorithm::InPlace => Some("Cannot change column type INPLACE"),
-        Some(Copied::Types) => Some("Need to rebuild the table to change column type"),
+        Some(Copied::PrimaryKey) => Some(ER_ALTER_OPERATION_NOT_SUPPORTED_REASON_NOPK.message(&[])),
+        Some(Copied::ForeignKeys) => Some(ER_ALTER_OPERATION_NOT_SUPPORTED_REASON_FK_CHECK.message(&[])),
+        Some(Copied::Types) if algorithm == Algorithm::InPlace => {
+            Some(ER_ALTER_OPERATION_NOT_SUPPORTED_REASON_COLUMN_TYPE.message(&[]))
+        }
+        Some(Copied::Types) => Some("Need to rebuild the table to change column type".to_owned()),
         Some(Copied::Checks | Copied::Computed) => None,
         None if algorithm == Algorithm::Instant && way != Way::Definition => None,
         None => return Ok(()),
@@ -147,7 +149,9 @@ fn takes_values_of(after: &DataType, before: &DataType) -> bool {
 
 /// Whether a column's values are in old rows what they are to be in new ones.
 fn has_same_values(before: &Column, after: &Column) -> bool {
-    let expression = |column: &Column| column.generated.as_ref().map(|generated| generated.expression.clone());
+    fn expression(column: &Column) -> Option<&str> {
+        column.generated.as_ref().map(|generated| generated.expression.as_str())
+    }
     takes_values_of(&after.data_type, &before.data_type)
         && before.nullable == after.nullable
         && expression(before) == expression(after)
