@@ -121,7 +121,7 @@ fn measure(name: &str, statements: u64, rows: u64, mut statement: impl FnMut(u64
 fn main() {
     let (statements, sessions, table_rows) = (argument(1, 200_000), argument(3, 1), argument(4, 100_000));
     let directory = std::env::temp_dir().join(format!("meseta-statement-cost-{}", std::process::id()));
-    let options = StoreOptions { memory_bytes: 512 << 20, ..StoreOptions::default() };
+    let options = StoreOptions { memory_bytes: 512 << 20, max_data_bytes: 16 << 30, ..StoreOptions::default() };
     let store = Store::open(&directory, options).expect("a new store in the temporary folder");
     let instance = Instance::open(store).expect("a new engine");
     let root = "root@localhost".to_owned();
