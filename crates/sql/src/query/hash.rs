@@ -2,29 +2,35 @@
 //!
 //! ```text
 //!   a JOIN b ON a.x = b.y, no index on b.y       b's rows, read once:  key of y -> rows
-//!                                                each row of a:        key of x -> candidates -> all conditions again
+//!                                                each row of a:        key of x -> candidates -> the other conditions
 //! ```
 //!
 //! # Invariants
 //! 1. Rows come as a nested loop would show them: for each row of what is before, in the order in which they were read.
-//! 2. Candidates are all rows that match, and perhaps others: conditions are asked of each.
+//! 2. Values have equal keys if and only if they compare as equal: the equalities that are keys are asked of no candidate, all
+//!    else is. Where some value has no key, every row is a candidate, and everything is asked.
 //!
 //! # When things fail
 //! If the rows take more memory than a statement may keep, the source is read again for each row, as without this.
 
-use std::collections::HashMap;
+use std::cell::Cell;
+use std::num::NonZeroU32;
 
 use bumpalo::Bump;
-use foldhash::quality::RandomState;
-use meseta_types::comparison::ComparisonType;
+use meseta_types::comparison::{ComparisonType, text_as_point};
 use meseta_types::{Context, DataType, Datum};
+use smallvec::SmallVec;
 
 use super::inside::Running;
+use super::key_numbers::KeyNumbers;
 use super::plan::{ConditionSet, Source, SourceKind};
 use super::run::{MORE, Outer, Sink, holds};
 use crate::error::Result;
 use crate::expression::group::append_group_key;
 use crate::expression::{Comparer, ComparisonOperator, Expr, ExprKind, copy_into};
+
+/// What a row takes beside its values and its key: where it is, and its ends of a chain.
+const ROW_BYTES: usize = size_of::<Kept<'_>>() + size_of::<[u32; 2]>();
 
 /// How a source's rows are kept.
 #[derive(Debug, Default)]
@@ -33,6 +39,8 @@ pub struct HashPlan {
     pub keys: Vec<HashKey>,
     /// All that must hold of a row. (The source itself asks what names nothing but it, before a row is kept.)
     pub conditions: Vec<Expr>,
+    /// Those of them that neither are keys nor have been asked before a row was kept.
+    pub beside_keys: Vec<Expr>,
 }
 
 /// An equality between a source and those before it.
@@ -88,21 +96,17 @@ pub fn plan(source: &mut Source) -> Option<HashPlan> {
         SourceKind::Working(_) => return None,
         SourceKind::Derived { .. } | SourceKind::Virtual(_) => {}
     }
-    let (mut keys, mut local) = (Vec::new(), Vec::new());
-    for condition in source.conditions.iter().filter(|condition| condition.is_repeatable()) {
-        if looks(condition, source) == Looks::AtSource {
+    let (mut keys, mut local, mut beside_keys) = (Vec::new(), Vec::new(), Vec::new());
+    for condition in &source.conditions {
+        let is_repeatable = condition.is_repeatable();
+        if is_repeatable && looks(condition, source) == Looks::AtSource {
             local.push(condition.clone());
-        }
-        let ExprKind::Compare(compare) = &condition.kind else { continue };
-        if compare.operator != ComparisonOperator::Equal || !has_keys(&compare.comparer) {
             continue;
         }
-        let sides = match (looks(&compare.left, source), looks(&compare.right, source)) {
-            (Looks::Before, Looks::AtSource) => (&compare.left, &compare.right),
-            (Looks::AtSource, Looks::Before) => (&compare.right, &compare.left),
-            _ => continue,
-        };
-        keys.push(HashKey { probe: sides.0.clone(), build: sides.1.clone(), comparer: compare.comparer });
+        match key(condition, source).filter(|_| is_repeatable) {
+            Some(key) => keys.push(key),
+            None => beside_keys.push(condition.clone()),
+        }
     }
     // Without a key a table is read again, and what is made up is kept by `materialized`.
     if keys.is_empty() {
@@ -113,7 +117,21 @@ pub fn plan(source: &mut Source) -> Option<HashPlan> {
         // (Numbers of the conditions that were.)
         table.access.implied = ConditionSet::default();
     }
-    Some(HashPlan { keys, conditions })
+    Some(HashPlan { keys, conditions, beside_keys })
+}
+
+/// A condition as a key, if it is an equality between a source and those before it.
+fn key(condition: &Expr, source: &Source) -> Option<HashKey> {
+    let ExprKind::Compare(compare) = &condition.kind else { return None };
+    if compare.operator != ComparisonOperator::Equal || !has_keys(&compare.comparer) {
+        return None;
+    }
+    let (probe, build) = match (looks(&compare.left, source), looks(&compare.right, source)) {
+        (Looks::Before, Looks::AtSource) => (&compare.left, &compare.right),
+        (Looks::AtSource, Looks::Before) => (&compare.right, &compare.left),
+        _ => return None,
+    };
+    Some(HashKey { probe: probe.clone(), build: build.clone(), comparer: compare.comparer })
 }
 
 /// A key under way.
@@ -130,8 +148,6 @@ pub enum Keyed {
 /// Appends bytes that are equal for values that compare as equal.
 pub fn append_comparison_key(value: Datum<'_>, comparer: &Comparer, context: &mut Context, out: &mut Vec<u8>) -> Keyed {
     use ComparisonType as T;
-    let is_number =
-        matches!(value, Datum::Signed(_) | Datum::Unsigned(_) | Datum::Decimal(_) | Datum::Float(_) | Datum::Double(_));
     let key = match (comparer.kind, value) {
         (_, Datum::Null) => return Keyed::Null,
         (Some(T::Integer), Datum::Signed(_) | Datum::Unsigned(_)) => value,
@@ -142,12 +158,16 @@ pub fn append_comparison_key(value: Datum<'_>, comparer: &Comparer, context: &mu
                 None => return Keyed::No,
             }
         }
-        (Some(T::Double), _) if is_number => match value.to_double(context) {
+        (Some(T::Double), _) => match value.to_double(context) {
             Some(number) => Datum::Double(number),
             None => return Keyed::No,
         },
         (Some(T::DateTime), Datum::DateTime(found, _)) => Datum::DateTime(found, 6),
         (Some(T::DateTime), Datum::Date(date)) => Datum::DateTime(date.midnight(), 6),
+        (Some(T::DateTime), Datum::Text(text, _)) => match text_as_point(text, context) {
+            Some(point) => Datum::DateTime(point, 6),
+            None => return Keyed::No,
+        },
         (Some(T::Time), Datum::Time(..)) => value,
         _ => return Keyed::No,
     };
@@ -157,10 +177,31 @@ pub fn append_comparison_key(value: Datum<'_>, comparer: &Comparer, context: &mu
 
 /// A source's rows in memory.
 pub struct Built<'a> {
-    rows: Vec<&'a [Datum<'a>]>,
-    by_key: HashMap<Vec<u8>, Vec<u32>, RandomState>,
-    /// Whether each row that could match is in `by_key`.
+    rows: Vec<Kept<'a>>,
+    /// Which columns a row has: those that are read.
+    columns: Vec<usize>,
+    /// A number for each key, and by that the first and the last row that has it.
+    keys: KeyNumbers<'a>,
+    ends: Vec<[u32; 2]>,
+    /// Whether each row that could match is found by its key.
     is_keyed: bool,
+    /// Memory for who looks for a row.
+    spare: Cell<Option<Box<Spare>>>,
+}
+
+/// A row in memory.
+struct Kept<'a> {
+    values: &'a [Datum<'a>],
+    /// The next one that has the same key.
+    next: Option<NonZeroU32>,
+}
+
+/// Memory that is used again.
+#[derive(Default)]
+struct Spare {
+    of_keys: Bump,
+    of_conditions: Bump,
+    key: Vec<u8>,
 }
 
 /// The values of keys as bytes.
@@ -205,32 +246,54 @@ impl<'a> Built<'a> {
         arena: &'a Bump,
         read: &mut Read<'_>,
     ) -> Result<Option<Built<'a>>> {
-        let mut built = Built { rows: Vec::new(), by_key: HashMap::default(), is_keyed: true };
-        let (mut spare, mut key, mut bytes, mut is_too_much) = (Bump::new(), Vec::new(), 0, false);
+        let mut built = Built {
+            rows: Vec::new(),
+            keys: KeyNumbers::new(arena),
+            ends: Vec::new(),
+            columns: match &source.kind {
+                SourceKind::Table(table) => table.columns.iter().map(|&column| usize::from(column)).collect(),
+                _ => (0..source.width).collect(),
+            },
+            is_keyed: true,
+            spare: Cell::default(),
+        };
+        let (mut spare, mut key, mut is_too_much) = (Bump::new(), Vec::new(), false);
         let before = arena.allocated_bytes();
         read(running, &mut |running, row| {
             spare.reset();
-            let number = built.rows.len() as u32;
             if built.is_keyed {
                 let values = plan.keys.iter().map(|key| (&key.build, &key.comparer));
                 match key_of(values, row, outer, running, &spare, &mut key)? {
-                    Keyed::Yes => {
-                        bytes += 2 * key.len() + 48;
-                        built.by_key.entry(key.clone()).or_default().push(number);
-                    }
+                    Keyed::Yes => built.chain(&key),
                     // It matches nothing.
                     Keyed::Null => return Ok(MORE),
                     Keyed::No => built.is_keyed = false,
                 }
             }
-            let own = &row[source.first_slot..source.first_slot + source.width];
-            let copies =
-                own.iter().enumerate().map(|(column, &value)| copy_into(value, type_of(source, column), arena));
-            built.rows.push(arena.alloc_slice_copy(&copies.collect::<Vec<_>>()));
-            is_too_much = arena.allocated_bytes() - before + bytes > running.inside.memory_limit;
+            let copies = built
+                .columns
+                .iter()
+                .map(|&column| copy_into(row[source.first_slot + column], type_of(source, column), arena));
+            let values = arena.alloc_slice_fill_iter(copies);
+            built.rows.push(Kept { values, next: None });
+            let taken = arena.allocated_bytes() - before + built.keys.bytes() + built.rows.len() * ROW_BYTES;
+            is_too_much = taken > running.inside.memory_limit;
             Ok(if is_too_much { super::run::ENOUGH } else { MORE })
         })?;
         Ok((!is_too_much).then_some(built))
+    }
+
+    /// The row that comes next has this key.
+    fn chain(&mut self, key: &[u8]) {
+        let row = self.rows.len() as u32;
+        match self.keys.of(key) {
+            (_, true) => self.ends.push([row, row]),
+            (number, false) => {
+                let last = std::mem::replace(&mut self.ends[number][1], row);
+                // (Not the first row: that one follows none.)
+                self.rows[last as usize].next = NonZeroU32::new(row);
+            }
+        }
     }
 
     /// Shows candidates for a row: the row, with the source's values.
@@ -243,36 +306,42 @@ impl<'a> Built<'a> {
         running: &mut Running<'_>,
         sink: &mut Sink<'_>,
     ) -> Result<super::run::Flow> {
-        let (mut arena, mut key) = (Bump::new(), Vec::new());
-        let mut full = row.to_vec();
-        let mut show = |candidate: &[Datum<'a>], running: &mut Running<'_>| -> Result<super::run::Flow> {
-            arena.reset();
-            full[source.first_slot..source.first_slot + source.width].copy_from_slice(candidate);
-            if holds(&plan.conditions, &full, outer, running, &arena)? { sink(running, &full) } else { Ok(MORE) }
-        };
-        let spare = Bump::new();
-        if self.is_keyed {
-            let values = plan.keys.iter().map(|key| (&key.probe, &key.comparer));
-            match key_of(values, row, outer, running, &spare, &mut key)? {
-                Keyed::Null => return Ok(MORE),
-                Keyed::Yes => {
-                    for &number in self.by_key.get(&key).into_iter().flatten() {
-                        running.inside.facts.check_killed()?;
-                        if show(self.rows[number as usize], running)?.is_break() {
-                            return Ok(super::run::ENOUGH);
-                        }
-                    }
-                    return Ok(MORE);
-                }
-                Keyed::No => {}
+        let mut spare = self.spare.take().unwrap_or_default();
+        let Spare { of_keys, of_conditions, key } = &mut *spare;
+        of_keys.reset();
+        let keyed = match self.is_keyed {
+            true => {
+                let values = plan.keys.iter().map(|key| (&key.probe, &key.comparer));
+                key_of(values, row, outer, running, of_keys, key)?
             }
-        }
-        for candidate in &self.rows {
+            false => Keyed::No,
+        };
+        let conditions = if keyed == Keyed::Yes { &plan.beside_keys } else { &plan.conditions };
+        let mut candidate = match keyed {
+            Keyed::Yes => self.keys.get(key).map(|number| self.ends[number][0]),
+            Keyed::Null => None,
+            Keyed::No => (!self.rows.is_empty()).then_some(0),
+        };
+        let mut full: SmallVec<[Datum<'_>; 16]> = SmallVec::new();
+        while let Some(number) = candidate {
             running.inside.facts.check_killed()?;
-            if show(candidate, running)?.is_break() {
+            if full.is_empty() {
+                full.extend_from_slice(row);
+            }
+            let found = &self.rows[number as usize];
+            for (&column, &value) in self.columns.iter().zip(found.values) {
+                full[source.first_slot + column] = value;
+            }
+            of_conditions.reset();
+            if holds(conditions, &full, outer, running, of_conditions)? && sink(running, &full)?.is_break() {
                 return Ok(super::run::ENOUGH);
             }
+            candidate = match keyed {
+                Keyed::Yes => found.next.map(NonZeroU32::get),
+                _ => Some(number + 1).filter(|&next| (next as usize) < self.rows.len()),
+            };
         }
+        self.spare.set(Some(spare));
         Ok(MORE)
     }
 }

@@ -191,7 +191,8 @@ impl SelectPlan {
     /// used for this.
     pub fn compute_constants_once(&mut self, next: &mut u32) {
         self.sources.iter_mut().for_each(|source| source.compute_constants_once(next));
-        let kept = self.hashes.iter_mut().flatten().flat_map(|hash| &mut hash.conditions);
+        let kept =
+            self.hashes.iter_mut().flatten().flat_map(|hash| hash.conditions.iter_mut().chain(&mut hash.beside_keys));
         kept.for_each(|condition| condition.compute_constants_once(next));
         self.join.iter_mut().for_each(|join| join.compute_constants_once(next));
     }

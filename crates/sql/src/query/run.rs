@@ -273,17 +273,17 @@ fn run_select(
 }
 
 /// A SELECT that runs: what it keeps of its sources.
-struct Execution<'a> {
+struct Execution<'e, 'a> {
     plan: &'a SelectPlan,
     arena: &'a Bump,
     /// For each source that is kept in memory, once it has been asked for: its rows, or that they are too many.
-    built: &'a RefCell<Vec<Option<Option<Rc<Built<'a>>>>>>,
+    built: &'e RefCell<Vec<Option<Option<Rc<Built<'a>>>>>>,
 }
 
 /// Shows the rows of one source, from memory if they are kept there.
 fn one_source<'a>(
     number: usize,
-    execution: &Execution<'a>,
+    execution: &Execution<'_, 'a>,
     outer: Outer<'_>,
     row: &[Datum<'_>],
     running: &mut Running<'_>,
@@ -301,7 +301,7 @@ fn one_source<'a>(
 fn kept_or_read<'a>(
     source: &'a Source,
     number: usize,
-    execution: &Execution<'a>,
+    execution: &Execution<'_, 'a>,
     outer: Outer<'_>,
     row: &[Datum<'_>],
     running: &mut Running<'_>,
@@ -342,7 +342,7 @@ fn kept_or_read<'a>(
 /// Shows the rows of a join, each an extension of `row`.
 fn join(
     node: &Join,
-    execution: &Execution<'_>,
+    execution: &Execution<'_, '_>,
     outer: Outer<'_>,
     row: &[Datum<'_>],
     running: &mut Running<'_>,
@@ -384,7 +384,7 @@ fn join(
 fn inner(
     first: &Join,
     rest: &[Join],
-    execution: &Execution<'_>,
+    execution: &Execution<'_, '_>,
     outer: Outer<'_>,
     row: &[Datum<'_>],
     running: &mut Running<'_>,
