@@ -52,6 +52,15 @@ impl KeyRange {
         Self { to: first_above(bytes.clone()), from: bytes }
     }
 
+    /// The keys that are in both.
+    pub fn within(&self, other: &Self) -> Self {
+        let to = match (&self.to, &other.to) {
+            (Some(own), Some(other)) => Some(own.min(other)),
+            (own, other) => own.as_ref().or(other.as_ref()),
+        };
+        Self { from: self.from.clone().max(other.from.clone()), to: to.cloned() }
+    }
+
     /// The keys that begin with `front`, the bytes of the parts before, and whose next part lies between two values.
     ///
     /// NULL is below all values, so *at most 5* is above NULL, excluded, and up to 5, included. Unbounded means NULL too.

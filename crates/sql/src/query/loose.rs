@@ -6,12 +6,14 @@
 //!   SELECT a, MIN(b), MAX(b)            index (a, b):    ^       ^ ^     ^ ^   ^
 //!     FROM t GROUP BY a
 //!   SELECT COUNT(DISTINCT a) FROM t     as DISTINCT
+//!   SELECT MIN(a), MAX(a) FROM t        index (a):      ^                     ^        of those within the bounds
+//!     WHERE a > 1
 //! ```
 //! What groups, or keeps equal rows apart, does what it does with all rows: those that are left out would change nothing.
 //!
 //! # Invariants
 //! 1. All that a query names of the table is the same in all entries of a group, but for the column of MIN and MAX; and that is
-//!    named by nothing else.
+//!    named by nothing else but what the access's bounds say.
 //!
 //! # Source
 //! The manual, "GROUP BY Optimization", Loose Index Scan.
@@ -89,18 +91,22 @@ impl Wanted {
         if !is_whole || !front.iter().all(|part| self.columns.contains(&part.column)) {
             return None;
         }
-        let mut scan = LooseScan { parts: equal + own, shows_both_ends: false };
+        let mut scan = LooseScan { parts: equal + own, ..LooseScan::default() };
         let is_same = |column: u16| parts[..scan.parts].iter().any(|part| part.column == column);
         let end = self.end.filter(|end| !is_same(*end));
         if let Some(end) = end {
             let part = rest.first().filter(|part| part.column == end && part.prefix.is_none())?;
             let column = &table.table.columns[usize::from(end)];
-            // MIN passes over NULL, which is below all values; and that of a member of an ENUM is that of texts.
-            let has_order = !matches!(column.data_type, DataType::Enum(_) | DataType::Set(_) | DataType::Json);
-            if !has_order || self.least && column.nullable {
+            // MIN of a member of an ENUM is that of texts.
+            if matches!(column.data_type, DataType::Enum(_) | DataType::Set(_) | DataType::Json) {
                 return None;
             }
             let is_backwards = part.descending != (table.access.direction == Direction::Descending);
+            // MIN passes over NULL, which is below all values: no end is behind it.
+            scan.passes_null = Some(end).filter(|_| self.least && column.nullable);
+            if is_backwards && scan.passes_null.is_some() {
+                return None;
+            }
             scan.shows_both_ends = if is_backwards { self.least } else { self.greatest };
         }
         let is_named = |column: &u16| is_same(*column) || end == Some(*column);
@@ -122,22 +128,29 @@ impl Planner<'_> {
         let (Some(Join::Source(0)), [source]) = (join, &mut *self.sources) else { return false };
         let Some(wanted) = Wanted::new(group.as_deref(), items, source) else { return false };
         let Source { kind: SourceKind::Table(table), first_slot, conditions, .. } = source else { return false };
-        let is_of_group = |condition: &Expr| {
-            let mut is_of_group = condition.is_repeatable();
-            condition.columns(&mut |slot| {
-                is_of_group &= wanted.end.is_none_or(|end| *first_slot + usize::from(end) != slot as usize);
-            });
-            is_of_group
-        };
-        if !conditions.iter().all(is_of_group) || !table.access.union.is_empty() {
+        if !table.access.union.is_empty() {
             return false;
+        }
+        let end = wanted.end.map(|end| (*first_slot + usize::from(end)) as u32);
+        let names_end = |condition: &Expr| {
+            let mut names_end = false;
+            condition.columns(&mut |slot| names_end |= end == Some(slot));
+            names_end
+        };
+        let mut trusts_bounds = false;
+        for (number, condition) in conditions.iter().enumerate() {
+            match (condition.is_repeatable(), names_end(condition)) {
+                (true, false) => {}
+                (true, true) if table.access.implied.has(number) => trusts_bounds = true,
+                _ => return false,
+            }
         }
         let statistics = self.tables.statistics(&table.table);
         let chosen = table.access.index;
         let pays = |index: usize, scan: &LooseScan| statistics.rows_per_key(index, scan.parts) >= ENTRIES;
         let scan = |index: usize| {
             let scan = wanted.by(table, index, table.access.equal.len())?;
-            pays(index, &scan).then_some((index, scan))
+            pays(index, &scan).then_some((index, LooseScan { trusts_bounds, ..scan }))
         };
         let is_usable = |index: &usize| is_usable(&table.table, table.usable.for_groups, *index);
         let found = match table.access.is_whole() && !is_ordered {

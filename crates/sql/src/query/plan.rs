@@ -644,12 +644,16 @@ impl ConditionSet {
 }
 
 /// Of all entries that are the same in an index's first columns the first is read, the way that the index is read.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct LooseScan {
     /// So many columns.
     pub parts: usize,
     /// The last is as well.
     pub shows_both_ends: bool,
+    /// What is asked of the column behind those is what the bounds say: where they turn out to be wider, all entries are read.
+    pub trusts_bounds: bool,
+    /// That column, if the first entry in which it is not NULL is to be read too: those with NULL come first, as entries of their own.
+    pub passes_null: Option<u16>,
 }
 
 /// One of the operands of an OR, each of which has its rows found by an index.

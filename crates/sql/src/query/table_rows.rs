@@ -121,7 +121,9 @@ impl<'r> TableRows<'r> {
             let may_suspend = std::mem::take(&mut running.inside.may_suspend) && matches!(bounds, Bounds::Point(_));
             let locking = if may_suspend { locking.map(Locking::suspending) } else { locking };
             let flow = match (bounds, self.access.loose) {
-                (Bounds::Range(range), Some(scan)) => self.show_ends(scan, range, running, spare, sink)?,
+                (Bounds::Range(range), Some(scan)) if self.implied == self.access.implied || !scan.trusts_bounds => {
+                    self.show_ends(scan, range, running, spare, sink)?
+                }
                 (Bounds::Point(key), _) if locking.is_none() && self.access.index == 0 => {
                     self.show_one(&key, may_suspend, running, spare, sink)?
                 }
@@ -286,7 +288,8 @@ impl<'r> TableRows<'r> {
         let forwards = self.access.direction;
         let mut read = ReadRows::new(self.access, running);
         let (columns, asks) = (self.columns(), self.has_conditions());
-        let mut show = |running: &mut Running<'_>, _: &FoundRow, row: &[Datum<'_>]| sink(running, row);
+        let passed = scan.passes_null.map(|column| self.source.first_slot + usize::from(column));
+        // Shows the first of a range; whether to go on, and the range of those that are the same.
         let mut show_first = |range: &KeyRange, direction, running: &mut Running<'_>| {
             let told = self.table.columns.iter().copied();
             let mut cursor = RowCursor::consistent(self.handle, self.access.index, range.clone(), direction, told);
@@ -294,21 +297,26 @@ impl<'r> TableRows<'r> {
                 return Ok(None);
             }
             read.count(running)?;
-            let flow = self.show_found(&cursor, columns, asks, running, spare, &mut show)?;
-            let group = cursor.range_of_same(scan.parts).map_err(Error::from_engine)?;
-            Ok::<_, Error>(Some((flow.unwrap_or(MORE), group)))
+            let mut is_null = false;
+            let flow = self.show_found(&cursor, columns, asks, running, spare, &mut |running, _, row| {
+                is_null = passed.is_some_and(|slot| row[slot].is_null());
+                sink(running, row)
+            })?;
+            let same = cursor.range_of_same(scan.parts + usize::from(is_null)).map_err(Error::from_engine)?;
+            Ok::<_, Error>(Some((flow.unwrap_or(MORE), same, is_null)))
         };
         while !rest.is_empty()
-            && let Some((mut flow, group)) = show_first(&rest, forwards, running)?
+            && let Some((mut flow, same, is_null)) = show_first(&rest, forwards, running)?
         {
-            if scan.shows_both_ends && flow.is_continue() {
-                flow = show_first(&group, forwards.reversed(), running)?.map_or(MORE, |(flow, _)| flow);
+            if scan.shows_both_ends && !is_null && flow.is_continue() {
+                let last = show_first(&same.within(&rest), forwards.reversed(), running)?;
+                flow = last.map_or(MORE, |(flow, ..)| flow);
             }
             if flow.is_break() {
                 return Ok(ENOUGH);
             }
-            match (forwards, group.to) {
-                (Direction::Descending, _) => rest.to = Some(group.from),
+            match (forwards, same.to) {
+                (Direction::Descending, _) => rest.to = Some(same.from),
                 (Direction::Ascending, Some(above)) => rest.from = above,
                 (Direction::Ascending, None) => break,
             }
