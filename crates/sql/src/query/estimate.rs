@@ -26,7 +26,7 @@ const VALUES: f64 = 10.0;
 const FETCHED: f64 = 1.5;
 
 /// A row that is read beside its neighbours costs this share of one that is fetched (measured: 60 ns and 450).
-const BESIDE: f64 = 0.2;
+pub const BESIDE: f64 = 0.2;
 
 /// Of how many values a column must have that are looked for one by one, for all to be taken as equally frequent.
 const MANY_VALUES: f64 = 50.0;

@@ -4,7 +4,8 @@
 //!   a JOIN b JOIN c, conditions        at each step the source that is found by the fewest rows goes next; from another
 //!                                      beginning, if that costs clearly less in all;
 //!                                      a condition is asked as soon as all that it names is there
-//!   a LEFT JOIN b ON ..                b stays behind a; conditions of WHERE on b are asked after the join
+//!   a LEFT JOIN b ON ..                b stays behind a; conditions of WHERE on b are asked after the join (those that leave out
+//!                                      what it adds have made it an inner join before: [`super::outer`])
 //! ```
 //!
 //! # Source
@@ -15,7 +16,7 @@ use std::collections::HashSet;
 use super::access;
 use super::bind::Tables;
 use super::bound::name_columns;
-use super::estimate::{Choice, Estimator};
+use super::estimate::{BESIDE, Choice, Estimator, share_of};
 use super::hash::{self, HashPlan};
 use super::plan::{Access, Join, Source, SourceKind};
 use crate::error::Result;
@@ -47,6 +48,18 @@ pub enum Tree {
 }
 
 impl Tree {
+    /// Notes the numbers of its sources.
+    pub fn sources(&self, out: &mut HashSet<usize>) {
+        match self {
+            Tree::Source(number) => drop(out.insert(*number)),
+            Tree::Inner { inputs, .. } => inputs.iter().for_each(|input| input.sources(out)),
+            Tree::Left { left, right, .. } => {
+                left.sources(out);
+                right.sources(out);
+            }
+        }
+    }
+
     /// Calls with each condition of ON.
     pub fn conditions<'t>(&'t self, f: &mut dyn FnMut(&'t Expr)) {
         match self {
@@ -123,6 +136,25 @@ struct Condition {
     is_placed: bool,
 }
 
+/// The next input of a join, for each row of what is there.
+struct Step {
+    /// About how many rows are read.
+    cost: f64,
+    /// How they are found, if it is a table.
+    access: Option<Access>,
+    /// Which part of them meets the conditions on it alone.
+    share: f64,
+    /// What each costs by one that is looked up.
+    each: f64,
+}
+
+impl Step {
+    /// That of what is no table.
+    fn of(cost: f64) -> Self {
+        Self { cost, access: None, share: 1.0, each: 1.0 }
+    }
+}
+
 /// From each of so many tables a join is tried at the most.
 const STARTS: usize = 6;
 
@@ -183,17 +215,6 @@ impl<'p> Planner<'p> {
         self.sources.iter().rposition(|source| source.first_slot <= slot as usize)
     }
 
-    fn sources_in(tree: &Tree, out: &mut HashSet<usize>) {
-        match tree {
-            Tree::Source(number) => drop(out.insert(*number)),
-            Tree::Inner { inputs, .. } => inputs.iter().for_each(|input| Self::sources_in(input, out)),
-            Tree::Left { left, right, .. } => {
-                Self::sources_in(left, out);
-                Self::sources_in(right, out);
-            }
-        }
-    }
-
     fn tree(
         &mut self,
         tree: Tree,
@@ -210,7 +231,7 @@ impl<'p> Planner<'p> {
             }
             Tree::Left { left, right, on } => {
                 let mut of_left = HashSet::new();
-                Self::sources_in(&left, &mut of_left);
+                left.sources(&mut of_left);
                 of_left.extend(there.iter().copied());
                 // What WHERE says of the left side alone can be asked there.
                 let mut left_conditions = Vec::new();
@@ -225,7 +246,7 @@ impl<'p> Planner<'p> {
                 let planned = self.tree(*left, &mut left_conditions, there, keeps_order)?;
                 let left = filtered(planned, left_conditions);
                 let mut slots = HashSet::new();
-                Self::sources_in(&right, &mut slots);
+                right.sources(&mut slots);
                 let width = |number: usize| {
                     let source = &self.sources[number];
                     let (first_slot, width) = (source.first_slot, source.width);
@@ -267,15 +288,14 @@ impl<'p> Planner<'p> {
             first = self.cheapest_start(&inputs, conditions, there);
         }
         while !inputs.is_empty() {
-            let costs: Vec<(f64, Option<Access>)> =
-                inputs.iter().map(|input| self.cost(input, conditions, there)).collect();
+            let steps: Vec<Step> = inputs.iter().map(|input| self.step(input, conditions, there)).collect();
             let best = match first.take() {
                 Some(first) => first,
                 None if keeps_order => 0,
-                None => cheapest(costs.iter().map(|(cost, _)| *cost)),
+                None => cheapest(steps.iter().map(|step| step.cost)),
             };
             let input = inputs.remove(best);
-            let (cost, access) = costs.into_iter().nth(best).unwrap_or((LAST, None));
+            let Step { cost, access, .. } = steps.into_iter().nth(best).unwrap_or(Step::of(LAST));
             let reads_all = access.as_ref().is_some_and(Access::is_whole);
             let next = match input {
                 Tree::Source(number) => {
@@ -293,7 +313,7 @@ impl<'p> Planner<'p> {
                 }
                 tree => {
                     let mut inside = HashSet::new();
-                    Self::sources_in(&tree, &mut inside);
+                    tree.sources(&mut inside);
                     let planned = self.tree(tree, conditions, there, keeps_order)?;
                     there.extend(inside);
                     let placed = place(conditions, there);
@@ -320,64 +340,69 @@ impl<'p> Planner<'p> {
         }
         let (mut firsts, mut totals) = (Vec::with_capacity(inputs.len()), Vec::with_capacity(inputs.len()));
         for (start, input) in inputs.iter().enumerate() {
-            let (first, _) = self.cost(input, conditions, there);
-            firsts.push(first);
-            totals.push(self.total_from(start, first, inputs, conditions, there.clone()));
+            let first = self.step(input, conditions, there);
+            firsts.push(first.cost);
+            totals.push(self.total_from(start, &first, inputs, conditions, there.clone()));
         }
         let (least, smallest) = (cheapest(totals.iter().copied()), cheapest(firsts.into_iter()));
         (totals[least] < totals[smallest] * BETTER_START).then_some(least)
     }
 
-    /// About how many rows are read if a join begins with this input, which costs `first`, and goes on with the cheapest.
+    /// About how many rows are read if a join begins with this input, and goes on with the cheapest: looked up, those that lie
+    /// beside each other counted less.
     fn total_from(
         &mut self,
         start: usize,
-        first: f64,
+        first: &Step,
         inputs: &[Tree],
         conditions: &[Condition],
         mut there: HashSet<usize>,
     ) -> f64 {
         let mut left: Vec<&Tree> = inputs.iter().collect();
-        Self::sources_in(left.remove(start), &mut there);
-        let (mut total, mut rows) = (first, first.max(1.0));
+        left.remove(start).sources(&mut there);
+        let (mut total, mut rows) = (first.cost * first.each, first.cost.max(1.0) * first.share);
         while !left.is_empty() {
-            let costs: Vec<_> = left.iter().map(|input| self.cost(input, conditions, &there)).collect();
-            let at = cheapest(costs.iter().map(|(cost, _)| *cost));
-            let (cost, access) = &costs[at];
+            let steps: Vec<Step> = left.iter().map(|input| self.step(input, conditions, &there)).collect();
+            let at = cheapest(steps.iter().map(|step| step.cost));
+            let Step { cost, access, share, each } = &steps[at];
             let depends = access.as_ref().is_some_and(|access| access.is_point || access.is_by_row());
             // What does not depend on the rows before is read once, and kept (`hash`).
             (total, rows) = match depends {
-                true => (total + rows * cost, rows * cost.max(1.0)),
-                false => (total + cost + rows, rows.max(*cost)),
+                true => (total + rows * cost, rows * cost.max(1.0) * share),
+                false => (total + cost * each + rows, rows.max(cost * share)),
             };
-            Self::sources_in(left.remove(at), &mut there);
+            left.remove(at).sources(&mut there);
         }
         total
     }
 
-    /// About how many rows an input yields for each row of what is there, and how they are found.
-    fn cost(&mut self, input: &Tree, conditions: &[Condition], there: &HashSet<usize>) -> (f64, Option<Access>) {
-        let &Tree::Source(number) = input else { return (LAST, None) };
+    /// What it takes to find the rows of an input for each row of what is there.
+    fn step(&mut self, input: &Tree, conditions: &[Condition], there: &HashSet<usize>) -> Step {
+        let &Tree::Source(number) = input else { return Step::of(LAST) };
         let source = &self.sources[number];
         match &source.kind {
             SourceKind::Table(table) => {
                 let mut with_it = there.clone();
                 with_it.insert(number);
                 // These are what the source will have.
-                let placed = conditions
-                    .iter()
-                    .filter(|condition| !condition.is_placed && condition.sources.is_subset(&with_it))
-                    .map(|condition| &condition.expr);
-                let (numbers, usable) = before_row((source.conditions.len()..).zip(placed));
+                let is_placed = |condition: &&Condition| !condition.is_placed && condition.sources.is_subset(&with_it);
+                let placed = || (source.conditions.len()..).zip(conditions.iter().filter(is_placed));
+                let (numbers, usable) = before_row(placed().map(|(number, condition)| (number, &condition.expr)));
                 let statistics = self.tables.statistics(&table.table);
                 let mut estimator = Estimator::new(&statistics, self.tables.sizes(), self.choice, source.first_slot);
                 let (mut access, cost) = access::choose(table, source.first_slot, &usable, &mut estimator);
                 renumber(&mut access, &numbers);
-                (cost, Some(access))
+                let is_own = |condition: &Condition| condition.sources.len() == 1;
+                let share = placed()
+                    .filter(|(number, condition)| is_own(condition) && !access.implied.has(*number))
+                    .map(|(_, condition)| share_of(&condition.expr))
+                    .product();
+                let is_beside = access.index == 0 || access::covers(table, access.index);
+                Step { cost, share, each: if is_beside { BESIDE } else { 1.0 }, access: Some(access) }
             }
-            SourceKind::Derived { is_lateral: true, .. } => (LAST, None),
-            SourceKind::Working(_) => (10.0, None),
-            SourceKind::Derived { .. } | SourceKind::Virtual(_) => (1000.0, None),
+            SourceKind::Derived { is_lateral: true, .. } => Step::of(LAST),
+            SourceKind::Working(_) => Step::of(10.0),
+            SourceKind::Derived { .. } | SourceKind::Virtual(_) => Step::of(1000.0),
         }
     }
 

@@ -10,6 +10,7 @@ use meseta_parser::ast::{self, LockWait, TableReference};
 use super::bind::{Binder, Place};
 use super::from::Joined;
 use super::join::Planner;
+use super::outer;
 use super::plan::{Body, LockingPlan, QueryPlan, SelectPlan, Source, SourceKind};
 use super::scope::{Block, resolve, slot};
 use super::table::KnownTable;
@@ -123,8 +124,12 @@ impl<'a> Binder<'a, '_> {
                 items.push(slot((source.first_slot + at) as u32, column.data_type.clone(), true));
             }
         }
+        let mut tree = joined.map(|joined| joined.tree);
+        if let Some(tree) = &mut tree {
+            outer::simplify(tree, &conditions, &sources);
+        }
         let mut planner = Planner::new(&mut sources, self.tables, &block.used);
-        let planned = planner.plan(joined.map(|joined| joined.tree), conditions, false)?;
+        let planned = planner.plan(tree, conditions, false)?;
         for source in &mut sources {
             self.push_conditions(source)?;
         }

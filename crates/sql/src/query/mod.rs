@@ -33,6 +33,7 @@ mod materialized;
 mod measure;
 mod merge;
 mod order;
+mod outer;
 mod plan;
 mod projection;
 mod push;

@@ -19,7 +19,7 @@ use super::super::plan::{
     GroupPlan, Origin, OutputColumn, SelectPlan, SortKey, Source, SourceKind, is_ordered_by_items,
 };
 use super::super::scope::{Block, slot as slot_of};
-use super::super::{push, rollup};
+use super::super::{outer, push, rollup};
 use super::standing::{Alias, AliasOrder, Place};
 use super::{Binder, Deprecated, in_list, position_of, text_of};
 use crate::error::{Error, Result};
@@ -224,9 +224,21 @@ impl<'a> Binder<'a, '_> {
     /// Plans it. Returns, too, the number under which its ranges are known.
     pub(super) fn plan_select(&mut self, bound: BoundSelect) -> Result<(SelectPlan, u32)> {
         let BoundSelect {
-            mut sources, names, tree, keeps_order, conditions, items, mut group, having, mut order, ..
+            mut sources,
+            names,
+            mut tree,
+            keeps_order,
+            conditions,
+            items,
+            mut group,
+            having,
+            mut order,
+            ..
         } = bound;
         let (shows_once, is_limited) = (bound.distinct, bound.is_limited);
+        if let Some(tree) = &mut tree {
+            outer::simplify(tree, &conditions, &sources);
+        }
         let mut planner = Planner::new(&mut sources, self.tables, &bound.used);
         if is_limited && group.is_none() && !shows_once {
             planner.choice.wants_all = false;

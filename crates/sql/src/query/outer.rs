@@ -1,0 +1,99 @@
+//! Outer joins that are inner joins: where a condition asked of their rows is never true of those that the join adds.
+//!
+//! ```text
+//!   a LEFT JOIN b ON b.a_id = a.id WHERE b.y = 'q'            b.y is NULL in rows without b: NULL = 'q' is not true
+//!   a JOIN b          ON b.a_id = a.id WHERE b.y = 'q'        may begin with b
+//! ```
+//!
+//! # Invariants
+//! 1. The rows that the conditions leave are the same.
+//!
+//! # Source
+//! The manual, "Outer Join Simplification".
+
+use std::collections::HashSet;
+
+use super::join::Tree;
+use super::plan::Source;
+use crate::expression::{ComparisonOperator, Expr, ExprKind};
+
+/// Makes an inner join of each outer one that can be, under the conditions of WHERE.
+pub fn simplify(tree: &mut Tree, conditions: &[Expr], sources: &[Source]) {
+    let conditions: Vec<&Expr> = conditions.iter().collect();
+    simplify_under(tree, &conditions, sources);
+}
+
+/// The same, where these conditions are asked of the tree's rows.
+fn simplify_under(tree: &mut Tree, conditions: &[&Expr], sources: &[Source]) {
+    if let Tree::Left { left, right, on } = tree {
+        let added = NullRow::new(right, sources);
+        if !conditions.iter().any(|condition| added.is_left_out_by(condition)) {
+            simplify_under(left, conditions, sources);
+            return simplify_under(right, &on.iter().collect::<Vec<_>>(), sources);
+        }
+        let take = |side: &mut Tree| std::mem::replace(side, Tree::Source(0));
+        *tree =
+            Tree::Inner { inputs: vec![take(left), take(right)], conditions: std::mem::take(on), keeps_order: false };
+    }
+    if let Tree::Inner { inputs, conditions: on, .. } = tree {
+        let conditions: Vec<&Expr> = conditions.iter().copied().chain(on.iter()).collect();
+        inputs.iter_mut().for_each(|input| simplify_under(input, &conditions, sources));
+    }
+}
+
+/// What an outer join adds for its right side: NULL in all of these sources' slots.
+struct NullRow<'s> {
+    numbers: HashSet<usize>,
+    sources: &'s [Source],
+}
+
+impl<'s> NullRow<'s> {
+    fn new(right: &Tree, sources: &'s [Source]) -> Self {
+        let mut numbers = HashSet::new();
+        right.sources(&mut numbers);
+        Self { numbers, sources }
+    }
+
+    /// Whether a condition is not true of such a row, whatever else is in it; false if that is not known.
+    fn is_left_out_by(&self, condition: &Expr) -> bool {
+        match &condition.kind {
+            ExprKind::And(operands) => operands.iter().any(|operand| self.is_left_out_by(operand)),
+            ExprKind::Or(operands) => operands.iter().all(|operand| self.is_left_out_by(operand)),
+            ExprKind::IsNull { operand, negated: true } => self.is_null(operand),
+            ExprKind::IsTruth { operand, truth: true, negated: false } => self.is_left_out_by(operand),
+            ExprKind::IsTruth { operand, truth: false, negated: false } => self.is_null(operand),
+            ExprKind::InSubquery(inside) if !inside.negated => self.is_null(&inside.operand),
+            _ => self.is_null(condition),
+        }
+    }
+
+    /// Whether an expression is NULL in such a row; false if that is not known.
+    fn is_null(&self, expr: &Expr) -> bool {
+        let has_slot = |slot: u32| {
+            self.numbers.iter().any(|&number| {
+                let source = &self.sources[number];
+                (source.first_slot..source.first_slot + source.width).contains(&(slot as usize))
+            })
+        };
+        match &expr.kind {
+            ExprKind::Column(slot) => has_slot(*slot),
+            ExprKind::Chain(chain) => {
+                self.is_null(&chain.first) || chain.steps.iter().any(|step| self.is_null(&step.right))
+            }
+            ExprKind::Compare(compare) if compare.operator != ComparisonOperator::NullSafeEqual => {
+                self.is_null(&compare.left) || self.is_null(&compare.right)
+            }
+            ExprKind::And(operands) | ExprKind::Or(operands) => operands.iter().all(|operand| self.is_null(operand)),
+            ExprKind::Xor(operands) => operands.iter().any(|operand| self.is_null(operand)),
+            ExprKind::Negate(operand, _)
+            | ExprKind::BitNot(operand)
+            | ExprKind::Not(operand)
+            | ExprKind::Convert(operand) => self.is_null(operand),
+            ExprKind::Between(between) => self.is_null(&between.operand),
+            ExprKind::In(list) => self.is_null(&list.operand),
+            ExprKind::Like(like) => self.is_null(&like.operand) || self.is_null(&like.pattern),
+            ExprKind::Cast(cast) => self.is_null(&cast.operand),
+            _ => false,
+        }
+    }
+}
