@@ -409,6 +409,41 @@ fn rows_of_several_indexes_and_groups_of_which_little_is_wanted() {
 }
 
 #[test]
+fn where_joins_begin() {
+    let server = Server::new();
+    let mut session = server.session();
+    let s = &mut session;
+    is(
+        s,
+        "create table c (id int primary key, city int not null, name varchar(9) not null, key (city)); \
+         create table o (id int primary key, c_id int not null, total int not null, key (c_id)); \
+         create table i (id int primary key, o_id int not null, price int not null, key (o_id)); \
+         set cte_max_recursion_depth = 10000; \
+         insert into i with recursive n (i) as (select 0 union all select i + 1 from n where i < 7999) \
+         select i, i * 7 % 4000, i * 5 % 1999 from n; insert into o select id, id % 500, price from i where id < 4000; \
+         insert into c select id, id % 50, id from i where id < 500",
+        "ok 0; ok 0; ok 0; ok 0; ok 8000; ok 4000; ok 500",
+    );
+    let order = |s: &mut Session, query: &str| -> Vec<String> {
+        explained(s, query).iter().map(|row| row.split('|').nth(2).unwrap_or_default().to_owned()).collect()
+    };
+    // As MySQL 9.7 has it.
+    for (query, expected) in [
+        // Rows without a customer are not wanted: they may come first.
+        ("select * from o left join c on c.id = o.c_id where c.city = 7", ["c", "o"]),
+        ("select * from o left join c on c.id = o.c_id where c.city = 7 or c.name > 'x'", ["c", "o"]),
+        ("select * from o left join c on c.id = o.c_id where c.city = 7 or o.total = 5", ["o", "c"]),
+        ("select * from o left join c on c.id = o.c_id where c.city is null", ["o", "c"]),
+        ("select * from o left join c on c.id = o.c_id and c.city = 7", ["o", "c"]),
+        // What a condition without an index leaves decides.
+        ("select distinct o.c_id from o join i on i.o_id = o.id where i.price > 1900", ["i", "o"]),
+        ("select distinct c.city from c join o on o.c_id = c.id where o.total = 1900", ["o", "c"]),
+    ] {
+        assert_eq!(order(s, query), expected, "{query}");
+    }
+}
+
+#[test]
 fn trees() {
     let (_server, mut session) = with_tables();
     for (query, expected) in [
