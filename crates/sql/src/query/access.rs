@@ -56,6 +56,11 @@ pub fn covers(source: &TableSource, index: usize) -> bool {
     source.locking.is_none() && source.table.engine().indexes[index].layout.covers(source.columns.iter().copied())
 }
 
+/// Whether rows that an index finds are read beside each other, none of them fetched from elsewhere.
+pub fn is_direct(source: &TableSource, index: usize) -> bool {
+    index == 0 || covers(source, index)
+}
+
 /// Of the indexes that have all columns that are asked for, the one with the shortest entries.
 fn covering(source: &TableSource) -> Option<usize> {
     let table = &source.table;

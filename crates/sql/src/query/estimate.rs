@@ -9,7 +9,7 @@
 //! 1. How many rows a range has is asked for only where something else could be done: another index, the whole table, another table
 //!    first.
 
-use super::access::covers;
+use super::access::is_direct;
 use super::bind::Tables;
 use super::plan::{Access, Body, Lookup, QueryPlan, Source, SourceKind, TableSource};
 use super::sizes::{FEW, RangeName, RangeSizes, is_known};
@@ -122,7 +122,7 @@ impl<'e> Estimator<'e> {
             self.operand = operand;
             return Cost { rows, found: rows, is_scattered: false };
         }
-        let is_direct = access.index == 0 || covers(source, access.index);
+        let is_direct = is_direct(source, access.index);
         let may_read_all = !is_direct && self.choice.wants_all && source.locking.is_none();
         let guess = self.guess(source, access);
         let is_asked = (self.choice.is_contested || may_read_all) && self.is_of_values(access, guess);
@@ -147,8 +147,7 @@ impl<'e> Estimator<'e> {
     /// Roughly what it costs to read an index in its order until there are enough rows for a LIMIT, if so many of the table's are shown
     /// and they lie anywhere.
     pub fn cost_of_first(&self, source: &TableSource, index: usize, shown: f64) -> f64 {
-        let is_direct = index == 0 || covers(source, index);
-        WANTED * self.statistics.planned_rows() / shown.max(1.0) * if is_direct { 1.0 } else { FETCHED }
+        WANTED * self.statistics.planned_rows() / shown.max(1.0) * if is_direct(source, index) { 1.0 } else { FETCHED }
     }
 
     /// Whether it depends on the values that are looked for how many rows there are: they are known, and are ends of a range, or one of

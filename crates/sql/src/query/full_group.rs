@@ -203,7 +203,7 @@ impl Checked<'_> {
             let before = known.determined.len();
             known.follow();
             for source in self.sources {
-                let slots = source.first_slot as u32..(source.first_slot + source.width) as u32;
+                let slots = source.slots();
                 let is_decided = self
                     .unique_sets(source)
                     .iter()
@@ -226,25 +226,10 @@ impl Checked<'_> {
                 inputs.iter().for_each(|input| self.of_tree(input, known));
             }
             Tree::Left { left, right, on } => {
-                let mut weak = HashSet::new();
-                self.slots_of(right, &mut weak);
+                let weak = right.slots(self.sources);
                 on.iter().for_each(|condition| known.add(condition, Some(&weak)));
                 self.of_tree(left, known);
                 self.of_tree(right, known);
-            }
-        }
-    }
-
-    fn slots_of(&self, tree: &Tree, out: &mut HashSet<u32>) {
-        match tree {
-            Tree::Source(number) => {
-                let source = &self.sources[*number];
-                out.extend(source.first_slot as u32..(source.first_slot + source.width) as u32);
-            }
-            Tree::Inner { inputs, .. } => inputs.iter().for_each(|input| self.slots_of(input, out)),
-            Tree::Left { left, right, .. } => {
-                self.slots_of(left, out);
-                self.slots_of(right, out);
             }
         }
     }

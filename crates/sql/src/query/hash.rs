@@ -24,7 +24,7 @@ use smallvec::SmallVec;
 use super::inside::Running;
 use super::key_numbers::KeyNumbers;
 use super::plan::{ConditionSet, Source, SourceKind};
-use super::run::{MORE, Outer, Sink, holds};
+use super::run::{MORE, Outer, Sink, others_hold};
 use crate::error::Result;
 use crate::expression::group::append_group_key;
 use crate::expression::{Comparer, ComparisonOperator, Expr, ExprKind, copy_into};
@@ -39,8 +39,8 @@ pub struct HashPlan {
     pub keys: Vec<HashKey>,
     /// All that must hold of a row. (The source itself asks what names nothing but it, before a row is kept.)
     pub conditions: Vec<Expr>,
-    /// Those of them that neither are keys nor have been asked before a row was kept.
-    pub beside_keys: Vec<Expr>,
+    /// Those of them that hold of a row that is found by its key: they are keys, or have been asked before it was kept.
+    pub implied: ConditionSet,
 }
 
 /// An equality between a source and those before it.
@@ -70,7 +70,7 @@ enum Looks {
 }
 
 fn looks(expr: &Expr, source: &Source) -> Looks {
-    let own = source.first_slot as u32..(source.first_slot + source.width) as u32;
+    let own = source.slots();
     let (mut at_source, mut before) = (false, false);
     expr.columns(&mut |slot| if own.contains(&slot) { at_source = true } else { before = true });
     match (at_source, before) {
@@ -96,17 +96,16 @@ pub fn plan(source: &mut Source) -> Option<HashPlan> {
         SourceKind::Working(_) => return None,
         SourceKind::Derived { .. } | SourceKind::Virtual(_) => {}
     }
-    let (mut keys, mut local, mut beside_keys) = (Vec::new(), Vec::new(), Vec::new());
-    for condition in &source.conditions {
-        let is_repeatable = condition.is_repeatable();
-        if is_repeatable && looks(condition, source) == Looks::AtSource {
+    let (mut keys, mut local, mut implied) = (Vec::new(), Vec::new(), ConditionSet::default());
+    for (number, condition) in source.conditions.iter().enumerate().filter(|(_, condition)| condition.is_repeatable()) {
+        if looks(condition, source) == Looks::AtSource {
             local.push(condition.clone());
+        } else if let Some(key) = key(condition, source) {
+            keys.push(key);
+        } else {
             continue;
         }
-        match key(condition, source).filter(|_| is_repeatable) {
-            Some(key) => keys.push(key),
-            None => beside_keys.push(condition.clone()),
-        }
+        implied.insert(number);
     }
     // Without a key a table is read again, and what is made up is kept by `materialized`.
     if keys.is_empty() {
@@ -117,7 +116,7 @@ pub fn plan(source: &mut Source) -> Option<HashPlan> {
         // (Numbers of the conditions that were.)
         table.access.implied = ConditionSet::default();
     }
-    Some(HashPlan { keys, conditions, beside_keys })
+    Some(HashPlan { keys, conditions, implied })
 }
 
 /// A condition as a key, if it is an equality between a source and those before it.
@@ -316,13 +315,13 @@ impl<'a> Built<'a> {
             }
             false => Keyed::No,
         };
-        let conditions = if keyed == Keyed::Yes { &plan.beside_keys } else { &plan.conditions };
+        let known = if keyed == Keyed::Yes { plan.implied } else { ConditionSet::default() };
         let mut candidate = match keyed {
             Keyed::Yes => self.keys.get(key).map(|number| self.ends[number][0]),
             Keyed::Null => None,
             Keyed::No => (!self.rows.is_empty()).then_some(0),
         };
-        let mut full: SmallVec<[Datum<'_>; 16]> = SmallVec::new();
+        let (mut full, mut flow) = (SmallVec::<[Datum<'_>; 16]>::new(), MORE);
         while let Some(number) = candidate {
             running.inside.facts.check_killed()?;
             if full.is_empty() {
@@ -333,8 +332,11 @@ impl<'a> Built<'a> {
                 full[source.first_slot + column] = value;
             }
             of_conditions.reset();
-            if holds(conditions, &full, outer, running, of_conditions)? && sink(running, &full)?.is_break() {
-                return Ok(super::run::ENOUGH);
+            if others_hold(known, &plan.conditions, &full, outer, running, of_conditions)? {
+                flow = sink(running, &full)?;
+                if flow.is_break() {
+                    break;
+                }
             }
             candidate = match keyed {
                 Keyed::Yes => found.next.map(NonZeroU32::get),
@@ -342,6 +344,6 @@ impl<'a> Built<'a> {
             };
         }
         self.spare.set(Some(spare));
-        Ok(MORE)
+        Ok(flow)
     }
 }

@@ -60,6 +60,13 @@ impl Tree {
         }
     }
 
+    /// The slots of its sources, which are some of these.
+    pub fn slots(&self, sources: &[Source]) -> HashSet<u32> {
+        let mut numbers = HashSet::new();
+        self.sources(&mut numbers);
+        numbers.into_iter().flat_map(|number| sources[number].slots()).collect()
+    }
+
     /// Calls with each condition of ON.
     pub fn conditions<'t>(&'t self, f: &mut dyn FnMut(&'t Expr)) {
         match self {
@@ -397,8 +404,8 @@ impl<'p> Planner<'p> {
                     .filter(|(number, condition)| is_own(condition) && !access.implied.has(*number))
                     .map(|(_, condition)| share_of(&condition.expr))
                     .product();
-                let is_beside = access.index == 0 || access::covers(table, access.index);
-                Step { cost, share, each: if is_beside { BESIDE } else { 1.0 }, access: Some(access) }
+                let each = if access::is_direct(table, access.index) { BESIDE } else { 1.0 };
+                Step { cost, access: Some(access), share, each }
             }
             SourceKind::Derived { is_lateral: true, .. } => Step::of(LAST),
             SourceKind::Working(_) => Step::of(10.0),

@@ -180,7 +180,7 @@ fn sought(
 
 /// Conditions that say what a column of integers or text is equal to.
 fn equalities(source: &Source) -> Vec<Comparison<'_>> {
-    let slots = source.first_slot as u32..(source.first_slot + source.width) as u32;
+    let slots = source.slots();
     let mut found: Vec<Comparison<'_>> = Vec::new();
     for condition in &source.conditions {
         let usable = condition.as_comparisons().find(|comparison| {

@@ -26,7 +26,7 @@ pub fn simplify(tree: &mut Tree, conditions: &[Expr], sources: &[Source]) {
 /// The same, where these conditions are asked of the tree's rows.
 fn simplify_under(tree: &mut Tree, conditions: &[&Expr], sources: &[Source]) {
     if let Tree::Left { left, right, on } = tree {
-        let added = NullRow::new(right, sources);
+        let added = NullRow { slots: right.slots(sources) };
         if !conditions.iter().any(|condition| added.is_left_out_by(condition)) {
             simplify_under(left, conditions, sources);
             return simplify_under(right, &on.iter().collect::<Vec<_>>(), sources);
@@ -41,19 +41,12 @@ fn simplify_under(tree: &mut Tree, conditions: &[&Expr], sources: &[Source]) {
     }
 }
 
-/// What an outer join adds for its right side: NULL in all of these sources' slots.
-struct NullRow<'s> {
-    numbers: HashSet<usize>,
-    sources: &'s [Source],
+/// What an outer join adds for its right side: NULL in all of these slots.
+struct NullRow {
+    slots: HashSet<u32>,
 }
 
-impl<'s> NullRow<'s> {
-    fn new(right: &Tree, sources: &'s [Source]) -> Self {
-        let mut numbers = HashSet::new();
-        right.sources(&mut numbers);
-        Self { numbers, sources }
-    }
-
+impl NullRow {
     /// Whether a condition is not true of such a row, whatever else is in it; false if that is not known.
     fn is_left_out_by(&self, condition: &Expr) -> bool {
         match &condition.kind {
@@ -69,14 +62,8 @@ impl<'s> NullRow<'s> {
 
     /// Whether an expression is NULL in such a row; false if that is not known.
     fn is_null(&self, expr: &Expr) -> bool {
-        let has_slot = |slot: u32| {
-            self.numbers.iter().any(|&number| {
-                let source = &self.sources[number];
-                (source.first_slot..source.first_slot + source.width).contains(&(slot as usize))
-            })
-        };
         match &expr.kind {
-            ExprKind::Column(slot) => has_slot(*slot),
+            ExprKind::Column(slot) => self.slots.contains(slot),
             ExprKind::Chain(chain) => {
                 self.is_null(&chain.first) || chain.steps.iter().any(|step| self.is_null(&step.right))
             }

@@ -191,8 +191,7 @@ impl SelectPlan {
     /// used for this.
     pub fn compute_constants_once(&mut self, next: &mut u32) {
         self.sources.iter_mut().for_each(|source| source.compute_constants_once(next));
-        let kept =
-            self.hashes.iter_mut().flatten().flat_map(|hash| hash.conditions.iter_mut().chain(&mut hash.beside_keys));
+        let kept = self.hashes.iter_mut().flatten().flat_map(|hash| &mut hash.conditions);
         kept.for_each(|condition| condition.compute_constants_once(next));
         self.join.iter_mut().for_each(|join| join.compute_constants_once(next));
     }
@@ -470,6 +469,11 @@ impl Source {
         let plan = QueryPlan::new(Body::Values(Vec::new()), Vec::new());
         let kind = SourceKind::Derived { plan: Box::new(plan), is_lateral: false };
         Self { kind, first_slot: 0, width: 0, conditions: Vec::new(), keeps_row: None, unplanned: Vec::new() }
+    }
+
+    /// The slots that its columns have in a row.
+    pub fn slots(&self) -> std::ops::Range<u32> {
+        self.first_slot as u32..(self.first_slot + self.width) as u32
     }
 
     /// A copy of a table that has not been planned yet; `None` of anything else.

@@ -21,7 +21,7 @@ use crate::expression::Expr;
 /// its conditions.
 pub fn pushed(source: &mut Source) -> Option<Vec<BoundSelect>> {
     let mut selects = std::mem::take(&mut source.unplanned);
-    let own = source.first_slot as u32..(source.first_slot + source.width) as u32;
+    let own = source.slots();
     let is_asked_alone = |condition: &&Expr| {
         let mut is_own = condition.names_columns();
         condition.columns(&mut |slot| is_own = is_own && own.contains(&slot));
