@@ -498,6 +498,26 @@ impl Expr {
         self.operands(&mut |operand| operand.columns(f));
     }
 
+    /// The same, with those that queries inside look at.
+    pub fn columns_looked_at(&self, f: &mut dyn FnMut(u32)) {
+        if let ExprKind::Column(column) = self.kind {
+            f(column);
+        }
+        self.query_inside().iter().flat_map(|query| &*query.looks_at).for_each(|&column| f(column));
+        self.operands(&mut |operand| operand.columns_looked_at(f));
+    }
+
+    /// Whether it is to be asked of each row anew, whatever it names: it may have another value each time, or sets a variable.
+    pub fn is_of_each_row(&self) -> bool {
+        let mut found = match &self.kind {
+            ExprKind::Call(call) => !call.function.is_stable(),
+            ExprKind::SetUserVariable(..) => true,
+            _ => self.query_inside().is_some_and(|query| !query.is_repeatable),
+        };
+        self.operands(&mut |operand| found = found || operand.is_of_each_row());
+        found
+    }
+
     /// Whether it looks at a column of the row, as [`Expr::columns`] has them.
     pub fn names_columns(&self) -> bool {
         let mut names = false;

@@ -41,6 +41,8 @@ pub mod random;
 mod typing;
 mod value;
 
+use std::sync::Arc;
+
 use bumpalo::Bump;
 use meseta_parser::ast;
 use meseta_types::{Collated, Context, DataType, Datum};
@@ -160,8 +162,12 @@ pub trait Scope {
 pub struct BoundSubquery {
     /// Its number in the plan.
     pub number: u32,
-    /// Whether it refers to rows of queries around it.
+    /// Whether it refers to rows of queries around it; or runs for each row as if it did, since it may have others each time.
     pub is_correlated: bool,
+    /// The columns of the row around it that it looks at, and queries inside of it.
+    pub looks_at: Arc<[u32]>,
+    /// Whether it has the same rows whenever it is run for the same rows around it.
+    pub is_repeatable: bool,
     /// Its columns: the type, and whether it may be NULL.
     pub columns: Vec<(DataType, bool)>,
 }

@@ -207,11 +207,10 @@ impl<'p> Planner<'p> {
 
     fn condition(&self, expr: Expr) -> Condition {
         let mut sources = HashSet::new();
-        expr.columns(&mut |slot| {
+        expr.columns_looked_at(&mut |slot| {
             sources.extend(self.source_of(slot));
         });
-        if expr.has_correlated_subquery() {
-            // The query inside may name any of them.
+        if expr.is_of_each_row() {
             sources.extend(0..self.sources.len());
         }
         Condition { expr, sources, is_placed: false }
@@ -289,6 +288,8 @@ impl<'p> Planner<'p> {
         keeps_order: bool,
     ) -> Result<Join> {
         let mut joined = Vec::new();
+        // A query that runs for each row is asked when all else holds.
+        conditions.sort_by_key(|condition| condition.expr.has_correlated_subquery());
         let is_first = |input: &Tree| matches!(input, Tree::Source(number) if self.first == Some(*number));
         let mut first = if there.is_empty() { inputs.iter().position(is_first) } else { None };
         if first.is_none() && !keeps_order {

@@ -5,6 +5,7 @@
 //! The manual, "Problems with Column Aliases".
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use meseta_errors::{ER_BAD_FIELD_ERROR, ER_INVALID_GROUP_FUNC_USE, ER_MISPLACED_INTO, ER_NO_DEFAULT_FOR_FIELD};
 use meseta_parser::ast;
@@ -16,7 +17,7 @@ use super::super::decorrelate::{decorrelate, for_value, looks_up};
 use super::super::estimate::rows_read;
 use super::super::plan::{Body, OutputColumn, QueryPlan, Source, Subquery};
 use super::super::push;
-use super::super::scope::{resolve, same_name, shown, slot as slot_of};
+use super::super::scope::{Block, resolve, same_name, shown, slot as slot_of};
 use super::{Binder, Deprecated, FoundTable};
 use crate::error::{Error, Result};
 use crate::expression::aggregate::{AggregateCall, bind_aggregate};
@@ -246,7 +247,7 @@ impl Binder<'_, '_> {
             _ => Expr::new(ExprKind::Row(operands), DataType::Null, true, self.facts.collation),
         };
         let columns = bound.items.iter().map(|item| (item.data_type.clone(), item.nullable)).collect();
-        let query = BoundSubquery { number: query.number, is_correlated: false, columns };
+        let query = BoundSubquery { is_correlated: false, looks_at: Arc::default(), columns, ..*query };
         let mut inside = InSubquery { unknown_is_false: true, ..InSubquery::new(operand, query, comparers) };
         let is_locked = bound.sources.iter().any(Source::is_locked);
         let copy = bound.copy();
@@ -337,6 +338,8 @@ impl Binder<'_, '_> {
             workings: Rc::clone(&self.workings),
         };
         let depth = inner.blocks.len();
+        let named_inside = |blocks: &[Block]| blocks.last().map_or(&[][..], |block| &block.named_inside).to_vec();
+        let named_before = named_inside(&inner.blocks).len();
         let bound = inner.query(query);
         let named = inner.outermost_named;
         self.unplanned = inner.unplanned;
@@ -350,11 +353,17 @@ impl Binder<'_, '_> {
         let plan = bound?;
         // What may have other rows each time is run for each row, as if it looked at it.
         let mut is_repeatable = true;
-        plan.expressions(&mut |expr| is_repeatable = is_repeatable && expr.is_volatile_free());
+        plan.expressions(&mut |expr| {
+            is_repeatable = is_repeatable && expr.is_volatile_free() && !expr.is_of_each_row();
+        });
         let is_correlated = named < depth || !is_repeatable;
         let columns = plan.columns.iter().map(|column| (column.data_type.clone(), column.nullable)).collect();
         self.subqueries.push(Subquery { plan, is_correlated, by_value: None });
-        Ok(BoundSubquery { number: self.subqueries.len() as u32 - 1, is_correlated, columns })
+        let number = self.subqueries.len() as u32 - 1;
+        let mut looks_at = named_inside(&self.blocks).split_off(named_before);
+        looks_at.sort_unstable();
+        looks_at.dedup();
+        Ok(BoundSubquery { number, is_correlated, looks_at: looks_at.into(), is_repeatable, columns })
     }
 }
 
