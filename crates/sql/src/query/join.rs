@@ -130,8 +130,10 @@ pub struct Planner<'p> {
     pub tables: &'p mut dyn Tables,
     /// Slots that are named somewhere.
     pub used: &'p HashSet<u32>,
-    /// Which is to be read before all others, if it may: [`Planner::first_in_order`].
+    /// Which is to be read before all others, if it may: [`Planner::expect_order`].
     pub first: Option<usize>,
+    /// Of which few rows are joined, if it is read before all others: [`super::early_sort`].
+    pub ordered: Option<usize>,
     /// What there is to choose.
     pub choice: Choice,
 }
@@ -175,7 +177,7 @@ impl<'p> Planner<'p> {
     /// One of all rows of some sources.
     pub fn new(sources: &'p mut [Source], tables: &'p mut dyn Tables, used: &'p HashSet<u32>) -> Self {
         let choice = Choice { block: tables.sizes().next_block(), is_contested: sources.len() > 1, wants_all: true };
-        Self { sources, tables, used, first: None, choice }
+        Self { sources, tables, used, first: None, ordered: None, choice }
     }
 
     /// Plans a tree of joins under the conditions of WHERE.
@@ -350,25 +352,30 @@ impl<'p> Planner<'p> {
         for (start, input) in inputs.iter().enumerate() {
             let first = self.step(input, conditions, there);
             firsts.push(first.cost);
-            totals.push(self.total_from(start, &first, inputs, conditions, there.clone()));
+            let is_ordered = |number: usize| self.ordered == Some(number) && there.is_empty();
+            let joined = match input {
+                Tree::Source(number) if is_ordered(*number) => 1.0,
+                _ => first.cost.max(1.0) * first.share,
+            };
+            totals.push(first.cost * first.each + self.total_behind(start, joined, inputs, conditions, there.clone()));
         }
         let (least, smallest) = (cheapest(totals.iter().copied()), cheapest(firsts.into_iter()));
         (totals[least] < totals[smallest] * BETTER_START).then_some(least)
     }
 
-    /// About how many rows are read if a join begins with this input, and goes on with the cheapest: looked up, those that lie
-    /// beside each other counted less.
-    fn total_from(
+    /// About how many rows are read of all other inputs if a join begins with so many rows of this one, and goes on with the cheapest:
+    /// looked up, those that lie beside each other counted less.
+    fn total_behind(
         &mut self,
         start: usize,
-        first: &Step,
+        mut rows: f64,
         inputs: &[Tree],
         conditions: &[Condition],
         mut there: HashSet<usize>,
     ) -> f64 {
         let mut left: Vec<&Tree> = inputs.iter().collect();
         left.remove(start).sources(&mut there);
-        let (mut total, mut rows) = (first.cost * first.each, first.cost.max(1.0) * first.share);
+        let mut total = 0.0;
         while !left.is_empty() {
             let steps: Vec<Step> = left.iter().map(|input| self.step(input, conditions, &there)).collect();
             let at = cheapest(steps.iter().map(|step| step.cost));

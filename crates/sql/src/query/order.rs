@@ -66,9 +66,29 @@ impl Planner<'_> {
         group.takes_first = true;
     }
 
-    /// The table by whose columns rows are ordered, if the first of a join are wanted, an index has them in order, and all that is said
-    /// of single tables is said of this one and of that index: then it is read first, and hardly more of it than is shown.
-    pub fn first_in_order(&mut self, tree: &Option<Tree>, conditions: &[Expr], order: &[SortKey]) -> Option<usize> {
+    /// Of a join of which the first rows are wanted in this order, notes the table that has it, if all that is said of single tables is
+    /// said of this one: then few of its rows are joined. If an index has it, too, and says all of that, it is read first, and
+    /// hardly more of it than is shown.
+    pub fn expect_order(&mut self, tree: &Option<Tree>, conditions: &[Expr], order: &[SortKey]) {
+        let Some((number, columns, own)) = self.ordered_table(tree, conditions, order) else { return };
+        self.ordered = Some(number);
+        let Source { kind: SourceKind::Table(table), first_slot, .. } = &self.sources[number] else { return };
+        let statistics = self.tables.statistics(&table.table);
+        let definition = &table.table.engine().definition;
+        let direction = |index: usize, equal: usize| direction_of(definition, index, equal, &columns);
+        let mut estimator = Estimator::new(&statistics, self.tables.sizes(), self.choice, *first_slot);
+        let found = access::choose_ordered(table, *first_slot, &own, &mut estimator, table.usable.for_order, direction);
+        self.first = found.filter(|(access, _)| access.implied.has_first(own.len())).map(|_| number);
+    }
+
+    /// The table by whose columns alone rows are ordered; which those are, and what is said of it alone. `None` if anything is said of
+    /// another table alone.
+    fn ordered_table<'t>(
+        &self,
+        tree: &'t Option<Tree>,
+        conditions: &'t [Expr],
+        order: &[SortKey],
+    ) -> Option<(usize, Vec<(usize, bool)>, Vec<&'t Expr>)> {
         let tree = tree.as_ref().filter(|tree| !matches!(tree, Tree::Source(_)))?;
         let number = self.source_of(order.first()?.value.as_column()?)?;
         let columns = of_source(order, &self.sources[number])?;
@@ -85,14 +105,7 @@ impl Planner<'_> {
                 own.push(condition);
             }
         }
-        let Source { kind: SourceKind::Table(table), first_slot, .. } = &self.sources[number] else { return None };
-        let statistics = self.tables.statistics(&table.table);
-        let definition = &table.table.engine().definition;
-        let direction = |index: usize, equal: usize| direction_of(definition, index, equal, &columns);
-        let mut estimator = Estimator::new(&statistics, self.tables.sizes(), self.choice, *first_slot);
-        let (access, _) =
-            access::choose_ordered(table, *first_slot, &own, &mut estimator, table.usable.for_order, direction)?;
-        access.implied.has_first(own.len()).then_some(number)
+        Some((number, columns, own))
     }
 
     /// If the rows of one table are wanted in the order of an index, they are read in it, and need not be sorted: that of the

@@ -21,6 +21,7 @@ use meseta_engine::Direction;
 use meseta_types::{Charset, DataType};
 
 use super::bound::BoundSelect;
+use super::early_sort::EarlySort;
 use super::hash::HashPlan;
 use super::scope::{Block, slot};
 use super::table::KnownTable;
@@ -184,6 +185,7 @@ impl SelectPlan {
             order: Vec::new(),
             is_ordered_by_items: false,
             late_items: false,
+            early_sort: None,
         }
     }
 
@@ -345,8 +347,10 @@ pub struct SelectPlan {
     pub is_ordered_by_items: bool,
     /// ORDER BY, over a row's slots; empty if the join yields rows in this order.
     pub order: Vec<SortKey>,
-    /// Whether items are computed once rows are in order: they count rows in variables.
+    /// Whether items are computed once rows are in order: they count rows in variables, or run queries of which few are wanted.
     pub late_items: bool,
+    /// If the first rows are wanted, and their order is one of the first table's.
+    pub early_sort: Option<EarlySort>,
 }
 
 /// Whether rows that show the same are neighbours once they are in order: they show columns, and are ordered by those columns

@@ -64,6 +64,13 @@ pub struct SpareMemory<'m> {
     pub arena: &'m mut Bump,
 }
 
+impl SpareMemory<'_> {
+    /// The same, for a while.
+    pub fn reborrow(&mut self) -> SpareMemory<'_> {
+        SpareMemory { items: self.items, keys: self.keys, arena: self.arena }
+    }
+}
+
 /// What rows are ordered by.
 pub fn values_in(order: &[SortKey]) -> impl Iterator<Item = &Expr> {
     order.iter().map(|key| &key.value)
@@ -102,6 +109,12 @@ impl<'a, 'm> Projection<'a, 'm> {
             keys: spare.keys,
         };
         Self { plan, outer, stretch: stretch_of(plan.items.iter()), items: spare.items, spare: spare.arena, met }
+    }
+
+    /// The same of rows that come in order: each is shown at once.
+    pub fn of_sorted_rows(mut self) -> Self {
+        self.met.kept = None;
+        self
     }
 
     /// Takes a row, and shows what is to be shown of it now.

@@ -20,6 +20,7 @@ use std::sync::Arc;
 use bumpalo::Bump;
 use meseta_types::Datum;
 
+use super::early_sort::FirstRows;
 use super::hash::Built;
 use super::inside::Running;
 use super::plan::{Body, ConditionSet, Join, LimitPlan, QueryPlan, SelectPlan, Source, SourceKind};
@@ -247,29 +248,59 @@ fn run_select(
     let Memory { row, items: spare_items, keys: spare_keys, arena: spare, kept: arena, .. } = &mut *memory;
     let arena: &Bump = arena;
     let built = RefCell::new(Vec::new());
-    let execution = Execution { plan, arena, built: &built };
+    let execution = Execution { plan, arena, built: &built, first_rows: None };
     row.clear();
     row.resize(plan.width, Datum::Null);
     let row: &[Datum<'_>] = row;
     let is_possible = holds(&plan.constant, row, outer, running, arena)?;
-    let mut rows = |running: &mut Running<'_>, sink: &mut Sink<'_>| -> Result<()> {
+    let rows = |execution: &Execution<'_, '_>, running: &mut Running<'_>, sink: &mut Sink<'_>| -> Result<()> {
         let around = std::mem::take(&mut running.materialized);
         match &plan.join {
             _ if !is_possible => {}
             None => drop(sink(running, row)?),
-            Some(node) => drop(join(node, &execution, outer, row, running, sink)?),
+            Some(node) => drop(join(node, execution, outer, row, running, sink)?),
         }
         running.materialized = around;
         Ok(())
     };
-    let spare = SpareMemory { items: spare_items, keys: spare_keys, arena: spare };
-    let mut projection = Projection::new(plan, outer, arena, running.inside.memory_limit, wanted, spare);
-    let mut show = |running: &mut Running<'_>, row: &[Datum<'_>]| projection.take(running, row, sink);
+    let mut spare = SpareMemory { items: spare_items, keys: spare_keys, arena: spare };
+    let memory_limit = running.inside.memory_limit;
+    let mut shown = 0_u64;
+    let early = plan.early_sort.filter(|_| is_possible).and_then(|early| Some((early, early.rows(wanted)?)));
+    if let Some((early, most)) = early {
+        let first_rows = FirstRows::read(plan, early, most, outer, running, arena, |running, sink| {
+            one_source(early.source, &execution, outer, row, running, sink)
+        })?;
+        let execution = Execution { first_rows: Some(&first_rows), ..execution };
+        let mut projection = Projection::new(plan, outer, arena, memory_limit, None, spare.reborrow()).of_sorted_rows();
+        let mut is_enough = false;
+        rows(&execution, running, &mut |running, row| {
+            let flow = projection.take(running, row, &mut |running, items| {
+                shown += 1;
+                sink(running, items)
+            })?;
+            is_enough |= flow.is_break();
+            Ok(flow)
+        })?;
+        if is_enough || first_rows.are_all {
+            return Ok(());
+        }
+    }
+    let mut sink = |running: &mut Running<'_>, items: &[Datum<'_>]| match shown {
+        0 => sink(running, items),
+        _ => {
+            shown -= 1;
+            Ok(MORE)
+        }
+    };
+    let mut projection = Projection::new(plan, outer, arena, memory_limit, wanted, spare.reborrow());
+    let mut show = |running: &mut Running<'_>, row: &[Datum<'_>]| projection.take(running, row, &mut sink);
+    let mut rows = |running: &mut Running<'_>, sink: &mut Sink<'_>| rows(&execution, running, sink);
     match &plan.group {
         None => rows(running, &mut show)?,
         Some(grouping) => group::run(grouping, plan, outer, running, &mut rows, &mut show)?,
     }
-    projection.end(running, sink)
+    projection.end(running, &mut sink)
 }
 
 /// A SELECT that runs: what it keeps of its sources.
@@ -278,6 +309,8 @@ struct Execution<'e, 'a> {
     arena: &'a Bump,
     /// For each source that is kept in memory, once it has been asked for: its rows, or that they are too many.
     built: &'e RefCell<Vec<Option<Option<Rc<Built<'a>>>>>>,
+    /// The rows of the source that the join begins with, if they have been read.
+    first_rows: Option<&'e FirstRows<'a>>,
 }
 
 /// Shows the rows of one source, from memory if they are kept there.
@@ -290,6 +323,11 @@ fn one_source<'a>(
     sink: &mut Sink<'_>,
 ) -> Result<Flow> {
     let source: &'a Source = &execution.plan.sources[number];
+    if let Some(first_rows) = execution.first_rows
+        && first_rows.number == number
+    {
+        return first_rows.show(row, running, sink);
+    }
     if let Some(measures) = running.inside.measures.clone() {
         return measures.measure(source, running, sink, |running, sink| {
             kept_or_read(source, number, execution, outer, row, running, sink)

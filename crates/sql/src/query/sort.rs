@@ -168,11 +168,16 @@ impl<'a> Kept<'a> {
         failed.map_or(Ok(()), Err)
     }
 
+    /// Each, without the values that it is ordered by.
+    pub fn rows(&self) -> impl Iterator<Item = &[Datum<'a>]> {
+        self.rows.iter().map(|row| &row.values[self.order.len()..])
+    }
+
     /// Shows them.
     pub fn show(&self, running: &mut Running<'_>, sink: &mut Sink<'_>) -> Result<()> {
         running.inside.facts.count(Counter::SortRows, self.rows.len() as u64);
-        for row in &self.rows {
-            if sink(running, &row.values[self.order.len()..])?.is_break() {
+        for row in self.rows() {
+            if sink(running, row)?.is_break() {
                 break;
             }
         }

@@ -12,6 +12,7 @@ use meseta_errors::{
 use meseta_parser::ast::{self, ExpressionKind, SelectItem};
 
 use super::super::bound::BoundSelect;
+use super::super::early_sort::EarlySort;
 use super::super::full_group::{Checked, Likeness, Named};
 use super::super::join::Planner;
 use super::super::merge::merge;
@@ -242,7 +243,7 @@ impl<'a> Binder<'a, '_> {
         let mut planner = Planner::new(&mut sources, self.tables, &bound.used);
         if is_limited && group.is_none() && !shows_once {
             planner.choice.wants_all = false;
-            planner.first = planner.first_in_order(&tree, &conditions, &order);
+            planner.expect_order(&tree, &conditions, &order);
         }
         let block = planner.choice.block;
         let planned = planner.plan(tree, conditions, keeps_order)?;
@@ -267,8 +268,15 @@ impl<'a> Binder<'a, '_> {
         for source in &mut sources {
             self.push_conditions(source)?;
         }
+        let may_sort_early = group.is_none() && !distinct && !items.iter().any(assigns);
+        let early_sort = match may_sort_early {
+            true => EarlySort::new(&sources, &planned.join, &order, is_limited, !having.is_empty()),
+            false => None,
+        };
+        let runs_late = |item: &Expr| assigns(item) || is_limited && item.has_subquery();
         let mut plan = SelectPlan {
             is_ordered,
+            early_sort,
             hashes: planned.hashes,
             names,
             sources,
@@ -279,7 +287,7 @@ impl<'a> Binder<'a, '_> {
             having,
             distinct,
             is_ordered_by_items: distinct && is_ordered_by_items(&order, &items),
-            late_items: !shows_once && !order.is_empty() && items.iter().any(assigns),
+            late_items: !shows_once && !order.is_empty() && items.iter().any(runs_late),
             order,
             items,
         };

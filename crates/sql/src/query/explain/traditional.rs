@@ -240,7 +240,8 @@ impl Traditional<'_, '_> {
         }
         let is_kept = |group: &GroupPlan| !group.keys.is_empty() && (!group.is_sorted || !select.order.is_empty());
         if !is_told && let Some(row) = self.rows.get_mut(first_row) {
-            if select.group.as_ref().is_some_and(is_kept) || select.distinct {
+            let sorts_join = !select.order.is_empty() && select.sources.len() > 1 && select.early_sort.is_none();
+            if select.group.as_ref().is_some_and(is_kept) || select.distinct || sorts_join {
                 row.extra.push("Using temporary".to_owned());
             }
             if !select.order.is_empty() {

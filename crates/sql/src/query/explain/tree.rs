@@ -11,7 +11,7 @@ use std::fmt::Write as _;
 use super::super::hash::HashPlan;
 use super::super::inside::Running;
 use super::super::measure::{Measure, Measures};
-use super::super::plan::{Body, Join, LimitPlan, QueryPlan, SelectPlan, Source, SourceKind, Subquery};
+use super::super::plan::{Body, Join, LimitPlan, QueryPlan, SelectPlan, SortKey, Source, SourceKind, Subquery};
 use super::source::{Kind, Read, order_text, read};
 use super::text::Names;
 use super::traditional::{expressions_of, is_impossible, subqueries_in};
@@ -240,10 +240,8 @@ impl Trees<'_, '_> {
             let stored = Node::new("Temporary table with deduplication", "materialize", vec![node]);
             node = Node::new("Table scan on <temporary>", "table", vec![stored]);
         }
-        if !select.order.is_empty() {
-            let keys = order_text(&select.order, &names);
-            node = Node::new(format!("Sort: {}", keys.join(", ")), "sort", vec![node]);
-            node.details.push(("sort_fields", json_list(&keys)));
+        if !select.order.is_empty() && select.early_sort.is_none() {
+            node = sorted(node, &select.order, &names);
         }
         let mut inside = Vec::new();
         expressions_of(select, &mut |expr| subqueries_in(expr, &mut inside));
@@ -327,6 +325,9 @@ impl Trees<'_, '_> {
         };
         if let Some(measures) = self.measures {
             node.measure = Some(measures.of(source));
+        }
+        if select.early_sort.is_some_and(|early| early.source == number) {
+            node = sorted(node, &select.order, names);
         }
         Ok(node)
     }
@@ -459,6 +460,13 @@ fn table_node(alias: &str, table: &str, database: &str, read: &Read) -> Node {
     let access_type = if read.kind == Kind::All { "table" } else { "index" };
     let estimate = Some((BEGIN + read.rows * ROW, read.rows));
     Node { operation, access_type, details, estimate, measure: None, inputs: Vec::new() }
+}
+
+fn sorted(node: Node, order: &[SortKey], names: &Names<'_>) -> Node {
+    let keys = order_text(order, names);
+    let mut sort = Node::new(format!("Sort: {}", keys.join(", ")), "sort", vec![node]);
+    sort.details.push(("sort_fields", json_list(&keys)));
+    sort
 }
 
 fn filter(node: Node, condition: String, conditions: usize) -> Node {

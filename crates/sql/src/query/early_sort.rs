@@ -1,0 +1,145 @@
+//! The first rows of a join, in the order of the table that it begins with: that table is sorted before others are joined to it.
+//!
+//! ```text
+//!   a LEFT JOIN b .. ORDER BY a.x LIMIT 20     a's first 20 rows by x; those joined with b: no more are wanted
+//!   a JOIN b      .. ORDER BY a.x LIMIT 20     some more of a's rows, since not each may have a b; were they too few, all is joined
+//!                                              and sorted, and what has been shown is passed over
+//!   a LEFT JOIN b .. ORDER BY a.x              all of a's rows: fewer, and narrower, than those of the join
+//! ```
+//! Otherwise all rows would be joined and kept, of which a few are shown.
+//!
+//! # Invariants
+//! 1. Rows come in the order in which the sort of all of them has them: among equals, that in which the table was read.
+//! 2. A table that locks its rows is read once: what a second read finds may be more.
+//!
+//! # Source
+//! The manual, "LIMIT Query Optimization", "ORDER BY Optimization" (a sort of the first table that is not constant).
+
+use bumpalo::Bump;
+use meseta_types::Datum;
+
+use super::inside::Running;
+use super::join::first_of;
+use super::plan::{Join, SelectPlan, SortKey, Source, SourceKind};
+use super::projection::values_in;
+use super::run::{Flow, MORE, Outer, Sink, evaluate_into};
+use super::sort::Kept;
+use super::spare::{Spare, recycle};
+use crate::error::Result;
+use crate::session::Counter;
+
+/// Where not each of its rows is shown, so many times those that are wanted are joined, and no fewer than [`ROWS_MIN`].
+const ROWS: u64 = 4;
+/// See [`ROWS`].
+const ROWS_MIN: u64 = 256;
+
+/// What is sorted early.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct EarlySort {
+    /// The source that the join begins with.
+    pub source: usize,
+    /// Whether each of its rows is shown, once or more: what is joined to it leaves none out.
+    shows_each: bool,
+}
+
+impl EarlySort {
+    /// For a join whose first rows are wanted in this order, before it is known whether its rows are shown as they come (no groups, no
+    /// DISTINCT). `None` if the order is not one of the table that it begins with.
+    pub fn new(
+        sources: &[Source],
+        join: &Option<Join>,
+        order: &[SortKey],
+        is_limited: bool,
+        filters_more: bool,
+    ) -> Option<Self> {
+        let join = join.as_ref().filter(|join| !matches!(join, Join::Source(_)))?;
+        let number = first_of(join)?;
+        let source = &sources[number];
+        let SourceKind::Table(_) = &source.kind else { return None };
+        let slots = source.slots();
+        let is_own = |key: &SortKey| {
+            let mut own = key.value.is_repeatable();
+            key.value.columns(&mut |slot| own &= slots.contains(&slot));
+            own
+        };
+        let shows_each = !filters_more && leaves_none_out(join);
+        let may_be_too_few = is_limited && !source.is_locked();
+        (!order.is_empty() && order.iter().all(is_own) && (shows_each || may_be_too_few))
+            .then_some(Self { source: number, shows_each })
+    }
+
+    /// How many of the source's rows are joined first, if so many are wanted: `None` if none are, `Some(None)` if all are.
+    pub fn rows(self, wanted: Option<u64>) -> Option<Option<u64>> {
+        match (wanted, self.shows_each) {
+            (_, true) => Some(wanted),
+            (Some(wanted), false) => Some(Some(wanted.saturating_mul(ROWS).max(ROWS_MIN))),
+            (None, false) => None,
+        }
+    }
+}
+
+/// Whether a join shows each row of the source that it begins with.
+fn leaves_none_out(join: &Join) -> bool {
+    match join {
+        Join::Source(_) => true,
+        Join::Left { left, .. } => leaves_none_out(left),
+        Join::Inner(_) | Join::Filter { .. } => false,
+    }
+}
+
+/// The first rows of the source, in order.
+pub struct FirstRows<'a> {
+    /// The source.
+    pub number: usize,
+    source: &'a Source,
+    kept: Kept<'a>,
+    /// Whether it has no others.
+    pub are_all: bool,
+}
+
+impl<'a> FirstRows<'a> {
+    /// Reads the source, and keeps so many of the rows that come first, or all of them. `read` shows all of its rows.
+    pub fn read(
+        plan: &'a SelectPlan,
+        early: EarlySort,
+        most: Option<u64>,
+        outer: Outer<'_>,
+        running: &mut Running<'_>,
+        arena: &'a Bump,
+        read: impl FnOnce(&mut Running<'_>, &mut Sink<'_>) -> Result<Flow>,
+    ) -> Result<Self> {
+        let source = &plan.sources[early.source];
+        let mut kept = Kept::new(arena, &plan.order, running.inside.memory_limit, most);
+        let (mut rows, mut spare, slots) = (0, Spare::take(), slots_of(source));
+        let _ = read(running, &mut |running, row| {
+            rows += 1;
+            spare.arena.reset();
+            let mut keys = recycle(std::mem::take(&mut spare.keys));
+            evaluate_into(&mut keys, values_in(&plan.order), row, outer, running, &spare.arena)?;
+            kept.add(&keys, &row[slots.clone()], running)?;
+            spare.keys = recycle(keys);
+            Ok(MORE)
+        })?;
+        kept.sort(running)?;
+        running.inside.facts.count(Counter::SortRows, kept.len() as u64);
+        Ok(Self { number: early.source, source, kept, are_all: most.is_none_or(|most| rows <= most) })
+    }
+
+    /// Shows them, each an extension of `row`.
+    pub fn show(&self, row: &[Datum<'_>], running: &mut Running<'_>, sink: &mut Sink<'_>) -> Result<Flow> {
+        let mut full = row.to_vec();
+        for values in self.kept.rows() {
+            running.inside.facts.check_killed()?;
+            full[slots_of(self.source)].copy_from_slice(values);
+            let flow = sink(running, &full)?;
+            if flow.is_break() {
+                return Ok(flow);
+            }
+        }
+        Ok(MORE)
+    }
+}
+
+fn slots_of(source: &Source) -> std::ops::Range<usize> {
+    source.first_slot..source.first_slot + source.width
+}
