@@ -8,6 +8,7 @@
 //!
 //! # Source
 //! MySQL Reference Manual, "Date and Time Functions": TO_DAYS, FROM_DAYS, WEEK and its table of modes.
+//! H. Hinnant, "chrono-Compatible Low-Level Date Algorithms" (the day with a number).
 
 use super::Date;
 
@@ -55,6 +56,11 @@ pub fn day_number(date: Date) -> u32 {
     days_before_year(date.year) + months + u32::from(date.day)
 }
 
+/// The number of `0000-03-01`.
+const MARCH_OF_YEAR_0: u32 = 60;
+/// 400 years.
+const DAYS_OF_ERA: u32 = 146_097;
+
 /// The day with this number, as FROM_DAYS has it: `0000-00-00` for 0; `None` beyond 9999-12-31.
 pub fn from_day_number(number: u32) -> Option<Date> {
     if number == 0 {
@@ -63,19 +69,18 @@ pub fn from_day_number(number: u32) -> Option<Date> {
     if number > days_before_year(9999) + 365 {
         return None;
     }
-    let mut year = (number * 400 / 146_097).min(9999) as u16;
-    while days_before_year(year) >= number {
-        year -= 1;
-    }
-    while year < 9999 && days_before_year(year + 1) < number {
-        year += 1;
-    }
-    let rest = number - days_before_year(year);
-    let mut month = 12;
-    while days_before_month(year, month) >= rest {
-        month -= 1;
-    }
-    Some(Date { year, month, day: (rest - days_before_month(year, month)) as u8 })
+    // Years that begin with March end with the day that some of them have more, and come in equal eras of 400.
+    let Some(day) = number.checked_sub(MARCH_OF_YEAR_0) else {
+        let month = if number > 31 { 2 } else { 1 };
+        return Some(Date { year: 0, month, day: (number - days_before_month(0, month)) as u8 });
+    };
+    let (era, day) = (day / DAYS_OF_ERA, day % DAYS_OF_ERA);
+    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let day = day - (153 * month + 2) / 5 + 1;
+    let (month, next) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
+    Some(Date { year: (year + era * 400 + next) as u16, month: month as u8, day: day as u8 })
 }
 
 impl Date {

@@ -3,7 +3,7 @@
 //! Source: the manual's "Date and Time Functions", DATE_ADD(), ADDTIME(), TIMEDIFF(), and "Temporal Intervals".
 
 use meseta_types::temporal::{self, SECOND};
-use meseta_types::{DataType, Datum, Decimal, Interval, IntervalUnit, SqlError, SqlMode, Time};
+use meseta_types::{DataType, Datum, Interval, IntervalUnit, SqlError, SqlMode, Time};
 
 use super::super::{Arguments, Env, Extra, Site, Typed};
 use super::argument::{Moment, as_datetime, as_time, moment, temporal_decimals};
@@ -47,15 +47,13 @@ pub(super) fn with_day(unit: IntervalUnit) -> bool {
 
 /// The interval that an amount stands for; `None` is NULL.
 fn interval_of<'v>(value: Datum<'v>, unit: IntervalUnit, env: &mut Env<'v, '_>) -> Option<Interval> {
-    if value.is_null() {
-        return None;
+    match value {
+        Datum::Null => return None,
+        Datum::Signed(number) if unit.is_simple() => return Some(Interval::of(number, unit)),
+        _ => {}
     }
     if unit == IntervalUnit::Second {
-        let seconds = match value {
-            Datum::Signed(number) => Decimal::from(number),
-            other => other.to_decimal(env.context)?,
-        };
-        return Some(Interval::of_seconds(&seconds));
+        return Some(Interval::of_seconds(&value.to_decimal(env.context)?));
     }
     if unit.is_simple() {
         let (number, is_unsigned) = value.to_integer(env.context)?;
