@@ -2,6 +2,7 @@
 //!
 //! Source: the manual's "Mathematical Functions" and "Bit Functions and Operators".
 
+use crc_fast::CrcAlgorithm;
 use meseta_errors::{ER_DATA_OUT_OF_RANGE, ER_INVALID_ARGUMENT_FOR_LOGARITHM};
 use meseta_types::{DataType, Datum, Decimal, Numeric, arithmetic, double};
 
@@ -116,7 +117,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         |arguments| Ok(arguments.typed(typing::unsigned(10))),
         |site, env| {
             let Some(text) = site.text(0, env)? else { return Ok(Datum::Null) };
-            Ok(Datum::Unsigned(crc32(text).into()))
+            Ok(Datum::Unsigned(crc_fast::checksum(CrcAlgorithm::Crc32IsoHdlc, text)))
         },
     ),
     pure("bit_count", 1, 1, bind_bits, |site, env| {
@@ -332,26 +333,6 @@ fn rand<'v>(site: Site<'v>, env: &mut Env<'v, '_>) -> Result<Datum<'v>> {
         Some(state) => state.get_or_insert_with(|| Random::from_seed(seed)).next_double(),
         None => Random::from_seed(seed).next_double(),
     }))
-}
-
-/// CRC-32 as of Ethernet and zip.
-fn crc32(bytes: &[u8]) -> u32 {
-    static TABLE: [u32; 256] = {
-        let mut table = [0u32; 256];
-        let mut at = 0;
-        while at < 256 {
-            let mut value = at as u32;
-            let mut bit = 0;
-            while bit < 8 {
-                value = if value & 1 == 1 { value >> 1 ^ 0xedb8_8320 } else { value >> 1 };
-                bit += 1;
-            }
-            table[at] = value;
-            at += 1;
-        }
-        table
-    };
-    !bytes.iter().fold(!0u32, |crc, byte| crc >> 8 ^ TABLE[usize::from(crc as u8 ^ byte)])
 }
 
 /// A hexadecimal literal's bits are counted as those of a number.
