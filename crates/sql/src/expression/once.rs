@@ -85,7 +85,7 @@ impl Expr {
 
     /// The same, itself too; `beside` is how it is compared, and with what.
     fn compute_once(&mut self, beside: Option<(&Comparer, &DataType)>, next: &mut u32) {
-        let is_constant = self.is_constant() && !self.names_outer_columns() && !self.has_subquery();
+        let is_constant = self.is_constant() && !self.names_outer_columns();
         let compared_as = beside.filter(|_| self.data_type.is_string()).and_then(|(comparer, other)| {
             comparer.kind.filter(|kind| match kind {
                 ComparisonType::DateTime => !matches!(other, DataType::Time { .. }) && other.is_temporal(),
