@@ -10,63 +10,22 @@
 use std::cmp::Ordering;
 
 use bumpalo::Bump;
-use meseta_types::{Collation, Datum};
+use meseta_types::Datum;
 
 use super::inside::Running;
 use super::key_numbers::KeyNumbers;
 use super::plan::{GroupPlan, RollupPlan, SelectPlan};
-use super::run::{ENOUGH, Flow, MORE, Outer, Sink, evaluate_all};
+use super::row_numbers::collations_of;
+use super::run::{ENOUGH, Flow, MORE, Outer, Sink, evaluate_all, evaluate_into};
 use super::sort::ordered;
+use super::spare::recycle;
 use crate::error::{Error, Result};
 use crate::expression::aggregate::Accumulator;
 use crate::expression::group::append_row_key;
-use crate::expression::{Expr, Value, copy_into};
+use crate::expression::{Value, copy_into};
 
 /// Shows the rows that are to be grouped.
 pub type Rows<'r> = dyn FnMut(&mut Running<'_>, &mut Sink<'_>) -> Result<()> + 'r;
-
-/// Rows that have been shown.
-pub struct Distinct<'a> {
-    collations: Vec<Collation>,
-    shown: KeyNumbers<'a>,
-    key: Vec<u8>,
-}
-
-/// The collations in which values are equal.
-fn collations_of<'e>(expressions: impl Iterator<Item = &'e Expr>) -> Vec<Collation> {
-    expressions.map(|expr| expr.data_type.collation().unwrap_or(expr.collated.collation)).collect()
-}
-
-impl<'a> Distinct<'a> {
-    /// Nothing shown yet, of rows of these values.
-    pub fn new(items: &[Expr], arena: &'a Bump) -> Self {
-        Self { collations: collations_of(items.iter()), shown: KeyNumbers::new(arena), key: Vec::new() }
-    }
-
-    /// Whether this row has not been met yet.
-    pub fn is_new(&mut self, row: &[Datum<'_>]) -> bool {
-        self.key.clear();
-        append_row_key(row, &self.collations, &mut self.key);
-        self.shown.of(&self.key).1
-    }
-
-    /// Memory that is taken beside the arena's.
-    pub fn bytes(&self) -> usize {
-        self.shown.bytes()
-    }
-}
-
-/// Bytes that are equal for equal rows, texts compared in their own collations.
-pub fn key_of(row: &[Datum<'_>]) -> Vec<u8> {
-    let collation = |value: &Datum<'_>| match value {
-        Datum::Text(_, collation) => *collation,
-        _ => Collation::Utf8mb4_0900AiCi,
-    };
-    let collations: Vec<Collation> = row.iter().map(collation).collect();
-    let mut key = Vec::new();
-    append_row_key(row, &collations, &mut key);
-    key
-}
 
 /// A group under way.
 struct Group<'a> {
@@ -92,21 +51,23 @@ pub fn run(
     }
     let arena = Bump::new();
     let collations = collations_of(plan.keys.iter());
-    let mut numbers = KeyNumbers::new(&arena);
+    let mut numbers = KeyNumbers::default();
     let mut groups: Vec<Group<'_>> = Vec::new();
     if plan.keys.is_empty() {
         groups.push(Group { row: Vec::new(), accumulators: accumulators(plan) });
     }
     let mut spare = Bump::new();
-    let mut key = Vec::new();
+    let (mut values, mut key) = (Vec::new(), Vec::new());
     rows(running, &mut |running, row| {
         spare.reset();
         let number = if plan.keys.is_empty() {
             0
         } else {
-            let values = evaluate_all(plan.keys.iter(), row, outer, running, &spare)?;
+            let mut of_row = recycle(std::mem::take(&mut values));
+            evaluate_into(&mut of_row, plan.keys.iter(), row, outer, running, &spare)?;
             key.clear();
-            append_row_key(&values, &collations, &mut key);
+            append_row_key(&of_row, &collations, &mut key);
+            values = recycle(of_row);
             let (number, is_new) = numbers.of(&key);
             if is_new {
                 groups.push(Group { row: Vec::new(), accumulators: accumulators(plan) });
@@ -265,7 +226,7 @@ fn run_rollup(
     let collations = collations_of(plan.keys.iter());
     // The group of all rows is there even if there are none.
     let mut groups = vec![Level { keys: Vec::new(), row: Vec::new(), accumulators: accumulators(plan) }];
-    let mut numbers = KeyNumbers::new(&arena);
+    let mut numbers = KeyNumbers::default();
     numbers.of(&ALL_ROWS);
     let mut spare = Bump::new();
     let mut key = Vec::new();

@@ -180,7 +180,7 @@ pub struct Built<'a> {
     /// Which columns a row has: those that are read.
     columns: Vec<usize>,
     /// A number for each key, and by that the first and the last row that has it.
-    keys: KeyNumbers<'a>,
+    keys: KeyNumbers,
     ends: Vec<[u32; 2]>,
     /// Whether each row that could match is found by its key.
     is_keyed: bool,
@@ -247,7 +247,7 @@ impl<'a> Built<'a> {
     ) -> Result<Option<Built<'a>>> {
         let mut built = Built {
             rows: Vec::new(),
-            keys: KeyNumbers::new(arena),
+            keys: KeyNumbers::default(),
             ends: Vec::new(),
             columns: match &source.kind {
                 SourceKind::Table(table) => table.columns.iter().map(|&column| usize::from(column)).collect(),

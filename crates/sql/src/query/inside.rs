@@ -15,8 +15,9 @@ use bumpalo::Bump;
 use foldhash::fast::RandomState;
 use meseta_engine::EngineError;
 use meseta_engine::rows::FoundRow;
-use meseta_types::{Context, Datum};
+use meseta_types::{Context, Datum, Warnings};
 
+use super::kept_keys::KeptKeys;
 use super::kept_rows::KeptRows;
 use super::materialized::Materialized;
 use super::measure::Measures;
@@ -70,16 +71,17 @@ pub struct Inside<'r> {
 #[derive(Default)]
 pub struct KeptQueries(HashMap<u32, KeptQuery, RandomState>);
 
-#[derive(Clone)]
-enum KeptQuery {
+/// What is kept of one.
+#[derive(Clone, Default)]
+struct KeptQuery {
     /// So many values have been looked up in it.
-    LookedUp(u32),
+    looked_up: u32,
     /// It has been run.
-    Once,
-    /// Its rows are kept.
-    Rows(Rc<KeptRows>),
-    /// Its rows are too many.
-    TooMany,
+    has_run: bool,
+    /// Its rows, or that they are not kept: they take too much memory.
+    rows: Option<Option<Rc<KeptRows>>>,
+    /// The keys of its rows, or that they are not kept: they take too much memory, or some row has none.
+    keys: Option<Option<Rc<KeptKeys>>>,
 }
 
 /// A statement that runs.
@@ -140,55 +142,60 @@ impl<'r> Inside<'r> {
         run_query(plan, outer, &mut running, &mut |_, row| Ok(if show(row)? { MORE } else { ENOUGH }))
     }
 
-    /// The rows of a query that refers to no row around it, from the second time on; `None` if they are not kept.
-    fn kept_rows(&mut self, number: u32, rows: &[&[Datum<'_>]], context: &mut Context) -> Result<Option<Rc<KeptRows>>> {
-        let kept = Rc::clone(self.kept.get_or_insert_default());
-        let known = kept.borrow().0.get(&number).cloned();
-        match known {
-            None | Some(KeptQuery::LookedUp(_)) => {
-                kept.borrow_mut().0.insert(number, KeptQuery::Once);
-                Ok(None)
-            }
-            Some(KeptQuery::Rows(rows)) => Ok(Some(rows)),
-            Some(KeptQuery::TooMany) => Ok(None),
-            Some(KeptQuery::Once) => {
-                let subqueries = self.subqueries;
-                let Some(subquery) = subqueries.get(number as usize) else { return Ok(None) };
-                let (mut bytes, limit, mut all) = (0, self.memory_limit, Vec::new());
-                self.run_plan(&subquery.plan, rows, context, &mut |row| {
-                    let row: Box<[Value]> = row.iter().map(|&value| Value::new(value)).collect();
-                    bytes += row.iter().map(|value| value.bytes() + size_of::<Value>()).sum::<usize>();
-                    all.push(row);
-                    Ok(bytes <= limit)
-                })?;
-                let all = (bytes <= limit).then(|| Rc::new(KeptRows::new(all)));
-                let state = all.clone().map_or(KeptQuery::TooMany, KeptQuery::Rows);
-                kept.borrow_mut().0.insert(number, state);
-                Ok(all)
-            }
-        }
+    /// What is kept of a query.
+    fn kept<T>(&mut self, number: u32, f: impl FnOnce(&mut KeptQuery) -> T) -> T {
+        f(self.kept.get_or_insert_default().borrow_mut().0.entry(number).or_default())
     }
 
-    /// The rows of a query that refers to no row around it, if it is asked often, or has been run before: what is asked for once is
-    /// not kept, the query shows whether it is there, and may end early.
-    fn rows_asked_again(
+    /// The rows of a query that refers to no row around it, if it has been run before; `None` if they are not kept.
+    fn kept_rows(&mut self, number: u32, context: &mut Context) -> Result<Option<Rc<KeptRows>>> {
+        let known = self.kept(number, |kept| if kept.has_run { kept.rows.clone() } else { Some(None) });
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        let subqueries = self.subqueries;
+        let Some(subquery) = subqueries.get(number as usize) else { return Ok(None) };
+        let (mut bytes, limit, mut all) = (0, self.memory_limit, Vec::new());
+        self.run_plan(&subquery.plan, &[], context, &mut |row| {
+            let row: Box<[Value]> = row.iter().map(|&value| Value::new(value)).collect();
+            bytes += row.iter().map(|value| value.bytes() + size_of::<Value>()).sum::<usize>();
+            all.push(row);
+            Ok(bytes <= limit)
+        })?;
+        let made = (bytes <= limit).then(|| Rc::new(KeptRows::new(all)));
+        self.kept(number, |kept| kept.rows = Some(made.clone()));
+        Ok(made)
+    }
+
+    /// The keys of a query's rows, as they are compared, if it is asked often, or has been run before: what is asked for once is not
+    /// kept, the query shows whether it is there, and may end early. `None` if they are not kept.
+    fn kept_keys(
         &mut self,
         number: u32,
         is_asked_often: bool,
+        comparers: &[Comparer],
         context: &mut Context,
-    ) -> Result<Option<Rc<KeptRows>>> {
-        let kept = self.kept.get_or_insert_default();
-        let known = kept.borrow().0.get(&number).cloned();
-        match known {
-            Some(KeptQuery::Rows(rows)) => Ok(Some(rows)),
-            None | Some(KeptQuery::LookedUp(_)) if is_asked_often => {
-                // As if it had been run.
-                kept.borrow_mut().0.insert(number, KeptQuery::Once);
-                self.kept_rows(number, &[], context)
-            }
-            Some(KeptQuery::Once) => self.kept_rows(number, &[], context),
-            _ => Ok(None),
+    ) -> Result<Option<Rc<KeptKeys>>> {
+        let is_wanted = |kept: &KeptQuery| is_asked_often || kept.has_run || kept.keys.is_some();
+        let known = self.kept(number, |kept| if is_wanted(kept) { kept.keys.clone() } else { Some(None) });
+        if let Some(known) = known {
+            return Ok(known);
         }
+        let subqueries = self.subqueries;
+        let Some(subquery) = subqueries.get(number as usize) else { return Ok(None) };
+        let (mut keys, mut are_kept, limit) = (KeptKeys::default(), true, self.memory_limit);
+        // What is compared may warn, while the query has the context to warn itself.
+        let mut own = Context { warnings: Warnings::default(), ..context.clone() };
+        self.run_plan(&subquery.plan, &[], context, &mut |row| {
+            are_kept = keys.add(row, comparers, &mut own) && keys.bytes() <= limit;
+            Ok(are_kept)
+        })?;
+        for warning in own.warnings.kept() {
+            context.warnings.push(warning.level, warning.condition.clone());
+        }
+        let made = are_kept.then(|| Rc::new(keys));
+        self.kept(number, |kept| kept.keys = Some(made.clone()));
+        Ok(made)
     }
 }
 
@@ -203,16 +210,17 @@ impl Host for Inside<'_> {
         let Some(subquery) = self.subqueries.get(number as usize) else {
             return Err(Error::not_yet("a subquery here"));
         };
-        if !subquery.is_correlated
-            && let Some(kept) = self.kept_rows(number, rows, context)?
-        {
-            for row in &kept.rows {
-                let row: Vec<Datum<'_>> = row.iter().map(Value::get).collect();
-                if !show(&row)? {
-                    break;
+        if !subquery.is_correlated {
+            if let Some(kept) = self.kept_rows(number, context)? {
+                for row in &kept.rows {
+                    let row: Vec<Datum<'_>> = row.iter().map(Value::get).collect();
+                    if !show(&row)? {
+                        break;
+                    }
                 }
+                return Ok(());
             }
-            return Ok(());
+            self.kept(number, |kept| kept.has_run = true);
         }
         self.run_plan(&subquery.plan, rows, context, show)
     }
@@ -228,10 +236,12 @@ impl Host for Inside<'_> {
         let Some(plan) = subqueries.get(number as usize).and_then(|subquery| subquery.by_value.as_ref()) else {
             return Ok(None);
         };
-        match self.kept.get_or_insert_default().borrow_mut().0.entry(number).or_insert(KeptQuery::LookedUp(0)) {
-            KeptQuery::LookedUp(count) if *count < times => *count += 1,
-            KeptQuery::TooMany => {}
-            _ => return Ok(None),
+        let is_enough = self.kept(number, |kept| {
+            kept.looked_up = kept.looked_up.saturating_add(1);
+            kept.looked_up > times && !matches!(kept.keys, Some(None))
+        });
+        if is_enough {
+            return Ok(None);
         }
         let mut found = false;
         self.run_plan(plan, &[values], context, &mut |_| {
@@ -249,8 +259,8 @@ impl Host for Inside<'_> {
         comparers: &[Comparer],
         context: &mut Context,
     ) -> Result<Option<Option<bool>>> {
-        let rows = self.rows_asked_again(number, is_asked_often, context)?;
-        Ok(rows.and_then(|rows| rows.contains(values, comparers, context)))
+        let keys = self.kept_keys(number, is_asked_often, comparers, context)?;
+        Ok(keys.and_then(|keys| keys.contain(values, comparers, context)))
     }
 
     fn all_or_any(
@@ -259,7 +269,7 @@ impl Host for Inside<'_> {
         quantified: &Quantified,
         context: &mut Context,
     ) -> Result<Option<Option<bool>>> {
-        let rows = self.rows_asked_again(quantified.query.number, false, context)?;
+        let rows = self.kept_rows(quantified.query.number, context)?;
         rows.map_or(Ok(None), |rows| rows.all_or_any(left, quantified, context))
     }
 

@@ -12,9 +12,9 @@ use std::ops::Range;
 use bumpalo::Bump;
 use meseta_types::Datum;
 
-use super::group::Distinct;
 use super::inside::Running;
 use super::plan::{SelectPlan, SortKey};
+use super::row_numbers::RowNumbers;
 use super::run::{Flow, MORE, Outer, Sink, evaluate_all, evaluate_into, holds};
 use super::sort::Kept;
 use super::spare::recycle;
@@ -45,7 +45,7 @@ struct Met<'a, 'm> {
     arena: &'a Bump,
     /// Bytes that it had before.
     arena_bytes: usize,
-    distinct: Option<Distinct<'a>>,
+    distinct: Option<RowNumbers>,
     kept: Option<Kept<'a>>,
     /// Equal rows are looked for once all are in order.
     drops_equals_late: bool,
@@ -102,7 +102,7 @@ impl<'a, 'm> Projection<'a, 'm> {
             outer,
             arena,
             arena_bytes: arena.allocated_bytes(),
-            distinct: plan.distinct.then(|| Distinct::new(&plan.items, arena)),
+            distinct: plan.distinct.then(|| RowNumbers::new(&plan.items)),
             kept: (!plan.order.is_empty()).then(|| Kept::new(arena, &plan.order, memory_limit, wanted)),
             drops_equals_late: plan.is_ordered_by_items,
             stretch: stretch_of(values_in(&plan.order)),

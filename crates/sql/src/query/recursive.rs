@@ -12,7 +12,6 @@
 //! The manual, "Recursive Common Table Expressions": types are those of the first rows, and all columns may be NULL.
 
 use std::cell::Cell;
-use std::collections::HashSet;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -25,9 +24,9 @@ use meseta_parser::ast::{self, QueryBody, SetOperator};
 use meseta_types::{DataType, Datum};
 
 use super::bind::{Binder, Recursion, text_of};
-use super::group::key_of;
 use super::inside::Running;
 use super::plan::{Body, OutputColumn, QueryPlan, RecursivePlan};
+use super::row_numbers::RowNumbers;
 use super::run::{ENOUGH, Flow, MORE, Outer, Sink, limit_of, run_query};
 use super::set_operation;
 use crate::error::{Error, Result};
@@ -150,7 +149,7 @@ impl<'a> Binder<'a, '_> {
 /// What has come so far.
 struct Made {
     rows: Vec<Box<[Value]>>,
-    met: HashSet<Vec<u8>>,
+    met: RowNumbers,
     bytes: usize,
     /// No more rows than these are wanted.
     most: usize,
@@ -164,16 +163,18 @@ impl Made {
         running: &mut Running<'_>,
         arena: &Bump,
     ) -> Result<Flow> {
-        let row = set_operation::meet(row, &plan.columns, running, arena)?;
+        let mut values = Vec::with_capacity(row.len());
+        set_operation::meet(row, &plan.columns, running, arena, &mut values)?;
+        let row = values;
         for (column, value) in plan.columns.iter().zip(&row) {
             check_length(column, *value, self.rows.len())?;
         }
-        if !plan.all && !self.met.insert(key_of(&row)) {
+        if !plan.all && !self.met.is_new(&row) {
             return Ok(MORE);
         }
         let kept: Box<[Value]> = row.iter().map(|&value| Value::new(value)).collect();
         self.bytes += 64 + size_of_val(&*kept) + row.iter().map(|value| bytes_of(value)).sum::<usize>();
-        if self.bytes > running.inside.memory_limit {
+        if self.bytes + self.met.bytes() > running.inside.memory_limit {
             return Err(Error::out_of_sort_memory());
         }
         self.rows.push(kept);
@@ -209,7 +210,7 @@ pub fn run(plan: &RecursivePlan, outer: Outer<'_>, running: &mut Running<'_>, si
         return Ok(());
     }
     let most = usize::try_from(offset.saturating_add(count)).unwrap_or(usize::MAX);
-    let mut made = Made { rows: Vec::new(), met: HashSet::new(), bytes: 0, most };
+    let mut made = Made { rows: Vec::new(), met: RowNumbers::new(&plan.columns), bytes: 0, most };
     let mut arena = Bump::new();
     for seed in &plan.seeds {
         if made.rows.len() < most {

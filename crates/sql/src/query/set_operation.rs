@@ -1,17 +1,16 @@
 //! UNION, INTERSECT, EXCEPT: rows of two queries, as sets or as bags.
 
-use std::collections::HashMap;
-
 use bumpalo::Bump;
 use meseta_parser::ast::SetOperator;
 use meseta_types::{Charset, Collation, DataType, DateTime, Datum, Decimal};
 
-use super::group::key_of;
 use super::inside::Running;
-use super::plan::{Origin, OutputColumn, SetPlan};
-use super::run::{ENOUGH, Flow, MORE, Outer, Sink, run_query};
+use super::plan::{Origin, OutputColumn, QueryPlan, SetPlan};
+use super::row_numbers::RowNumbers;
+use super::run::{MORE, Outer, Sink, run_query};
 use super::scope::slot as slot_of;
-use crate::error::Result;
+use super::spare::recycle;
+use crate::error::{Error, Result};
 use crate::expression::{Env, Expr, merge_types};
 
 /// The columns in which both sides meet: named by the left one.
@@ -70,61 +69,92 @@ pub fn slots(columns: &[OutputColumn]) -> Vec<Expr> {
     slots.map(|(at, column)| slot_of(at as u32, column.data_type.clone(), column.nullable)).collect()
 }
 
-/// Runs a set operation.
+/// Runs a set operation. Error: there is no memory for the rows that are met.
 pub fn run(plan: &SetPlan, outer: Outer<'_>, running: &mut Running<'_>, sink: &mut Sink<'_>) -> Result<()> {
     let [left, right] = &plan.sides;
-    let arena = &mut Bump::new();
-    // How often each row has been met: in the left side, or among those shown.
-    let mut met: HashMap<Vec<u8>, u64> = HashMap::new();
-    if plan.operator == SetOperator::Union {
-        let flow = std::cell::Cell::new(MORE);
-        let mut show = |running: &mut Running<'_>, row: &[Datum<'_>]| -> Result<Flow> {
+    let (mut met, mut arena, mut spare) = (Met::new(plan), Bump::new(), Vec::new());
+    // Shows `of_row` a row as both sides have it.
+    let mut each = |side: &QueryPlan, running: &mut Running<'_>, of_row: &mut Sink<'_>| {
+        run_query(side, outer, running, &mut |running, row| {
             arena.reset();
-            let row = meet(row, &plan.columns, running, arena)?;
-            if !plan.all && met.insert(key_of(&row), 1).is_some() {
-                return Ok(MORE);
+            let mut values = recycle(std::mem::take(&mut spare));
+            meet(row, &plan.columns, running, &arena, &mut values)?;
+            let flow = of_row(running, &values)?;
+            spare = recycle(values);
+            Ok(flow)
+        })
+    };
+    if plan.operator == SetOperator::Union {
+        let mut flow = MORE;
+        for side in [left, right] {
+            if flow == MORE {
+                each(side, running, &mut |running, row| {
+                    if plan.all || met.add(row, running)?.1 {
+                        flow = sink(running, row)?;
+                    }
+                    Ok(flow)
+                })?;
             }
-            flow.set(sink(running, &row)?);
-            Ok(flow.get())
-        };
-        run_query(left, outer, running, &mut show)?;
-        if flow.get() == ENOUGH {
-            return Ok(());
         }
-        return run_query(right, outer, running, &mut show);
+        return Ok(());
     }
-    run_query(right, outer, running, &mut |running, row| {
-        arena.reset();
-        let row = meet(row, &plan.columns, running, arena)?;
-        *met.entry(key_of(&row)).or_default() += 1;
+    each(right, running, &mut |running, row| {
+        let (number, _) = met.add(row, running)?;
+        met.counts[number] += 1;
         Ok(MORE)
     })?;
-    run_query(left, outer, running, &mut |running, row| {
-        arena.reset();
-        let row = meet(row, &plan.columns, running, arena)?;
-        let key = key_of(&row);
-        let count = met.get_mut(&key);
-        let is_there = count.as_ref().is_some_and(|count| **count > 0);
-        let is_shown = is_there == (plan.operator == SetOperator::Intersect);
-        match (count, plan.all) {
-            (Some(count), true) => *count = count.saturating_sub(1),
-            // As a set: once.
-            (Some(count), false) if is_shown && plan.operator == SetOperator::Intersect => *count = 0,
-            (None, false) if is_shown => drop(met.insert(key, 1)),
+    let shows_met = plan.operator == SetOperator::Intersect;
+    each(left, running, &mut |running, row| {
+        let number = match (plan.all, shows_met) {
+            (false, false) => Some(met.add(row, running)?.0),
+            _ => met.rows.get(row),
+        };
+        let count = number.map(|number| &mut met.counts[number]);
+        let is_shown = count.as_ref().is_some_and(|count| **count > 0) == shows_met;
+        match count {
+            Some(count) if plan.all => *count = count.saturating_sub(1),
+            // As a set: once. Of what EXCEPT has shown, no more.
+            Some(count) if is_shown => *count = u64::from(!shows_met),
             _ => {}
         }
-        if is_shown { sink(running, &row) } else { Ok(MORE) }
+        if is_shown { sink(running, row) } else { Ok(MORE) }
     })
 }
 
-/// A row with its values in the types of these columns.
+/// The rows that have been met: in the right side, or among those shown.
+struct Met {
+    rows: RowNumbers,
+    /// How often each.
+    counts: Vec<u64>,
+}
+
+impl Met {
+    fn new(plan: &SetPlan) -> Self {
+        Self { rows: RowNumbers::new(&plan.columns), counts: Vec::new() }
+    }
+
+    /// A row's number, and whether it is new: then its count is 0.
+    fn add(&mut self, row: &[Datum<'_>], running: &Running<'_>) -> Result<(usize, bool)> {
+        let (number, is_new) = self.rows.of(row);
+        if is_new {
+            self.counts.push(0);
+            let bytes = self.rows.bytes() + self.counts.len() * size_of::<u64>();
+            if bytes > running.inside.memory_limit {
+                return Err(Error::out_of_sort_memory());
+            }
+        }
+        Ok((number, is_new))
+    }
+}
+
+/// Appends the values of a row in the types of these columns.
 pub fn meet<'v>(
     row: &[Datum<'v>],
     columns: &'v [Expr],
     running: &mut Running<'_>,
     arena: &'v Bump,
-) -> Result<Vec<Datum<'v>>> {
-    let mut values = Vec::with_capacity(row.len());
+    values: &mut Vec<Datum<'v>>,
+) -> Result<()> {
     for (&value, column) in row.iter().zip(columns) {
         values.push(match (&column.data_type, value) {
             (_, Datum::Null) => Datum::Null,
@@ -139,7 +169,7 @@ pub fn meet<'v>(
             (_, value) => conformed(column, value, running, arena)?,
         });
     }
-    Ok(values)
+    Ok(())
 }
 
 fn conformed<'v>(column: &'v Expr, value: Datum<'v>, running: &mut Running<'_>, arena: &'v Bump) -> Result<Datum<'v>> {
