@@ -34,6 +34,7 @@ use crate::lock::{LockError, OnConflict, Outcome, Owner, OwnerId, Suspension, Ta
 use crate::page_wait::PageWait;
 use crate::purge::Ended;
 use crate::rows::Cascade;
+use crate::sorted_runs::SortedRuns;
 use crate::table::{Scratch, Table};
 use crate::thin::thin_slot;
 use crate::time::{self, Snapshot};
@@ -301,6 +302,12 @@ impl Session {
             self.handles.keep_those_of(&self.schema.1);
         }
         &self.schema.1
+    }
+
+    /// Entries of the caller's that are to be sorted, with so many bytes of them in memory: what there is beyond goes to a temporary file
+    /// of the store.
+    pub fn sorted_runs(&self, memory: usize) -> SortedRuns {
+        SortedRuns::new(&self.core.store, memory)
     }
 
     /// Another number whenever something is defined anew.

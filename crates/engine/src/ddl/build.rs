@@ -26,7 +26,6 @@ use std::sync::Arc;
 use meseta_storage::Change as TreeChange;
 
 use super::open_table;
-use super::sorted_runs::SortedRuns;
 use crate::catalog::CatalogError;
 use crate::error::{EngineError, Result};
 use crate::ids::{IndexId, TableId};
@@ -35,6 +34,7 @@ use crate::locking::Direction;
 use crate::row::{KeyRange, VERSION_HEADER_LEN, VersionHeader, recycle_values};
 use crate::rows::{FoundRow, RowCursor};
 use crate::session::{Isolation, Session};
+use crate::sorted_runs::SortedRuns;
 use crate::table::{Build, Entry, IndexDefinition, Table};
 
 /// Entries take so much memory before a run of them goes to a file.
@@ -140,7 +140,7 @@ impl Session {
     fn put_sorted(&mut self, table: &Table, at: usize, build: &Build, sorted: SortedRuns) -> Result<()> {
         let mut loader = table.indexes[at].index.tree.loader()?;
         let (mut value, mut entries_put) = (Vec::new(), 0);
-        sorted.for_each(|key, payload| {
+        sorted.for_each(|key, payload| -> Result<()> {
             self.look_for_kill(&mut entries_put)?;
             if build.has_failed() {
                 return Err(CatalogError::Duplicate(String::new()).into());

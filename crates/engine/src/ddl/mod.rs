@@ -17,7 +17,6 @@
 
 mod build;
 mod rebuild;
-mod sorted_runs;
 mod system;
 
 use std::sync::Arc;

@@ -102,8 +102,11 @@ impl SortedRuns {
         Ok(empty)
     }
 
-    /// Shows all entries, in the order of their keys.
-    pub fn for_each(mut self, mut show: impl FnMut(&[u8], &[u8]) -> Result<()>) -> Result<()> {
+    /// Shows all entries, in the order of their keys, until one is answered with an error.
+    pub fn for_each<E: From<EngineError>>(
+        mut self,
+        mut show: impl FnMut(&[u8], &[u8]) -> std::result::Result<(), E>,
+    ) -> std::result::Result<(), E> {
         if self.file.is_none() {
             self.run.sort();
             return self.run.entries().try_for_each(|(key, payload)| show(key, payload));
@@ -118,7 +121,7 @@ impl SortedRuns {
             for batch in batches {
                 batch.entries().try_for_each(|(key, payload)| show(key, payload))?;
             }
-            merger.join().unwrap_or_else(|panic| resume_unwind(panic))
+            merger.join().unwrap_or_else(|panic| resume_unwind(panic)).map_err(E::from)
         })
     }
 }
@@ -191,7 +194,7 @@ mod tests {
         let mut runs = SortedRuns::new(&store_on(&SimDisk::new(1)), limit);
         entries.iter().for_each(|(key, payload)| runs.push(key, payload).unwrap());
         let mut shown = Vec::new();
-        runs.for_each(|key, payload| {
+        runs.for_each(|key, payload| -> Result<()> {
             shown.push((key.to_vec(), payload.to_vec()));
             Ok(())
         })
@@ -207,7 +210,7 @@ mod tests {
         }
         assert!(disk.calls(Call::Write) > 0);
         let mut count = 0;
-        runs.for_each(|_, _| {
+        runs.for_each(|_, _| -> Result<()> {
             count += 1;
             Ok(())
         })?;
