@@ -15,6 +15,8 @@
 //! # Source
 //! The manual, "LIMIT Query Optimization", "ORDER BY Optimization" (a sort of the first table that is not constant).
 
+use std::cell::Cell;
+
 use bumpalo::Bump;
 use meseta_types::Datum;
 
@@ -26,7 +28,6 @@ use super::run::{Flow, MORE, Outer, Sink, evaluate_into};
 use super::sort::Kept;
 use super::spare::{Spare, recycle};
 use crate::error::Result;
-use crate::session::Counter;
 
 /// Where not each of its rows is shown, so many times those that are wanted are joined, and no fewer than [`ROWS_MIN`].
 const ROWS: u64 = 4;
@@ -92,7 +93,8 @@ pub struct FirstRows<'a> {
     /// The source.
     pub number: usize,
     source: &'a Source,
-    kept: Kept<'a>,
+    /// Until they are shown.
+    kept: Cell<Option<Kept<'a>>>,
     /// Whether it has no others.
     pub are_all: bool,
 }
@@ -121,22 +123,24 @@ impl<'a> FirstRows<'a> {
             Ok(MORE)
         })?;
         kept.sort(running)?;
-        running.inside.facts.count(Counter::SortRows, kept.len() as u64);
+        let kept = Cell::new(Some(kept));
         Ok(Self { number: early.source, source, kept, are_all: most.is_none_or(|most| rows <= most) })
     }
 
-    /// Shows them, each an extension of `row`.
+    /// Shows them, each an extension of `row`: once.
     pub fn show(&self, row: &[Datum<'_>], running: &mut Running<'_>, sink: &mut Sink<'_>) -> Result<Flow> {
-        let mut full = row.to_vec();
-        for values in self.kept.rows() {
+        let (mut flow, mut spare) = (MORE, Vec::new());
+        let Some(kept) = self.kept.take() else { return Ok(flow) };
+        kept.show(running, &mut |running, values| {
             running.inside.facts.check_killed()?;
+            let mut full = recycle(std::mem::take(&mut spare));
+            full.extend_from_slice(row);
             full[slots_of(self.source)].copy_from_slice(values);
-            let flow = sink(running, &full)?;
-            if flow.is_break() {
-                return Ok(flow);
-            }
-        }
-        Ok(MORE)
+            flow = sink(running, &full)?;
+            spare = recycle(full);
+            Ok(flow)
+        })?;
+        Ok(flow)
     }
 }
 

@@ -70,7 +70,8 @@ impl Planner<'_> {
     /// said of this one: then few of its rows are joined. If an index has it, too, and says all of that, it is read first, and
     /// hardly more of it than is shown.
     pub fn expect_order(&mut self, tree: &Option<Tree>, conditions: &[Expr], order: &[SortKey]) {
-        let Some((number, columns, own)) = self.ordered_table(tree, conditions, order) else { return };
+        let Some((number, own)) = self.ordered_table(tree, conditions, order) else { return };
+        let Some(columns) = of_source(order, &self.sources[number]) else { return };
         self.ordered = Some(number);
         let Source { kind: SourceKind::Table(table), first_slot, .. } = &self.sources[number] else { return };
         let statistics = self.tables.statistics(&table.table);
@@ -81,17 +82,16 @@ impl Planner<'_> {
         self.first = found.filter(|(access, _)| access.implied.has_first(own.len())).map(|_| number);
     }
 
-    /// The table by whose columns alone rows are ordered; which those are, and what is said of it alone. `None` if anything is said of
-    /// another table alone.
+    /// The table by whose first column rows are ordered, and what is said of it alone. `None` if anything is said of another table
+    /// alone.
     fn ordered_table<'t>(
         &self,
         tree: &'t Option<Tree>,
         conditions: &'t [Expr],
         order: &[SortKey],
-    ) -> Option<(usize, Vec<(usize, bool)>, Vec<&'t Expr>)> {
+    ) -> Option<(usize, Vec<&'t Expr>)> {
         let tree = tree.as_ref().filter(|tree| !matches!(tree, Tree::Source(_)))?;
         let number = self.source_of(order.first()?.value.as_column()?)?;
-        let columns = of_source(order, &self.sources[number])?;
         let mut all: Vec<&Expr> = conditions.iter().collect();
         conditions_in(tree, &mut all);
         let mut own = Vec::new();
@@ -105,7 +105,7 @@ impl Planner<'_> {
                 own.push(condition);
             }
         }
-        Some((number, columns, own))
+        Some((number, own))
     }
 
     /// If the rows of one table are wanted in the order of an index, they are read in it, and need not be sorted: that of the

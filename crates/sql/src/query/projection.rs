@@ -41,10 +41,6 @@ pub struct Projection<'a, 'm> {
 struct Met<'a, 'm> {
     plan: &'a SelectPlan,
     outer: Outer<'a>,
-    /// For what is kept.
-    arena: &'a Bump,
-    /// Bytes that it had before.
-    arena_bytes: usize,
     distinct: Option<RowNumbers>,
     kept: Option<Kept<'a>>,
     /// Equal rows are looked for once all are in order.
@@ -100,8 +96,6 @@ impl<'a, 'm> Projection<'a, 'm> {
         let met = Met {
             plan,
             outer,
-            arena,
-            arena_bytes: arena.allocated_bytes(),
             distinct: plan.distinct.then(|| RowNumbers::new(&plan.items)),
             kept: (!plan.order.is_empty()).then(|| Kept::new(arena, &plan.order, memory_limit, wanted)),
             drops_equals_late: plan.is_ordered_by_items,
@@ -207,7 +201,6 @@ impl Met<'_, '_> {
         if !distinct.is_new(items) {
             return Ok(false);
         }
-        let bytes = distinct.bytes() + self.arena.allocated_bytes() - self.arena_bytes;
-        if bytes > running.inside.memory_limit { Err(Error::out_of_sort_memory()) } else { Ok(true) }
+        if distinct.bytes() > running.inside.memory_limit { Err(Error::out_of_sort_memory()) } else { Ok(true) }
     }
 }

@@ -1,7 +1,8 @@
 //! Rows that are kept and put in order: ORDER BY.
 //!
 //! If only the first so many are wanted, rows behind them are dropped as soon as there are twice as many, and from then on not
-//! taken: what is sorted is little, and few rows are copied.
+//! taken: what is sorted is little, and few rows are copied. If they take more memory than they may, all of them go to a file
+//! ([`super::spilled_rows`]).
 //!
 //! Beside each row is an abbreviation of its first key: a number that is never greater than that of a row behind it. Most
 //! rows differ in it, and values are compared only where they do not.
@@ -17,9 +18,14 @@ use smallvec::SmallVec;
 use super::inside::Running;
 use super::plan::SortKey;
 use super::run::Sink;
+use super::sort_key::collation_of;
+use super::spilled_rows::SpilledRows;
 use crate::error::{Error, Result};
 use crate::expression::copy_into;
 use crate::session::Counter;
+
+/// Of the memory for rows, what those have that are on their way into a file: one part of so many.
+const SPILLING: usize = 4;
 
 /// So many rows may be there before those are dropped that are not wanted.
 const FEW_ROWS: usize = 64;
@@ -48,7 +54,10 @@ pub struct Kept<'a> {
     has_members: bool,
     /// The first key's type, while all rows have an abbreviation.
     abbreviates: Option<&'a DataType>,
+    memory_limit: usize,
     bytes_left: usize,
+    /// The rows, once they have been too many for memory.
+    spilled: Option<SpilledRows<'a>>,
 }
 
 impl<'a> Kept<'a> {
@@ -64,11 +73,13 @@ impl<'a> Kept<'a> {
             collation: order.first().map_or(Collation::Binary, collation_of),
             has_members: order.iter().any(|key| key.value.orders_by_number()),
             abbreviates: order.first().map(|key| &key.value.data_type),
+            memory_limit,
             bytes_left: memory_limit,
+            spilled: None,
         }
     }
 
-    /// Keeps a row, if it may be wanted. Error: there is no memory for it.
+    /// Keeps a row, if it may be wanted.
     pub fn add(&mut self, keys: &[Datum<'_>], row: &[Datum<'_>], running: &mut Running<'_>) -> Result<()> {
         let of_members: SmallVec<[Datum<'_>; 4]>;
         let keys = match self.has_members {
@@ -78,6 +89,9 @@ impl<'a> Kept<'a> {
             }
             false => keys,
         };
+        if let Some(spilled) = &mut self.spilled {
+            return spilled.add(keys, row, running);
+        }
         let abbreviation =
             self.abbreviates.zip(keys.first()).and_then(|(of, key)| abbreviation(*key, of, self.collation));
         if abbreviation.is_none() {
@@ -113,7 +127,8 @@ impl<'a> Kept<'a> {
         }
         self.rows.push(Row { abbreviation, values });
         let taken = self.arena.allocated_bytes() - before + size_of::<Row<'_>>();
-        self.bytes_left = self.bytes_left.checked_sub(taken).ok_or_else(Error::out_of_sort_memory)?;
+        let Some(bytes_left) = self.bytes_left.checked_sub(taken) else { return self.spill(running) };
+        self.bytes_left = bytes_left;
         if self.rows.len() >= self.wanted.saturating_mul(2).max(FEW_ROWS) {
             self.sort(running)?;
             self.is_full = true;
@@ -128,7 +143,18 @@ impl<'a> Kept<'a> {
         failed.map_or(Ok(ordering.is_le()), Err)
     }
 
-    /// How many rows there are.
+    /// The rows go to a file, and those that follow.
+    fn spill(&mut self, running: &mut Running<'_>) -> Result<()> {
+        let mut spilled = SpilledRows::new(self.order, self.memory_limit / SPILLING, running);
+        for row in std::mem::take(&mut self.rows) {
+            let (keys, values) = row.values.split_at(self.order.len());
+            spilled.add(keys, values, running)?;
+        }
+        self.spilled = Some(spilled);
+        Ok(())
+    }
+
+    /// How many rows there are in memory.
     pub fn len(&self) -> usize {
         self.rows.len()
     }
@@ -141,6 +167,7 @@ impl<'a> Kept<'a> {
 
     /// Puts them in order, and drops those that are not wanted; rows that are equal stay in the order in which they came.
     pub fn sort(&mut self, running: &mut Running<'_>) -> Result<()> {
+        // (Those in a file are in order once they are read.)
         let (mut failed, order) = (None, self.order);
         let mut by_values = |rows: &mut [Row<'_>]| {
             rows.sort_by(|one, other| sorted_by(order, one.values, other.values, running, &mut failed));
@@ -162,22 +189,22 @@ impl<'a> Kept<'a> {
 
     /// Of rows in order, drops those that are equal to the one in front of them.
     pub fn drop_equals(&mut self, running: &mut Running<'_>) -> Result<()> {
+        self.spilled.iter_mut().for_each(SpilledRows::drop_equals);
         let (mut failed, is_abbreviated, order) = (None, self.abbreviates.is_some(), self.order);
         self.rows
             .dedup_by(|one, before| ordered_rows(order, is_abbreviated, before, one, running, &mut failed).is_eq());
         failed.map_or(Ok(()), Err)
     }
 
-    /// Each, without the values that it is ordered by.
-    pub fn rows(&self) -> impl Iterator<Item = &[Datum<'a>]> {
-        self.rows.iter().map(|row| &row.values[self.order.len()..])
-    }
-
-    /// Shows them.
-    pub fn show(&self, running: &mut Running<'_>, sink: &mut Sink<'_>) -> Result<()> {
-        running.inside.facts.count(Counter::SortRows, self.rows.len() as u64);
-        for row in self.rows() {
-            if sink(running, row)?.is_break() {
+    /// Shows them, without the values that they are ordered by.
+    pub fn show(self, running: &mut Running<'_>, sink: &mut Sink<'_>) -> Result<()> {
+        let rows = self.spilled.as_ref().map_or(self.rows.len(), SpilledRows::len);
+        running.inside.facts.count(Counter::SortRows, rows as u64);
+        if let Some(spilled) = self.spilled {
+            return spilled.show(self.wanted, running, sink);
+        }
+        for row in &self.rows {
+            if sink(running, &row.values[self.order.len()..])?.is_break() {
                 break;
             }
         }
@@ -208,11 +235,6 @@ fn is_same_text(one: &Datum<'_>, other: &Datum<'_>) -> bool {
         (Datum::Text(one, collation), Datum::Text(other, others)) => std::ptr::eq(*one, *other) && collation == others,
         _ => false,
     }
-}
-
-/// The collation in which a key is compared.
-fn collation_of(key: &SortKey) -> Collation {
-    key.value.data_type.collation().unwrap_or(key.value.collated.collation)
 }
 
 /// A number for a value of this type, not greater than that of any value behind it; NULL has the least. `None` if there is

@@ -1,6 +1,6 @@
 //! What all sessions of a server share: the engine, variables, tables as they were read, counts of rows.
 
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -26,6 +26,9 @@ use crate::variable::Globals;
 /// What VERSION() says.
 pub const VERSION: &str = "9.7.0-meseta";
 
+/// Bytes that rows which a statement keeps may take in memory at least.
+const ROW_MEMORY: usize = 256 << 20;
+
 /// A server's SQL side.
 pub struct Instance {
     /// The engine.
@@ -36,6 +39,8 @@ pub struct Instance {
     pub tables: TableCache,
     /// What tables look like.
     pub statistics: StatisticsCache,
+    /// Bytes that rows which a statement keeps may take in memory, if tmp_table_size is not more. (Tests have less.)
+    pub row_memory: AtomicUsize,
     /// Names of XA branches.
     pub xa: XaNames,
     /// FLUSH TABLES WITH READ LOCK.
@@ -82,6 +87,7 @@ impl Instance {
             globals: Arc::new(Globals::new()),
             tables: TableCache::default(),
             statistics: StatisticsCache::default(),
+            row_memory: AtomicUsize::new(ROW_MEMORY),
             xa: XaNames::default(),
             read_lock: GlobalReadLock::default(),
             user_locks: UserLocks::default(),

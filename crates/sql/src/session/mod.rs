@@ -366,7 +366,9 @@ impl Session {
     /// What statements run on.
     fn running<'r>(&'r mut self, slots: &'r [Datum<'r>], subqueries: &'r [Subquery]) -> Running<'r> {
         let settings = self.facts.variables.settings();
-        let (memory, lock_wait) = (settings.tmp_table_size.max(256 << 20) as usize, settings.innodb_lock_wait_timeout);
+        let row_memory = self.instance.row_memory.load(std::sync::atomic::Ordering::Relaxed);
+        let (memory, lock_wait) =
+            ((settings.tmp_table_size as usize).max(row_memory), settings.innodb_lock_wait_timeout);
         let lock_wait = Duration::from_secs(lock_wait);
         let lock_wait = match self.facts.deadline {
             Some(deadline) => lock_wait.min(deadline.saturating_duration_since(std::time::Instant::now())),

@@ -1,0 +1,68 @@
+//! Rows that are to be put in order and are too many for memory come as they do from memory.
+
+mod support;
+
+use std::sync::atomic::Ordering;
+
+use meseta_sql::session::Session;
+use support::{Server, run};
+
+/// Of 6,000 rows, in memory for a few hundred.
+const QUERIES: &[&str] = &[
+    "select id from t order by n, id",
+    "select id, n from t order by n desc, id desc",
+    "select id, d from t order by d, id limit 3000",
+    "select id from t order by d desc, f, id limit 3000 offset 2500",
+    "select id, s from t order by s, id",
+    "select id, s, b from t order by b desc, s desc, id",
+    "select * from t order by at, day desc, clock, id",
+    "select id, kind, bits from t order by kind, bits desc, id",
+    // Among equals, as they are read.
+    "select id from t order by n % 3",
+    "select id, s from t order by s desc limit 4000",
+    "select id, if(n % 2 = 0, n, d) as x from t order by x, id",
+    "select id, document from t order by concat(s, n), id desc",
+    "select distinct n, s from t order by n, s",
+    "select distinct s, d, n from t order by d desc, s, n",
+    "select t.id, o.id from t left join t o on o.id = t.n order by t.d, t.id",
+    "select t.id, o.id from t left join t o on o.id = t.n order by t.d desc, t.id limit 2500",
+    "select t.id, o.id from t join t o on o.id = t.n order by o.s, t.f, t.id",
+    "select id, n from t union all select n, id from t order by 1, 2",
+    "select id, (select count(*) from t o where o.id = t.n) as c from t order by c desc, s, id limit 2000",
+    "select count(*), sum(x) from (select id, n as x from t order by s, id limit 5000) q",
+];
+
+#[test]
+fn rows_come_in_order_from_a_file() {
+    let server = Server::new();
+    let mut session = server.session();
+    let s = &mut session;
+    run(
+        s,
+        "create table t (id int primary key, n int, d decimal(12,3), f double, s varchar(20), b varchar(20) collate utf8mb4_bin, \
+         at datetime(3), day date, clock time, kind enum('x','a','m'), bits bit(5), document json); \
+         set cte_max_recursion_depth = 10000; \
+         insert into t with recursive i (i) as (select 1 union all select i + 1 from i where i < 6000) \
+         select i, if(i % 11 = 0, null, i * 7919 % 2003 - 900), if(i % 13 = 0, null, (i * 31 % 4001 - 2000) / 8), (i * 17 % 501 - 250) / 4, \
+         if(i % 17 = 0, null, concat(char(97 + i % 26), if(i % 2, 'B', 'b'), i % 90)), concat(char(65 + i % 50), i % 7), \
+         '2024-01-01' + interval i * 7919 % 100003 * 1000000 microsecond, '2024-01-01' + interval i * 13 % 900 day, \
+         sec_to_time(i * 37 % 90000 - 40000), 1 + i % 3, i % 32, json_object('i', i) from i",
+    );
+    let answers = |s: &mut Session| -> Vec<Vec<String>> { QUERIES.iter().map(|query| run(s, query)).collect() };
+    let in_memory = answers(s);
+    let spilled_before = server.instance.row_memory.swap(16 << 10, Ordering::Relaxed);
+    assert!(spilled_before > 1 << 20);
+    run(s, "set tmp_table_size = 1024");
+    for ((query, expected), found) in QUERIES.iter().zip(in_memory).zip(answers(s)) {
+        assert!(expected.len() > 1 && expected == found, "{query}: {} and {} rows", expected.len(), found.len());
+    }
+    // What has no order as bytes, and what else keeps rows.
+    for query in ["select id from t order by document", "select n, s, count(*) from t group by n, s, id"] {
+        let answer = run(s, query);
+        assert!(answer.iter().any(|line| line.contains("1038")), "{query}: {answer:?}");
+    }
+    // An error comes through, and the session goes on.
+    let failed = run(s, "select id, (select n from t o where o.id <= t.id) from t order by s limit 5000");
+    assert!(failed.iter().any(|line| line.contains("1242")), "{failed:?}");
+    assert_eq!(run(s, "select count(*) from t").last().map(String::as_str), Some("6000"));
+}
