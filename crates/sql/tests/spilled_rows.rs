@@ -30,6 +30,14 @@ const QUERIES: &[&str] = &[
     "select id, n from t union all select n, id from t order by 1, 2",
     "select id, (select count(*) from t o where o.id = t.n) as c from t order by c desc, s, id limit 2000",
     "select count(*), sum(x) from (select id, n as x from t order by s, id limit 5000) q",
+    "select count(*), sum(id), max(s) from (select distinct id, s from t) q",
+    "select distinct n, s, d from t order by s, d + n, n, d limit 4000",
+    "select count(*), sum(d) from (select n, d from t union select n + 1, d from t) q",
+    "select s, n from t union select b, n from t order by n desc, s",
+    "select s, count(*), max(d), group_concat(id) from t group by s, n order by s, n",
+    "select n, kind, count(distinct s), avg(f) from t group by n, kind having count(*) > 1 order by n, kind desc",
+    "select sum(c), count(*) from (select document, count(*) as c from t group by document, s) q",
+    "select day, min(clock), max(at) from t group by day, id % 100 order by max(at), day, min(clock) limit 3000",
 ];
 
 #[test]
@@ -57,7 +65,7 @@ fn rows_come_in_order_from_a_file() {
         assert!(expected.len() > 1 && expected == found, "{query}: {} and {} rows", expected.len(), found.len());
     }
     // What has no order as bytes, and what else keeps rows.
-    for query in ["select id from t order by document", "select n, s, count(*) from t group by n, s, id"] {
+    for query in ["select id from t order by document", "select id from t intersect select id from t"] {
         let answer = run(s, query);
         assert!(answer.iter().any(|line| line.contains("1038")), "{query}: {answer:?}");
     }

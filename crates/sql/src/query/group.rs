@@ -19,6 +19,7 @@ use super::row_numbers::collations_of;
 use super::run::{ENOUGH, Flow, MORE, Outer, Sink, evaluate_all, evaluate_into};
 use super::sort::ordered;
 use super::spare::recycle;
+use super::spilled_rows::SpilledRows;
 use crate::error::{Error, Result};
 use crate::expression::aggregate::Accumulator;
 use crate::expression::group::append_row_key;
@@ -58,6 +59,8 @@ pub fn run(
     }
     let mut spare = Bump::new();
     let (mut values, mut key) = (Vec::new(), Vec::new());
+    // Rows of groups that there is no memory for.
+    let mut spilled: Option<SpilledRows> = None;
     rows(running, &mut |running, row| {
         spare.reset();
         let number = if plan.keys.is_empty() {
@@ -68,6 +71,11 @@ pub fn run(
             key.clear();
             append_row_key(&of_row, &collations, &mut key);
             values = recycle(of_row);
+            if let Some(spilled) = &mut spilled
+                && numbers.get(&key).is_none()
+            {
+                return spilled.add(&key, row).map(|()| MORE);
+            }
             let (number, is_new) = numbers.of(&key);
             if is_new {
                 groups.push(Group { row: Vec::new(), accumulators: accumulators(plan) });
@@ -89,22 +97,29 @@ pub fn run(
         // Memory is taken by groups, not by rows.
         if is_first {
             let bytes = numbers.bytes() + groups.len() * size_of::<Group<'_>>();
-            if bytes + arena.allocated_bytes() > running.inside.memory_limit {
-                return Err(Error::out_of_sort_memory());
+            if spilled.is_none() && bytes + arena.allocated_bytes() > running.inside.memory_limit {
+                spilled = Some(SpilledRows::new(running));
             }
         }
         Ok(MORE)
     })?;
-    for group in &groups {
+    for group in groups {
         spare.reset();
-        let mut row: Vec<Datum<'_>> = group.row.clone();
+        let mut row: Vec<Datum<'_>> = group.row;
         row.resize(select.width, Datum::Null);
         finish(plan, &group.accumulators, &mut row, outer, running, &spare)?;
         if show(running, &row)?.is_break() {
-            break;
+            return Ok(());
         }
     }
-    Ok(())
+    if spilled.is_none() {
+        return Ok(());
+    }
+    // They come with equal keys one behind the other.
+    let mut rows = |running: &mut Running<'_>, sink: &mut Sink<'_>| {
+        spilled.take().map_or(Ok(()), |spilled| spilled.show(usize::MAX, running, sink))
+    };
+    run_sorted(plan, select, outer, running, &mut rows, show)
 }
 
 /// Accumulators for one group.

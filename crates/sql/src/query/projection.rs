@@ -18,7 +18,8 @@ use super::row_numbers::RowNumbers;
 use super::run::{Flow, MORE, Outer, Sink, evaluate_all, evaluate_into, holds};
 use super::sort::Kept;
 use super::spare::recycle;
-use crate::error::{Error, Result};
+use super::spilled_rows::SpilledRows;
+use crate::error::Result;
 use crate::expression::Expr;
 
 /// Up to so many rows of a DISTINCT that are put in order anyway are compared with their neighbours then, and not with all
@@ -42,6 +43,8 @@ struct Met<'a, 'm> {
     plan: &'a SelectPlan,
     outer: Outer<'a>,
     distinct: Option<RowNumbers>,
+    /// Rows of a DISTINCT that there is no memory for, behind what they are ordered by.
+    spilled: Option<SpilledRows>,
     kept: Option<Kept<'a>>,
     /// Equal rows are looked for once all are in order.
     drops_equals_late: bool,
@@ -97,6 +100,7 @@ impl<'a, 'm> Projection<'a, 'm> {
             plan,
             outer,
             distinct: plan.distinct.then(|| RowNumbers::new(&plan.items)),
+            spilled: None,
             kept: (!plan.order.is_empty()).then(|| Kept::new(arena, &plan.order, memory_limit, wanted)),
             drops_equals_late: plan.is_ordered_by_items,
             stretch: stretch_of(values_in(&plan.order)),
@@ -143,7 +147,17 @@ impl<'a, 'm> Projection<'a, 'm> {
 
     /// Shows what was kept.
     pub fn end(self, running: &mut Running<'_>, sink: &mut Sink<'_>) -> Result<()> {
-        let Some(mut kept) = self.met.kept else { return Ok(()) };
+        let (mut kept, keys) = (self.met.kept, self.plan.order.len());
+        if let Some(spilled) = self.met.spilled {
+            spilled.once_each().show(usize::MAX, running, &mut |running, row| {
+                let (keys, items) = row.split_at(keys);
+                match &mut kept {
+                    Some(kept) => kept.add(keys, items, running).map(|()| MORE),
+                    None => sink(running, items),
+                }
+            })?;
+        }
+        let Some(mut kept) = kept else { return Ok(()) };
         kept.sort(running)?;
         if self.met.drops_equals_late {
             kept.drop_equals(running)?;
@@ -170,8 +184,8 @@ impl Met<'_, '_> {
         spare: &Bump,
         sink: &mut Sink<'_>,
     ) -> Result<Flow> {
-        if self.distinct.is_some() && !self.is_new(running, items)? {
-            return Ok(MORE);
+        if self.distinct.is_some() && !self.is_new(running, items) {
+            return self.spill(running, row, items, spare);
         }
         let Some(kept) = &mut self.kept else { return sink(running, items) };
         if let Some(keys) = self.stretch.clone().and_then(|stretch| row.get(stretch)) {
@@ -186,21 +200,38 @@ impl Met<'_, '_> {
     }
 
     /// Whether a row of a DISTINCT has not been met yet, or is compared with others later.
-    fn is_new(&mut self, running: &mut Running<'_>, items: &[Datum<'_>]) -> Result<bool> {
-        let Some(distinct) = &mut self.distinct else { return Ok(true) };
+    fn is_new(&mut self, running: &Running<'_>, items: &[Datum<'_>]) -> bool {
+        let Some(distinct) = &mut self.distinct else { return true };
         if self.drops_equals_late
             && let Some(kept) = &mut self.kept
         {
             if kept.len() < FEW_ROWS {
-                return Ok(true);
+                return true;
             }
             // Many: from here on those that are equal to others take no memory.
             kept.retain(|items| distinct.is_new(items));
             self.drops_equals_late = false;
         }
-        if !distinct.is_new(items) {
-            return Ok(false);
+        if self.spilled.is_none() && distinct.bytes() > running.inside.memory_limit {
+            self.spilled = Some(SpilledRows::new(running));
         }
-        if distinct.bytes() > running.inside.memory_limit { Err(Error::out_of_sort_memory()) } else { Ok(true) }
+        self.spilled.is_none() && distinct.is_new(items)
+    }
+
+    /// Keeps a row of a DISTINCT that has not been met among those that were in memory, if there is no memory for more.
+    fn spill(
+        &mut self,
+        running: &mut Running<'_>,
+        row: &[Datum<'_>],
+        items: &[Datum<'_>],
+        spare: &Bump,
+    ) -> Result<Flow> {
+        let (Some(spilled), Some(distinct)) = (&mut self.spilled, &mut self.distinct) else { return Ok(MORE) };
+        if distinct.get(items).is_none() {
+            let mut full = evaluate_all(values_in(&self.plan.order), row, self.outer, running, spare)?;
+            full.extend_from_slice(items);
+            spilled.add(distinct.key(), &full)?;
+        }
+        Ok(MORE)
     }
 }

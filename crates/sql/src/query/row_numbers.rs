@@ -36,6 +36,11 @@ impl RowNumbers {
         self.numbers.get(&self.key)
     }
 
+    /// The key of the row that was asked for last.
+    pub fn key(&self) -> &[u8] {
+        &self.key
+    }
+
     /// Whether this row has not been met yet.
     pub fn is_new(&mut self, row: &[Datum<'_>]) -> bool {
         self.of(row).1

@@ -10,6 +10,7 @@ use super::row_numbers::RowNumbers;
 use super::run::{MORE, Outer, Sink, run_query};
 use super::scope::slot as slot_of;
 use super::spare::recycle;
+use super::spilled_rows::SpilledRows;
 use crate::error::{Error, Result};
 use crate::expression::{Env, Expr, merge_types};
 
@@ -69,7 +70,7 @@ pub fn slots(columns: &[OutputColumn]) -> Vec<Expr> {
     slots.map(|(at, column)| slot_of(at as u32, column.data_type.clone(), column.nullable)).collect()
 }
 
-/// Runs a set operation. Error: there is no memory for the rows that are met.
+/// Runs a set operation. Error 1038: there is no memory for the rows that are met, of INTERSECT and EXCEPT.
 pub fn run(plan: &SetPlan, outer: Outer<'_>, running: &mut Running<'_>, sink: &mut Sink<'_>) -> Result<()> {
     let [left, right] = &plan.sides;
     let (mut met, mut arena, mut spare) = (Met::new(plan), Bump::new(), Vec::new());
@@ -86,17 +87,34 @@ pub fn run(plan: &SetPlan, outer: Outer<'_>, running: &mut Running<'_>, sink: &m
     };
     if plan.operator == SetOperator::Union {
         let mut flow = MORE;
+        // Rows that there is no memory for.
+        let mut spilled: Option<SpilledRows> = None;
         for side in [left, right] {
             if flow == MORE {
                 each(side, running, &mut |running, row| {
-                    if plan.all || met.add(row, running)?.1 {
+                    if !plan.all && spilled.is_none() && met.is_full(running) {
+                        spilled = Some(SpilledRows::new(running));
+                    }
+                    let is_shown = match &mut spilled {
+                        None => plan.all || met.rows.is_new(row),
+                        Some(spilled) => {
+                            if met.rows.get(row).is_none() {
+                                spilled.add(met.rows.key(), row)?;
+                            }
+                            false
+                        }
+                    };
+                    if is_shown {
                         flow = sink(running, row)?;
                     }
                     Ok(flow)
                 })?;
             }
         }
-        return Ok(());
+        return match spilled {
+            Some(spilled) if flow == MORE => spilled.once_each().show(usize::MAX, running, sink),
+            _ => Ok(()),
+        };
     }
     each(right, running, &mut |running, row| {
         let (number, _) = met.add(row, running)?;
@@ -138,12 +156,15 @@ impl Met {
         let (number, is_new) = self.rows.of(row);
         if is_new {
             self.counts.push(0);
-            let bytes = self.rows.bytes() + self.counts.len() * size_of::<u64>();
-            if bytes > running.inside.memory_limit {
+            if self.is_full(running) {
                 return Err(Error::out_of_sort_memory());
             }
         }
         Ok((number, is_new))
+    }
+
+    fn is_full(&self, running: &Running<'_>) -> bool {
+        self.rows.bytes() + self.counts.len() * size_of::<u64>() > running.inside.memory_limit
     }
 }
 

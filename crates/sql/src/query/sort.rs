@@ -18,14 +18,11 @@ use smallvec::SmallVec;
 use super::inside::Running;
 use super::plan::SortKey;
 use super::run::Sink;
-use super::sort_key::collation_of;
+use super::sort_key::{SortKeys, collation_of};
 use super::spilled_rows::SpilledRows;
 use crate::error::{Error, Result};
 use crate::expression::copy_into;
 use crate::session::Counter;
-
-/// Of the memory for rows, what those have that are on their way into a file: one part of so many.
-const SPILLING: usize = 4;
 
 /// So many rows may be there before those are dropped that are not wanted.
 const FEW_ROWS: usize = 64;
@@ -35,6 +32,23 @@ struct Row<'a> {
     /// Of its first key; of no use if some row's has none.
     abbreviation: u64,
     values: &'a [Datum<'a>],
+}
+
+/// Rows in a file, and what makes their keys.
+struct Spilled<'a> {
+    keys: SortKeys<'a>,
+    rows: SpilledRows,
+    key: Vec<u8>,
+}
+
+impl Spilled<'_> {
+    fn add(&mut self, keys: &[Datum<'_>], row: &[Datum<'_>], running: &mut Running<'_>) -> Result<()> {
+        self.key.clear();
+        match self.keys.append(keys, running.context, &mut self.key) {
+            true => self.rows.add(&self.key, row),
+            false => Err(Error::out_of_sort_memory()),
+        }
+    }
 }
 
 /// Rows in an arena.
@@ -54,10 +68,9 @@ pub struct Kept<'a> {
     has_members: bool,
     /// The first key's type, while all rows have an abbreviation.
     abbreviates: Option<&'a DataType>,
-    memory_limit: usize,
     bytes_left: usize,
     /// The rows, once they have been too many for memory.
-    spilled: Option<SpilledRows<'a>>,
+    spilled: Option<Spilled<'a>>,
 }
 
 impl<'a> Kept<'a> {
@@ -73,7 +86,6 @@ impl<'a> Kept<'a> {
             collation: order.first().map_or(Collation::Binary, collation_of),
             has_members: order.iter().any(|key| key.value.orders_by_number()),
             abbreviates: order.first().map(|key| &key.value.data_type),
-            memory_limit,
             bytes_left: memory_limit,
             spilled: None,
         }
@@ -143,9 +155,10 @@ impl<'a> Kept<'a> {
         failed.map_or(Ok(ordering.is_le()), Err)
     }
 
-    /// The rows go to a file, and those that follow.
+    /// The rows go to a file, and those that follow. Error 1038: one has no key ([`super::sort_key`]).
     fn spill(&mut self, running: &mut Running<'_>) -> Result<()> {
-        let mut spilled = SpilledRows::new(self.order, self.memory_limit / SPILLING, running);
+        let keys = SortKeys::new(self.order);
+        let mut spilled = Spilled { keys, rows: SpilledRows::new(running), key: Vec::new() };
         for row in std::mem::take(&mut self.rows) {
             let (keys, values) = row.values.split_at(self.order.len());
             spilled.add(keys, values, running)?;
@@ -189,7 +202,7 @@ impl<'a> Kept<'a> {
 
     /// Of rows in order, drops those that are equal to the one in front of them.
     pub fn drop_equals(&mut self, running: &mut Running<'_>) -> Result<()> {
-        self.spilled.iter_mut().for_each(SpilledRows::drop_equals);
+        self.spilled.iter_mut().for_each(|spilled| spilled.rows.drop_equals());
         let (mut failed, is_abbreviated, order) = (None, self.abbreviates.is_some(), self.order);
         self.rows
             .dedup_by(|one, before| ordered_rows(order, is_abbreviated, before, one, running, &mut failed).is_eq());
@@ -198,10 +211,10 @@ impl<'a> Kept<'a> {
 
     /// Shows them, without the values that they are ordered by.
     pub fn show(self, running: &mut Running<'_>, sink: &mut Sink<'_>) -> Result<()> {
-        let rows = self.spilled.as_ref().map_or(self.rows.len(), SpilledRows::len);
+        let rows = self.spilled.as_ref().map_or(self.rows.len(), |spilled| spilled.rows.len());
         running.inside.facts.count(Counter::SortRows, rows as u64);
         if let Some(spilled) = self.spilled {
-            return spilled.show(self.wanted, running, sink);
+            return spilled.rows.show(self.wanted, running, sink);
         }
         for row in &self.rows {
             if sink(running, &row.values[self.order.len()..])?.is_break() {

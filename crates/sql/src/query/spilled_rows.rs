@@ -1,32 +1,32 @@
-//! Rows that are to be put in order and are too many for memory.
+//! Rows that are too many for memory and come back in the order of their keys: sorted ones, and those of groups.
 //!
 //! ```text
-//!   row --> key: what it is ordered by, as bytes, and its number     --> sorted runs in a temporary file, merged
-//!           payload: its values                                          (meseta_engine::SortedRuns)
+//!   row --> key: bytes that the caller gives, and its number     --> sorted runs in a temporary file, merged
+//!           payload: its values                                      (meseta_engine::SortedRuns)
 //! ```
 //!
 //! # Invariants
-//! 1. Rows that are equal come in the order in which they were added: their numbers are the ends of their keys.
+//! 1. Rows with equal keys come in the order in which they were added: their numbers are the ends of their keys.
 //!
 //! # When things fail
-//! A row without a key ([`super::sort_key`]) is error 1038, as if there were no memory for it. The file is gone with the rows.
+//! What cannot be written or read is an error of the statement. The file is gone with the rows.
 
 use meseta_engine::{EngineError, SortedRuns};
 use meseta_types::{Collation, Date, DateTime, Datum, Decimal, Time};
 
 use super::inside::Running;
-use super::plan::SortKey;
 use super::run::Sink;
-use super::sort_key::SortKeys;
 use super::spare::recycle;
 use crate::error::{Error, Result};
+
+/// Of the memory for rows, what those have that are on their way into a file: one part of so many.
+const PART: usize = 4;
 
 /// Bytes of a row's number.
 const NUMBER: usize = size_of::<u64>();
 
 /// The rows.
-pub struct SpilledRows<'a> {
-    keys: SortKeys<'a>,
+pub struct SpilledRows {
     runs: SortedRuns,
     /// How many there are.
     rows: u64,
@@ -54,12 +54,11 @@ impl From<Error> for Stop {
     }
 }
 
-impl<'a> SpilledRows<'a> {
-    /// None yet, in this order, with so much memory for some of them.
-    pub fn new(order: &'a [SortKey], memory: usize, running: &Running<'_>) -> Self {
+impl SpilledRows {
+    /// None yet, of a statement that has filled its memory.
+    pub fn new(running: &Running<'_>) -> Self {
         Self {
-            keys: SortKeys::new(order),
-            runs: running.inside.engine.sorted_runs(memory),
+            runs: running.inside.engine.sorted_runs(running.inside.memory_limit / PART),
             rows: 0,
             drops_equals: false,
             key: Vec::new(),
@@ -72,17 +71,21 @@ impl<'a> SpilledRows<'a> {
         self.rows as usize
     }
 
-    /// Of rows that are equal, the first alone is to be shown.
+    /// Of rows with equal keys, the first alone is to be shown.
     pub fn drop_equals(&mut self) {
         self.drops_equals = true;
     }
 
-    /// Adds a row; `keys` are the values that it is ordered by.
-    pub fn add(&mut self, keys: &[Datum<'_>], row: &[Datum<'_>], running: &mut Running<'_>) -> Result<()> {
+    /// The same.
+    pub fn once_each(mut self) -> Self {
+        self.drop_equals();
+        self
+    }
+
+    /// Adds a row.
+    pub fn add(&mut self, key: &[u8], row: &[Datum<'_>]) -> Result<()> {
         self.key.clear();
-        if !self.keys.append(keys, running.context, &mut self.key) {
-            return Err(Error::out_of_sort_memory());
-        }
+        self.key.extend_from_slice(key);
         self.key.extend_from_slice(&self.rows.to_be_bytes());
         self.rows += 1;
         self.payload.clear();
