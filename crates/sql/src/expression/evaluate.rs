@@ -610,9 +610,20 @@ impl InSubquery {
         Ok(if self.unknown_is_false { Some(known == Some(true)) } else { known })
     }
 
-    /// Whether NULLs may leave open what it is.
-    fn may_be_unknown(&self) -> bool {
-        self.operand.nullable || self.query.columns.iter().any(|(_, nullable)| *nullable)
+    /// Looks a value up by an index; `None` if that does not tell, or so many have been looked up.
+    fn look_up(&self, operand: &[Datum<'_>], env: &mut Env<'_, '_>) -> Result<Option<Option<bool>>> {
+        let has_null = operand.iter().any(|value| value.is_null());
+        let may_be_null = self.query.columns.iter().any(|(_, nullable)| *nullable);
+        let mut find = |values: &[Datum<'_>]| env.host.look_up(self.query.number, self.look_ups, values, env.context);
+        Ok(match (has_null, may_be_null) {
+            (true, _) => self.unknown_is_false.then_some(Some(false)),
+            (false, true) if self.may_find_null() => match find(operand)? {
+                Some(false) => find(&[Datum::Null])?.map(|found| (!found).then_some(false)),
+                found => found.map(Some),
+            },
+            (false, true) if !self.unknown_is_false => None,
+            (false, _) => find(operand)?.map(Some),
+        })
     }
 
     fn find<'v>(&'v self, row: &'v [Datum<'v>], env: &mut Env<'v, '_>) -> Result<Option<bool>> {
@@ -620,8 +631,8 @@ impl InSubquery {
         if !self.query.is_correlated {
             let number = self.query.number;
             let mut found = env.host.probe(number, self.is_asked_often, &operand, &self.comparers, env.context)?;
-            if found.is_none() && self.can_look_up && (self.unknown_is_false || !self.may_be_unknown()) {
-                found = env.host.look_up(number, self.look_ups, &operand, env.context)?.map(Some);
+            if found.is_none() && self.can_look_up {
+                found = self.look_up(&operand, env)?;
                 if found.is_none() {
                     found = env.host.probe(number, true, &operand, &self.comparers, env.context)?;
                 }

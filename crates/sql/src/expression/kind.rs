@@ -245,6 +245,12 @@ impl InSubquery {
             is_asked_often: false,
         }
     }
+
+    /// Whether a row of the query may be NULL, and that tells anything of a value that is in none: there is one column, and what is
+    /// not known is not false.
+    pub fn may_find_null(&self) -> bool {
+        !self.unknown_is_false && matches!(&*self.query.columns, [(_, true)])
+    }
 }
 
 /// `left operator ANY (query)`.

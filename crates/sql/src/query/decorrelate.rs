@@ -52,7 +52,8 @@ pub fn decorrelate(query: &mut BoundSelect) -> Option<(Vec<Expr>, Vec<Comparer>)
 }
 
 /// A query for one value of what is looked for in it: `a.y IN (SELECT b.x FROM b WHERE b.z > 5)` as EXISTS (SELECT 1 FROM b WHERE b.z > 5
-/// AND b.x = a.y), of which a.y is all of the row around it. `None` if its rows are not those of its tables.
+/// AND b.x = a.y), of which a.y is all of the row around it. Where NULLs may leave open what it is, a NULL is found as a value is
+/// (b.x <=> a.y), so that they can be asked for. `None` if its rows are not those of its tables.
 pub fn for_value(mut query: BoundSelect, inside: &InSubquery) -> Option<BoundSelect> {
     if !query.shows_rows_as_they_are() {
         return None;
@@ -61,7 +62,13 @@ pub fn for_value(mut query: BoundSelect, inside: &InSubquery) -> Option<BoundSel
     let items = std::mem::take(&mut query.items);
     for (column, ((item, operand), comparer)) in (0..).zip(items.into_iter().zip(operands).zip(&inside.comparers)) {
         let value = Expr { kind: ExprKind::Outer { level: 0, column }, ..operand.clone() };
-        query.conditions.push(equal_by(item, value, *comparer));
+        let mut equal = equal_by(item, value, *comparer);
+        if inside.may_find_null()
+            && let ExprKind::Compare(compare) = &mut equal.kind
+        {
+            compare.operator = ComparisonOperator::NullSafeEqual;
+        }
+        query.conditions.push(equal);
     }
     let truth = DataType::integer(IntegerSize::Int, false);
     query.items = vec![Expr::constant(Value::new(Datum::Signed(1)), truth, inside.operand.collation())];
