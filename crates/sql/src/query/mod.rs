@@ -30,6 +30,7 @@ mod joined;
 mod kept_keys;
 mod kept_rows;
 mod key_numbers;
+mod limit;
 mod loose;
 mod materialized;
 mod measure;

@@ -25,9 +25,10 @@ use meseta_types::{DataType, Datum};
 
 use super::bind::{Binder, Recursion, text_of};
 use super::inside::Running;
+use super::limit::limit_of;
 use super::plan::{Body, OutputColumn, QueryPlan, RecursivePlan};
 use super::row_numbers::RowNumbers;
-use super::run::{ENOUGH, Flow, MORE, Outer, Sink, limit_of, run_query};
+use super::run::{ENOUGH, Flow, MORE, Outer, Sink, run_query};
 use super::set_operation;
 use crate::error::{Error, Result};
 use crate::expression::{Expr, SystemVariable, Value};

@@ -23,7 +23,8 @@ use meseta_types::Datum;
 use super::early_sort::FirstRows;
 use super::hash::Built;
 use super::inside::Running;
-use super::plan::{Body, ConditionSet, Join, LimitPlan, QueryPlan, SelectPlan, Source, SourceKind};
+use super::limit::{Limited, limit_of};
+use super::plan::{Body, ConditionSet, Join, QueryPlan, SelectPlan, Source, SourceKind};
 use super::projection::{Projection, SpareMemory, values_in};
 use super::sort::Kept;
 use super::spare::{Memory, Spare, recycle};
@@ -57,7 +58,7 @@ pub fn run_query(plan: &QueryPlan, outer: Outer<'_>, running: &mut Running<'_>, 
     if count == 0 {
         return Ok(());
     }
-    let mut limited = Limited { offset, count, passed: 0, shown: 0 };
+    let mut limited = Limited::new(offset, count);
     let wanted = offset.saturating_add(count);
     run_ordered(plan, Some(wanted), outer, running, &mut |running, row| limited.show(running, row, sink))
 }
@@ -132,41 +133,6 @@ fn run_body(
             Ok(())
         }
     }
-}
-
-/// Passes rows on from `offset` on, until `count` of them have been.
-struct Limited {
-    offset: u64,
-    count: u64,
-    passed: u64,
-    shown: u64,
-}
-
-impl Limited {
-    fn show(&mut self, running: &mut Running<'_>, row: &[Datum<'_>], sink: &mut Sink<'_>) -> Result<Flow> {
-        if self.passed < self.offset {
-            self.passed += 1;
-            return Ok(MORE);
-        }
-        self.shown += 1;
-        let flow = sink(running, row)?;
-        Ok(if self.shown == self.count { ENOUGH } else { flow })
-    }
-}
-
-/// How many rows are passed over, and how many are shown.
-pub fn limit_of(limit: &LimitPlan, outer: Outer<'_>, running: &mut Running<'_>) -> Result<(u64, u64)> {
-    let arena = Bump::new();
-    let mut number = |expr: &Expr| -> Result<u64> {
-        let value = expr.evaluate(&[], &mut running.env(&arena, outer))?;
-        Ok(match value {
-            Datum::Unsigned(number) => number,
-            Datum::Signed(number) => u64::try_from(number).unwrap_or(0),
-            other => other.to_integer(running.context).map_or(0, |(number, _)| u64::try_from(number).unwrap_or(0)),
-        })
-    };
-    let offset = limit.offset.as_ref().map_or(Ok(0), &mut number)?;
-    Ok((offset, number(&limit.count)?))
 }
 
 /// The values of some expressions.
@@ -266,6 +232,7 @@ fn run_select(
     let mut spare = SpareMemory { items: spare_items, keys: spare_keys, arena: spare };
     let memory_limit = running.inside.memory_limit;
     let mut shown = 0_u64;
+    // The first rows of the table that has the order, joined; all rows only if those have been too few.
     let early = plan.early_sort.filter(|_| is_possible).and_then(|early| Some((early, early.rows(wanted)?)));
     if let Some((early, most)) = early {
         let first_rows = FirstRows::read(plan, early, most, outer, running, arena, |running, sink| {
@@ -286,6 +253,7 @@ fn run_select(
             return Ok(());
         }
     }
+    // (What has been shown comes first again.)
     let mut sink = |running: &mut Running<'_>, items: &[Datum<'_>]| match shown {
         0 => sink(running, items),
         _ => {
