@@ -11,7 +11,9 @@
 //!    else is. Where some value has no key, every row is a candidate, and everything is asked.
 //!
 //! # When things fail
-//! If the rows take more memory than a statement may keep, the source is read again for each row, as without this.
+//! If the rows take more memory than a statement may keep, a part of them is joined with all that is before, then the next part
+//! ([`super::parts`]); or, where rows are to come in an order or an outer join asks for all of them at once, the source is read again for
+//! each row, as without this.
 
 use std::cell::Cell;
 use std::num::NonZeroU32;
@@ -184,6 +186,10 @@ pub struct Built<'a> {
     ends: Vec<[u32; 2]>,
     /// Whether each row that could match is found by its key.
     is_keyed: bool,
+    /// How many rows of the source have been read.
+    pub read: usize,
+    /// Whether there is no memory for the others.
+    pub is_part: bool,
     /// Memory for who looks for a row.
     spare: Cell<Option<Box<Spare>>>,
 }
@@ -236,15 +242,16 @@ fn type_of(source: &Source, column: usize) -> Option<&DataType> {
 pub type Read<'r> = dyn FnMut(&mut Running<'_>, &mut Sink<'_>) -> Result<()> + 'r;
 
 impl<'a> Built<'a> {
-    /// Reads all rows. `None` if they take too much memory.
+    /// Reads all rows behind the first `passed`, or as many of them as there is memory for.
     pub fn new(
         source: &'a Source,
         plan: &HashPlan,
+        passed: usize,
         outer: Outer<'_>,
         running: &mut Running<'_>,
         arena: &'a Bump,
         read: &mut Read<'_>,
-    ) -> Result<Option<Built<'a>>> {
+    ) -> Result<Built<'a>> {
         let mut built = Built {
             rows: Vec::new(),
             keys: KeyNumbers::default(),
@@ -254,11 +261,17 @@ impl<'a> Built<'a> {
                 _ => (0..source.width).collect(),
             },
             is_keyed: true,
+            read: 0,
+            is_part: false,
             spare: Cell::default(),
         };
-        let (mut spare, mut key, mut is_too_much) = (Bump::new(), Vec::new(), false);
+        let (mut spare, mut key) = (Bump::new(), Vec::new());
         let before = arena.allocated_bytes();
         read(running, &mut |running, row| {
+            built.read += 1;
+            if built.read <= passed {
+                return Ok(MORE);
+            }
             spare.reset();
             if built.is_keyed {
                 let values = plan.keys.iter().map(|key| (&key.build, &key.comparer));
@@ -276,10 +289,10 @@ impl<'a> Built<'a> {
             let values = arena.alloc_slice_fill_iter(copies);
             built.rows.push(Kept { values, next: None });
             let taken = arena.allocated_bytes() - before + built.keys.bytes() + built.rows.len() * ROW_BYTES;
-            is_too_much = taken > running.inside.memory_limit;
-            Ok(if is_too_much { super::run::ENOUGH } else { MORE })
+            built.is_part = taken > running.inside.memory_limit;
+            Ok(if built.is_part { super::run::ENOUGH } else { MORE })
         })?;
-        Ok((!is_too_much).then_some(built))
+        Ok(built)
     }
 
     /// The row that comes next has this key.

@@ -37,6 +37,7 @@ mod measure;
 mod merge;
 mod order;
 mod outer;
+mod parts;
 mod plan;
 mod projection;
 mod push;

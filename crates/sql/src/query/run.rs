@@ -24,6 +24,7 @@ use super::early_sort::FirstRows;
 use super::hash::Built;
 use super::inside::Running;
 use super::limit::{Limited, limit_of};
+use super::parts::{Parts, may_have_parts};
 use super::plan::{Body, ConditionSet, Join, QueryPlan, SelectPlan, Source, SourceKind};
 use super::projection::{Projection, SpareMemory, values_in};
 use super::sort::Kept;
@@ -213,18 +214,25 @@ fn run_select(
     let mut memory = Spare::take();
     let Memory { row, items: spare_items, keys: spare_keys, arena: spare, kept: arena, .. } = &mut *memory;
     let arena: &Bump = arena;
-    let built = RefCell::new(Vec::new());
-    let execution = Execution { plan, arena, built: &built, first_rows: None };
     row.clear();
     row.resize(plan.width, Datum::Null);
     let row: &[Datum<'_>] = row;
     let is_possible = holds(&plan.constant, row, outer, running, arena)?;
-    let rows = |execution: &Execution<'_, '_>, running: &mut Running<'_>, sink: &mut Sink<'_>| -> Result<()> {
+    let rows = |first_rows: Option<&FirstRows<'_>>, running: &mut Running<'_>, sink: &mut Sink<'_>| -> Result<()> {
         let around = std::mem::take(&mut running.materialized);
         match &plan.join {
             _ if !is_possible => {}
             None => drop(sink(running, row)?),
-            Some(node) => drop(join(node, execution, outer, row, running, sink)?),
+            Some(node) => {
+                let parts = Parts::default();
+                loop {
+                    let (arena, built) = (Bump::new(), RefCell::new(Vec::new()));
+                    let execution = Execution { plan, arena: &arena, built: &built, parts: &parts, first_rows };
+                    if join(node, &execution, outer, row, running, sink)?.is_break() || !parts.go_on() {
+                        break;
+                    }
+                }
+            }
         }
         running.materialized = around;
         Ok(())
@@ -236,12 +244,11 @@ fn run_select(
     let early = plan.early_sort.filter(|_| is_possible).and_then(|early| Some((early, early.rows(wanted)?)));
     if let Some((early, most)) = early {
         let first_rows = FirstRows::read(plan, early, most, outer, running, arena, |running, sink| {
-            one_source(early.source, &execution, outer, row, running, sink)
+            read_source(&plan.sources[early.source], outer, row, running, sink)
         })?;
-        let execution = Execution { first_rows: Some(&first_rows), ..execution };
         let mut projection = Projection::new(plan, outer, arena, memory_limit, None, spare.reborrow()).of_sorted_rows();
         let mut is_enough = false;
-        rows(&execution, running, &mut |running, row| {
+        rows(Some(&first_rows), running, &mut |running, row| {
             let flow = projection.take(running, row, &mut |running, items| {
                 shown += 1;
                 sink(running, items)
@@ -263,7 +270,7 @@ fn run_select(
     };
     let mut projection = Projection::new(plan, outer, arena, memory_limit, wanted, spare.reborrow());
     let mut show = |running: &mut Running<'_>, row: &[Datum<'_>]| projection.take(running, row, &mut sink);
-    let mut rows = |running: &mut Running<'_>, sink: &mut Sink<'_>| rows(&execution, running, sink);
+    let mut rows = |running: &mut Running<'_>, sink: &mut Sink<'_>| rows(None, running, sink);
     match &plan.group {
         None => rows(running, &mut show)?,
         Some(grouping) => group::run(grouping, plan, outer, running, &mut rows, &mut show)?,
@@ -272,19 +279,21 @@ fn run_select(
 }
 
 /// A SELECT that runs: what it keeps of its sources.
-struct Execution<'e, 'a> {
+struct Execution<'e, 'a, 'f> {
     plan: &'a SelectPlan,
     arena: &'a Bump,
     /// For each source that is kept in memory, once it has been asked for: its rows, or that they are too many.
     built: &'e RefCell<Vec<Option<Option<Rc<Built<'a>>>>>>,
+    /// Which part of one whose rows are too many is joined.
+    parts: &'e Parts,
     /// The rows of the source that the join begins with, if they have been read.
-    first_rows: Option<&'e FirstRows<'a>>,
+    first_rows: Option<&'e FirstRows<'f>>,
 }
 
 /// Shows the rows of one source, from memory if they are kept there.
 fn one_source<'a>(
     number: usize,
-    execution: &Execution<'_, 'a>,
+    execution: &Execution<'_, 'a, '_>,
     outer: Outer<'_>,
     row: &[Datum<'_>],
     running: &mut Running<'_>,
@@ -304,10 +313,26 @@ fn one_source<'a>(
     kept_or_read(source, number, execution, outer, row, running, sink)
 }
 
+/// Shows the rows of a source as it is.
+fn read_source(
+    source: &Source,
+    outer: Outer<'_>,
+    row: &[Datum<'_>],
+    running: &mut Running<'_>,
+    sink: &mut Sink<'_>,
+) -> Result<Flow> {
+    match running.inside.measures.clone() {
+        Some(measures) => {
+            measures.measure(source, running, sink, |running, sink| source_rows(source, outer, row, running, sink))
+        }
+        None => source_rows(source, outer, row, running, sink),
+    }
+}
+
 fn kept_or_read<'a>(
     source: &'a Source,
     number: usize,
-    execution: &Execution<'_, 'a>,
+    execution: &Execution<'_, 'a, '_>,
     outer: Outer<'_>,
     row: &[Datum<'_>],
     running: &mut Running<'_>,
@@ -320,10 +345,13 @@ fn kept_or_read<'a>(
     let built = match known {
         Some(built) => built,
         None => {
-            let built = Built::new(source, hash, outer, running, execution.arena, &mut |running, sink| {
+            let passed = execution.parts.passed(number);
+            let built = Built::new(source, hash, passed, outer, running, execution.arena, &mut |running, sink| {
                 source_rows(source, outer, row, running, sink).map(drop)
             })?;
-            let built = built.map(Rc::new);
+            let may_be_part = || execution.first_rows.is_none() && may_have_parts(execution.plan);
+            let is_kept = !built.is_part || may_be_part() && execution.parts.ends_at(number, built.read);
+            let built = is_kept.then(|| Rc::new(built));
             let mut all = execution.built.borrow_mut();
             if all.is_empty() {
                 all.resize(execution.plan.sources.len(), None);
@@ -348,7 +376,7 @@ fn kept_or_read<'a>(
 /// Shows the rows of a join, each an extension of `row`.
 fn join(
     node: &Join,
-    execution: &Execution<'_, '_>,
+    execution: &Execution<'_, '_, '_>,
     outer: Outer<'_>,
     row: &[Datum<'_>],
     running: &mut Running<'_>,
@@ -390,7 +418,7 @@ fn join(
 fn inner(
     first: &Join,
     rest: &[Join],
-    execution: &Execution<'_, '_>,
+    execution: &Execution<'_, '_, '_>,
     outer: Outer<'_>,
     row: &[Datum<'_>],
     running: &mut Running<'_>,
