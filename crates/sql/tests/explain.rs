@@ -473,6 +473,12 @@ fn where_joins_are_sorted() {
         ("select straight_join * from o join c on c.id = o.c_id order by o.total, c.name limit 5", "o", late),
         ("select * from o left join c on c.id = o.c_id order by c.name limit 5", "o", late),
         // (MySQL sorts the first table there, too.)
+        ("select * from o join c on c.id = o.c_id where rand() < 0.5 order by o.total limit 5", "o", late),
+        (
+            "select straight_join * from o join (select id, rand() as r from c group by id) c on c.id = o.c_id order by o.total limit 5",
+            "o",
+            late,
+        ),
         ("select * from c join o on o.c_id = c.id where c.city = 7 order by c.name", "c", late),
     ] {
         assert_eq!(sorts(s, query), (table.to_owned(), extra.to_owned()), "{query}");

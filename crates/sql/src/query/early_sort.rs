@@ -10,7 +10,8 @@
 //!
 //! # Invariants
 //! 1. Rows come in the order in which the sort of all of them has them: among equals, that in which the table was read.
-//! 2. A table that locks its rows is read once: what a second read finds may be more.
+//! 2. A table that locks its rows is read once: what a second read finds may be more. So is a join of which not the same is shown each
+//!    time: RAND() in a condition.
 //!
 //! # Source
 //! The manual, "LIMIT Query Optimization", "ORDER BY Optimization" (a sort of the first table that is not constant).
@@ -45,12 +46,13 @@ pub struct EarlySort {
 
 impl EarlySort {
     /// For a join whose first rows are wanted in this order, before it is known whether its rows are shown as they come (no groups, no
-    /// DISTINCT). `None` if the order is not one of the table that it begins with.
+    /// DISTINCT). `None` if the order is not one of the table that it begins with. It may be joined twice if few rows are wanted, and its
+    /// conditions are true of the same ones again; it `filters_more` if not all joined rows are shown.
     pub fn new(
         sources: &[Source],
         join: &Option<Join>,
         order: &[SortKey],
-        is_limited: bool,
+        may_be_joined_twice: bool,
         filters_more: bool,
     ) -> Option<Self> {
         let join = join.as_ref().filter(|join| !matches!(join, Join::Source(_)))?;
@@ -64,7 +66,7 @@ impl EarlySort {
             own
         };
         let shows_each = !filters_more && leaves_none_out(join);
-        let may_be_too_few = is_limited && !source.is_locked();
+        let may_be_too_few = may_be_joined_twice && !source.is_locked() && sources.iter().all(is_repeatable);
         (!order.is_empty() && order.iter().all(is_own) && (shows_each || may_be_too_few))
             .then_some(Self { source: number, shows_each })
     }
@@ -77,6 +79,15 @@ impl EarlySort {
             (None, false) => None,
         }
     }
+}
+
+/// Whether a source has the same rows when it is read again.
+fn is_repeatable(source: &Source) -> bool {
+    let mut is_repeatable = true;
+    if let SourceKind::Derived { plan, .. } = &source.kind {
+        plan.expressions(&mut |expr| is_repeatable &= !expr.is_of_each_row());
+    }
+    is_repeatable
 }
 
 /// Whether a join shows each row of the source that it begins with.

@@ -240,6 +240,10 @@ impl<'a> Binder<'a, '_> {
         if let Some(tree) = &mut tree {
             outer::simplify(tree, &conditions, &sources);
         }
+        let mut is_repeatable = conditions.iter().chain(&having).all(|condition| !condition.is_of_each_row());
+        if let Some(tree) = &tree {
+            tree.conditions(&mut |condition| is_repeatable &= !condition.is_of_each_row());
+        }
         let mut planner = Planner::new(&mut sources, self.tables, &bound.used);
         if is_limited && group.is_none() && !shows_once {
             planner.choice.wants_all = false;
@@ -270,7 +274,7 @@ impl<'a> Binder<'a, '_> {
         }
         let may_sort_early = group.is_none() && !distinct && !items.iter().any(assigns);
         let early_sort = match may_sort_early {
-            true => EarlySort::new(&sources, &planned.join, &order, is_limited, !having.is_empty()),
+            true => EarlySort::new(&sources, &planned.join, &order, is_limited && is_repeatable, !having.is_empty()),
             false => None,
         };
         let runs_late = |item: &Expr| assigns(item) || is_limited && item.has_subquery();
