@@ -23,6 +23,7 @@ use meseta_types::Datum;
 
 use super::inside::Running;
 use super::join::first_of;
+use super::member_places::MemberPlaces;
 use super::plan::{Join, SelectPlan, SortKey, Source, SourceKind};
 use super::projection::values_in;
 use super::run::{Flow, MORE, Outer, Sink, evaluate_into};
@@ -122,7 +123,8 @@ impl<'a> FirstRows<'a> {
         read: impl FnOnce(&mut Running<'_>, &mut Sink<'_>) -> Result<Flow>,
     ) -> Result<Self> {
         let source = &plan.sources[early.source];
-        let mut kept = Kept::new(arena, &plan.order, running.inside.memory_limit, most);
+        let kept = Kept::new(arena, &plan.order, running.inside.memory_limit, most);
+        let mut kept = kept.with_members(MemberPlaces::in_columns(source));
         let (mut rows, mut spare, slots) = (0, Spare::take(), slots_of(source));
         let _ = read(running, &mut |running, row| {
             rows += 1;

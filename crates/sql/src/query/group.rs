@@ -14,6 +14,7 @@ use meseta_types::Datum;
 
 use super::inside::Running;
 use super::key_numbers::KeyNumbers;
+use super::member_places::MemberPlaces;
 use super::plan::{GroupPlan, RollupPlan, SelectPlan};
 use super::row_numbers::collations_of;
 use super::run::{ENOUGH, Flow, MORE, Outer, Sink, evaluate_all, evaluate_into};
@@ -103,10 +104,12 @@ pub fn run(
         }
         Ok(MORE)
     })?;
+    let members = MemberPlaces::in_slots(&select.sources);
     for group in groups {
         spare.reset();
         let mut row: Vec<Datum<'_>> = group.row;
         row.resize(select.width, Datum::Null);
+        members.restore(&mut row);
         finish(plan, &group.accumulators, &mut row, outer, running, &spare)?;
         if show(running, &row)?.is_break() {
             return Ok(());
@@ -117,7 +120,12 @@ pub fn run(
     }
     // They come with equal keys one behind the other.
     let mut rows = |running: &mut Running<'_>, sink: &mut Sink<'_>| {
-        spilled.take().map_or(Ok(()), |spilled| spilled.show(usize::MAX, running, sink))
+        let Some(spilled) = spilled.take() else { return Ok(()) };
+        spilled.show(usize::MAX, running, &mut |running, row| {
+            let mut row = row.to_vec();
+            members.restore(&mut row);
+            sink(running, &row)
+        })
     };
     run_sorted(plan, select, outer, running, &mut rows, show)
 }
@@ -284,6 +292,7 @@ fn run_rollup(
         other.keys.len().cmp(&one.keys.len())
     });
     failed.map_or(Ok(()), Err)?;
+    let (members, key_members) = (MemberPlaces::in_slots(&select.sources), MemberPlaces::in_items(&plan.keys));
     for group in &groups {
         spare.reset();
         let mut row: Vec<Datum<'_>> = group.row.clone();
@@ -295,6 +304,8 @@ fn run_rollup(
                 row[slot as usize] = value;
             }
         }
+        members.restore(&mut row);
+        key_members.restore(&mut row[rollup.first_key..]);
         for (asked, slot) in &rollup.groupings {
             let bits = asked.iter().fold(0, |bits, &key| bits << 1 | i64::from(key >= group.keys.len()));
             row[*slot] = Datum::Signed(bits);

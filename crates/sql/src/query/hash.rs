@@ -20,11 +20,12 @@ use std::num::NonZeroU32;
 
 use bumpalo::Bump;
 use meseta_types::comparison::{ComparisonType, text_as_point};
-use meseta_types::{Context, DataType, Datum};
+use meseta_types::{Context, Datum};
 use smallvec::SmallVec;
 
 use super::inside::Running;
 use super::key_numbers::KeyNumbers;
+use super::member_places::type_of;
 use super::plan::{ConditionSet, Source, SourceKind};
 use super::run::{MORE, Outer, Sink, others_hold};
 use crate::error::Result;
@@ -227,15 +228,6 @@ fn key_of<'e>(
         }
     }
     Ok(Keyed::Yes)
-}
-
-/// The type of a source's column.
-fn type_of(source: &Source, column: usize) -> Option<&DataType> {
-    match &source.kind {
-        SourceKind::Table(table) => table.table.columns.get(column).map(|column| &column.data_type),
-        SourceKind::Derived { plan, .. } => plan.columns.get(column).map(|column| &column.data_type),
-        SourceKind::Virtual(_) | SourceKind::Working(_) => None,
-    }
 }
 
 /// Shows the rows of a source, of which conditions have not been asked.

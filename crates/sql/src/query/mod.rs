@@ -34,6 +34,7 @@ mod limit;
 mod loose;
 mod materialized;
 mod measure;
+mod member_places;
 mod merge;
 mod order;
 mod outer;

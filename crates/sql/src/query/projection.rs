@@ -13,6 +13,7 @@ use bumpalo::Bump;
 use meseta_types::Datum;
 
 use super::inside::Running;
+use super::member_places::MemberPlaces;
 use super::plan::{SelectPlan, SortKey};
 use super::row_numbers::RowNumbers;
 use super::run::{Flow, MORE, Outer, Sink, evaluate_all, evaluate_into, holds};
@@ -75,6 +76,14 @@ pub fn values_in(order: &[SortKey]) -> impl Iterator<Item = &Expr> {
     order.iter().map(|key| &key.value)
 }
 
+/// Where there are members of ENUMs and SETs in the rows that it keeps to put them in order.
+fn members_in(plan: &SelectPlan) -> MemberPlaces<'_> {
+    match plan.late_items {
+        true => MemberPlaces::in_slots(&plan.sources),
+        false => MemberPlaces::in_items(&plan.items),
+    }
+}
+
 /// Where in a row the values of some expressions lie, one behind the other, if all are columns that do.
 fn stretch_of<'e>(mut expressions: impl Iterator<Item = &'e Expr>) -> Option<Range<usize>> {
     let first = expressions.next()?.as_column()? as usize;
@@ -101,7 +110,8 @@ impl<'a, 'm> Projection<'a, 'm> {
             outer,
             distinct: plan.distinct.then(|| RowNumbers::new(&plan.items)),
             spilled: None,
-            kept: (!plan.order.is_empty()).then(|| Kept::new(arena, &plan.order, memory_limit, wanted)),
+            kept: (!plan.order.is_empty())
+                .then(|| Kept::new(arena, &plan.order, memory_limit, wanted).with_members(members_in(plan))),
             drops_equals_late: plan.is_ordered_by_items,
             stretch: stretch_of(values_in(&plan.order)),
             keys: spare.keys,
@@ -149,11 +159,14 @@ impl<'a, 'm> Projection<'a, 'm> {
     pub fn end(self, running: &mut Running<'_>, sink: &mut Sink<'_>) -> Result<()> {
         let (mut kept, keys) = (self.met.kept, self.plan.order.len());
         if let Some(spilled) = self.met.spilled {
+            let members = MemberPlaces::in_items(&self.plan.items);
             spilled.once_each().show(usize::MAX, running, &mut |running, row| {
                 let (keys, items) = row.split_at(keys);
+                let mut items = items.to_vec();
+                members.restore(&mut items);
                 match &mut kept {
-                    Some(kept) => kept.add(keys, items, running).map(|()| MORE),
-                    None => sink(running, items),
+                    Some(kept) => kept.add(keys, &items, running).map(|()| MORE),
+                    None => sink(running, &items),
                 }
             })?;
         }

@@ -16,9 +16,11 @@ use meseta_types::{Collation, DataType, Datum, compare};
 use smallvec::SmallVec;
 
 use super::inside::Running;
+use super::member_places::MemberPlaces;
 use super::plan::SortKey;
-use super::run::Sink;
+use super::run::{Flow, Sink};
 use super::sort_key::{SortKeys, collation_of};
+use super::spare::recycle;
 use super::spilled_rows::SpilledRows;
 use crate::error::{Error, Result};
 use crate::expression::copy_into;
@@ -69,6 +71,8 @@ pub struct Kept<'a> {
     /// The first key's type, while all rows have an abbreviation.
     abbreviates: Option<&'a DataType>,
     bytes_left: usize,
+    /// Where there are members of ENUMs and SETs in rows.
+    members: MemberPlaces<'a>,
     /// The rows, once they have been too many for memory.
     spilled: Option<Spilled<'a>>,
 }
@@ -87,8 +91,14 @@ impl<'a> Kept<'a> {
             has_members: order.iter().any(|key| key.value.orders_by_number()),
             abbreviates: order.first().map(|key| &key.value.data_type),
             bytes_left: memory_limit,
+            members: MemberPlaces::default(),
             spilled: None,
         }
+    }
+
+    /// The same, of rows that have members of ENUMs and SETs in these places.
+    pub fn with_members(self, members: MemberPlaces<'a>) -> Self {
+        Self { members, ..self }
     }
 
     /// Keeps a row, if it may be wanted.
@@ -213,11 +223,23 @@ impl<'a> Kept<'a> {
     pub fn show(self, running: &mut Running<'_>, sink: &mut Sink<'_>) -> Result<()> {
         let rows = self.spilled.as_ref().map_or(self.rows.len(), |spilled| spilled.rows.len());
         running.inside.facts.count(Counter::SortRows, rows as u64);
+        let (members, mut spare) = (&self.members, Vec::new());
+        let mut show = |running: &mut Running<'_>, row: &[Datum<'_>]| -> Result<Flow> {
+            if members.is_empty() {
+                return sink(running, row);
+            }
+            let mut restored = recycle(std::mem::take(&mut spare));
+            restored.extend_from_slice(row);
+            members.restore(&mut restored);
+            let flow = sink(running, &restored)?;
+            spare = recycle(restored);
+            Ok(flow)
+        };
         if let Some(spilled) = self.spilled {
-            return spilled.rows.show(self.wanted, running, sink);
+            return spilled.rows.show(self.wanted, running, &mut show);
         }
         for row in &self.rows {
-            if sink(running, &row.values[self.order.len()..])?.is_break() {
+            if show(running, &row.values[self.order.len()..])?.is_break() {
                 break;
             }
         }

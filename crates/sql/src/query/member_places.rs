@@ -1,0 +1,69 @@
+//! Members of ENUMs and SETs in rows that are kept: there they are texts, since their definitions are not kept beside them, and
+//! become members again when the rows are shown.
+
+use meseta_types::{DataType, Datum};
+
+use super::plan::{Source, SourceKind};
+use crate::expression::Expr;
+
+/// Where in a row there are members, and of what.
+#[derive(Default)]
+pub struct MemberPlaces<'a>(Vec<(usize, &'a DataType)>);
+
+/// The type of a source's column.
+pub fn type_of(source: &Source, column: usize) -> Option<&DataType> {
+    match &source.kind {
+        SourceKind::Table(table) => table.table.columns.get(column).map(|column| &column.data_type),
+        SourceKind::Derived { plan, .. } => plan.columns.get(column).map(|column| &column.data_type),
+        SourceKind::Virtual(_) | SourceKind::Working(_) => None,
+    }
+}
+
+fn has_members(data_type: &DataType) -> bool {
+    matches!(data_type, DataType::Enum(_) | DataType::Set(_))
+}
+
+impl<'a> MemberPlaces<'a> {
+    /// In rows of these values. (What is computed of members is none.)
+    pub fn in_items(items: &'a [Expr]) -> Self {
+        let is_member = |item: &Expr| item.as_column().is_some() && has_members(&item.data_type);
+        let places = items.iter().enumerate().filter(|(_, item)| is_member(item));
+        Self(places.map(|(place, item)| (place, &item.data_type)).collect())
+    }
+
+    /// In rows with the slots of these sources.
+    pub fn in_slots(sources: &'a [Source]) -> Self {
+        let of = |source: &'a Source| {
+            Self::in_columns(source).0.into_iter().map(|(column, of)| (source.first_slot + column, of))
+        };
+        Self(sources.iter().flat_map(of).collect())
+    }
+
+    /// In rows of one source's columns.
+    pub fn in_columns(source: &'a Source) -> Self {
+        let member = |column: usize| type_of(source, column).filter(|of| has_members(of)).map(|of| (column, of));
+        Self((0..source.width).filter_map(member).collect())
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Makes texts in these places members.
+    pub fn restore<'v>(&self, row: &mut [Datum<'v>])
+    where
+        'a: 'v,
+    {
+        for &(place, of) in &self.0 {
+            let Datum::Text(text, _) = row[place] else { continue };
+            row[place] = match of {
+                DataType::Enum(members) => {
+                    Datum::Member { number: members.find(text).unwrap_or(0), members, set: false }
+                }
+                DataType::Set(members) => Datum::Member { number: members.parse_set(text).0, members, set: true },
+                _ => continue,
+            };
+        }
+    }
+}
