@@ -21,6 +21,8 @@ use crate::error::{Error, Result};
 
 /// Of the memory for rows, what those have that are on their way into a file: one part of so many.
 const PART: usize = 4;
+/// And no more bytes than these: sorted runs have less than 4 GiB in memory, with a row that may have one.
+const MOST: usize = 1 << 30;
 
 /// Bytes of a row's number.
 const NUMBER: usize = size_of::<u64>();
@@ -58,7 +60,7 @@ impl SpilledRows {
     /// None yet, of a statement that has filled its memory.
     pub fn new(running: &Running<'_>) -> Self {
         Self {
-            runs: running.inside.engine.sorted_runs(running.inside.memory_limit / PART),
+            runs: running.inside.engine.sorted_runs((running.inside.memory_limit / PART).min(MOST)),
             rows: 0,
             drops_equals: false,
             key: Vec::new(),
