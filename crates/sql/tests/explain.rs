@@ -408,13 +408,12 @@ fn rows_of_several_indexes_and_groups_of_which_little_is_wanted() {
     }
 }
 
-#[test]
-fn where_joins_begin() {
+/// Customers, their orders, items of those.
+fn with_orders() -> (Server, Session) {
     let server = Server::new();
     let mut session = server.session();
-    let s = &mut session;
     is(
-        s,
+        &mut session,
         "create table c (id int primary key, city int not null, name varchar(9) not null, key (city)); \
          create table o (id int primary key, c_id int not null, total int not null, key (c_id)); \
          create table i (id int primary key, o_id int not null, price int not null, key (o_id)); \
@@ -424,6 +423,13 @@ fn where_joins_begin() {
          insert into c select id, id % 50, id from i where id < 500",
         "ok 0; ok 0; ok 0; ok 0; ok 8000; ok 4000; ok 500",
     );
+    (server, session)
+}
+
+#[test]
+fn where_joins_begin() {
+    let (_server, mut session) = with_orders();
+    let s = &mut session;
     let order = |s: &mut Session, query: &str| -> Vec<String> {
         explained(s, query).iter().map(|row| row.split('|').nth(2).unwrap_or_default().to_owned()).collect()
     };
@@ -445,18 +451,8 @@ fn where_joins_begin() {
 
 #[test]
 fn where_joins_are_sorted() {
-    let server = Server::new();
-    let mut session = server.session();
+    let (_server, mut session) = with_orders();
     let s = &mut session;
-    is(
-        s,
-        "create table c (id int primary key, city int not null, name varchar(9) not null, key (city)); \
-         create table o (id int primary key, c_id int not null, total int not null, key (c_id)); \
-         set cte_max_recursion_depth = 10000; \
-         insert into o with recursive n (i) as (select 0 union all select i + 1 from n where i < 3999) \
-         select i, i % 500, i * 7 % 4000 from n; insert into c select id, id % 50, id from o where id < 500",
-        "ok 0; ok 0; ok 0; ok 4000; ok 500",
-    );
     let sorts = |s: &mut Session, query: &str| -> (String, String) {
         let first = explained(s, query).swap_remove(0);
         let columns: Vec<&str> = first.split('|').collect();
