@@ -1,18 +1,14 @@
 //! What rows are ordered by, as bytes in the same order.
 //!
-//! ```text
-//!   each value = 0 for NULL, or 1 and: integers, dates, times with their highest bytes first
-//!                                      decimals by sign, size, digits; doubles by sign and bits
-//!                                      texts by the sort key of their collation, behind it 0 0 (a 0 in it is 0 255)
-//!   a value in descending order: all its bytes inverted
-//! ```
+//! Each value is a part of an index's key ([`KeyPart`]): integers of 65 bits, dates and times as bytes, the highest first; doubles; texts by
+//! the weights of their collation. Decimals, which have no scale in common, are their sign, size and digits.
 //!
 //! # Invariants
 //! 1. Keys of rows compare as the rows do, value by value; those of rows that are equal are equal.
-//! 2. No value is the beginning of another one.
-//! 3. In one place all values are of one kind: another one has no key, and neither has a JSON document.
+//! 2. In one place all values are of one kind: another one has no key, and neither has a JSON document.
 
-use meseta_types::{Collation, Context, DataType, Datum, Decimal};
+use meseta_engine::row::{Column, ColumnType, IntegerWidth, KeyPart, Value};
+use meseta_types::{Collation, Context, DataType, DateTime, Datum, Decimal};
 
 use super::plan::SortKey;
 
@@ -21,6 +17,8 @@ pub struct SortKeys<'a> {
     order: &'a [SortKey],
     /// The kind that the values in each place have; `None` before the first that is not NULL.
     kinds: Vec<Option<Kind>>,
+    /// Memory for a value that is made of bytes.
+    bytes: Vec<u8>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,6 +31,26 @@ enum Kind {
     Text,
 }
 
+impl Kind {
+    /// How its values are written.
+    fn part(self, descending: bool) -> KeyPart {
+        let column_type = match self {
+            Kind::Integer => ColumnType::Fixed { len: INTEGER as u16 },
+            Kind::DateTime => ColumnType::Fixed { len: DATE_TIME as u16 },
+            Kind::Time => ColumnType::Signed(IntegerWidth::Eight),
+            Kind::Double => ColumnType::Double,
+            Kind::Decimal | Kind::Text => ColumnType::Variable { max_len: u32::MAX },
+        };
+        let part = KeyPart::new(0, Column::new(column_type).or_null());
+        if descending { part.descending() } else { part }
+    }
+}
+
+/// Bytes of an integer, signed or unsigned: 65 bits.
+const INTEGER: usize = 9;
+/// Bytes of a date and time.
+const DATE_TIME: usize = 12;
+
 /// The collation in which a key is compared.
 pub fn collation_of(key: &SortKey) -> Collation {
     key.value.data_type.collation().unwrap_or(key.value.collated.collation)
@@ -41,81 +59,71 @@ pub fn collation_of(key: &SortKey) -> Collation {
 impl<'a> SortKeys<'a> {
     /// For rows in this order.
     pub fn new(order: &'a [SortKey]) -> Self {
-        Self { order, kinds: vec![None; order.len()] }
+        Self { order, kinds: vec![None; order.len()], bytes: Vec::new() }
     }
 
     /// Appends the key of a row whose values are these. False if it has none.
     pub fn append(&mut self, values: &[Datum<'_>], context: &mut Context, out: &mut Vec<u8>) -> bool {
         for ((value, key), of) in values.iter().zip(self.order).zip(&mut self.kinds) {
-            let start = out.len();
-            if value.is_null() {
-                out.push(0);
-            } else {
-                out.push(1);
-                let Some(kind) = append(*value, key, context, out) else { return false };
-                if *of.get_or_insert(kind) != kind {
-                    return false;
-                }
-            }
-            if key.descending {
-                out[start..].iter_mut().for_each(|byte| *byte = !*byte);
+            self.bytes.clear();
+            // (NULL is written alike in all kinds.)
+            let (kind, value) = match value {
+                Datum::Null => (of.unwrap_or(Kind::Integer), Value::Null),
+                value => match stored(*value, key, context, &mut self.bytes) {
+                    Some((kind, value)) if *of.get_or_insert(kind) == kind => (kind, value),
+                    _ => return false,
+                },
+            };
+            if kind.part(key.descending).append(value, usize::MAX, out).is_err() {
+                return false;
             }
         }
         true
     }
 }
 
-fn append(value: Datum<'_>, key: &SortKey, context: &mut Context, out: &mut Vec<u8>) -> Option<Kind> {
+/// The kind of a value, and as what it is written: in `bytes`, or a number.
+fn stored<'b>(
+    value: Datum<'_>,
+    key: &SortKey,
+    context: &mut Context,
+    bytes: &'b mut Vec<u8>,
+) -> Option<(Kind, Value<'b>)> {
     let of_type = &key.value.data_type;
-    Some(match (value, of_type) {
+    let kind = match (value, of_type) {
         // (What has one type may be made of several.)
         (Datum::Signed(_) | Datum::Unsigned(_) | Datum::Decimal(_), DataType::Decimal { .. })
         | (Datum::Decimal(_), _) => {
-            append_decimal(&value.to_decimal(context)?.normalized(), out);
+            append_decimal(&value.to_decimal(context)?.normalized(), bytes);
             Kind::Decimal
         }
         (Datum::Signed(_) | Datum::Unsigned(_), DataType::Double { .. }) | (Datum::Double(_) | Datum::Float(_), _) => {
-            append_double(value.to_double(context)?, out);
-            Kind::Double
+            return Some((Kind::Double, Value::Double(value.to_double(context)?)));
         }
-        (Datum::Signed(number), _) => append_integer(number.into(), out),
-        (Datum::Unsigned(number), _) => append_integer(number.into(), out),
-        (Datum::Bits { bits, .. }, _) => append_integer(bits.into(), out),
-        (Datum::Date(date), _) => {
-            out.extend_from_slice(&date.midnight().to_number().to_be_bytes());
-            out.extend_from_slice(&0_u32.to_be_bytes());
-            Kind::DateTime
-        }
-        (Datum::DateTime(time, _), _) => {
-            out.extend_from_slice(&time.to_number().to_be_bytes());
-            out.extend_from_slice(&time.micros.to_be_bytes());
-            Kind::DateTime
-        }
-        (Datum::Time(time, _), _) => {
-            out.extend_from_slice(&(time.micros() as u64 ^ 1 << 63).to_be_bytes());
-            Kind::Time
-        }
+        (Datum::Signed(number), _) => append_integer(number.into(), bytes),
+        (Datum::Unsigned(number), _) => append_integer(number.into(), bytes),
+        (Datum::Bits { bits, .. }, _) => append_integer(bits.into(), bytes),
+        (Datum::Date(date), _) => append_point(date.midnight(), bytes),
+        (Datum::DateTime(point, _), _) => append_point(point, bytes),
+        (Datum::Time(time, _), _) => return Some((Kind::Time, Value::Signed(time.micros()))),
         (Datum::Text(text, _), _) => {
-            let start = out.len();
-            collation_of(key).append_sort_key(text, None, out);
-            end_text(start, out);
+            collation_of(key).append_sort_key(text, None, bytes);
             Kind::Text
         }
         (Datum::Null | Datum::Member { .. } | Datum::Json(_), _) => return None,
-    })
+    };
+    Some((kind, Value::Bytes(bytes)))
 }
 
 fn append_integer(number: i128, out: &mut Vec<u8>) -> Kind {
-    // Of signed and unsigned ones: 65 bits.
-    out.extend_from_slice(&(number - i128::from(i64::MIN)).to_be_bytes()[7..]);
+    out.extend_from_slice(&(number - i128::from(i64::MIN)).to_be_bytes()[size_of::<i128>() - INTEGER..]);
     Kind::Integer
 }
 
-fn append_double(number: f64, out: &mut Vec<u8>) {
-    // (There is one zero.)
-    let bits = (number + 0.0).to_bits();
-    let ordered = if bits >> 63 == 1 { !bits } else { bits | 1 << 63 };
-    out.extend_from_slice(&ordered.to_be_bytes());
+fn append_point(point: DateTime, out: &mut Vec<u8>) -> Kind {
+    out.extend_from_slice(&point.to_number().to_be_bytes());
+    out.extend_from_slice(&point.micros.to_be_bytes());
+    Kind::DateTime
 }
 
 /// Sign; how many digits there are before the point, or zeros behind it; digits, without zeros at the end.
@@ -138,24 +146,6 @@ fn append_decimal(number: &Decimal, out: &mut Vec<u8>) {
     if is_negative {
         out[start..].iter_mut().for_each(|byte| *byte = !*byte);
     }
-}
-
-/// Marks the end of a text that has been appended from `start` on.
-fn end_text(start: usize, out: &mut Vec<u8>) {
-    let zeros = out[start..].iter().filter(|byte| **byte == 0).count();
-    // From behind, so that each byte moves once.
-    let (mut from, mut to) = (out.len(), out.len() + zeros);
-    out.resize(to, 0);
-    while from < to {
-        (from, to) = (from - 1, to - 1);
-        out[to] = out[from];
-        if out[from] == 0 {
-            out[to] = u8::MAX;
-            to -= 1;
-            out[to] = 0;
-        }
-    }
-    out.extend_from_slice(&[0, 0]);
 }
 
 #[cfg(test)]
