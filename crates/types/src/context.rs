@@ -197,6 +197,16 @@ pub struct Context {
 }
 
 impl Context {
+    /// The same, with no warnings: for who warns while this one is lent.
+    pub fn apart(&self) -> Self {
+        Self { warnings: Warnings::default(), ..self.clone() }
+    }
+
+    /// Adds the warnings that one made by [`Context::apart`] has.
+    pub fn add_warnings_of(&mut self, apart: &Self) {
+        apart.warnings.kept().iter().for_each(|warning| self.warnings.push(warning.level, warning.condition.clone()));
+    }
+
     /// With MySQL's defaults, in this mode.
     pub fn new(mode: SqlMode) -> Self {
         Self {

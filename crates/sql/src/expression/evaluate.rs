@@ -574,11 +574,9 @@ impl BoundSubquery {
         let mut rows: SmallVec<[&[Datum<'_>]; 4]> = env.outer.iter().copied().collect();
         rows.push(row);
         // What `show` compares may warn, while the query has the context to warn itself.
-        let mut own = meseta_types::Context { warnings: meseta_types::Warnings::default(), ..env.context.clone() };
+        let mut own = env.context.apart();
         let result = env.host.subquery(self.number, &rows, env.context, &mut |row| show(row, &mut own));
-        for warning in own.warnings.kept() {
-            env.context.warnings.push(warning.level, warning.condition.clone());
-        }
+        env.context.add_warnings_of(&own);
         result
     }
 

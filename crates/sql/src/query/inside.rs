@@ -15,7 +15,7 @@ use bumpalo::Bump;
 use foldhash::fast::RandomState;
 use meseta_engine::EngineError;
 use meseta_engine::rows::FoundRow;
-use meseta_types::{Context, Datum, Warnings};
+use meseta_types::{Context, Datum};
 
 use super::kept_keys::KeptKeys;
 use super::kept_rows::KeptRows;
@@ -185,14 +185,12 @@ impl<'r> Inside<'r> {
         let Some(subquery) = subqueries.get(number as usize) else { return Ok(None) };
         let (mut keys, mut are_kept, limit) = (KeptKeys::default(), true, self.memory_limit);
         // What is compared may warn, while the query has the context to warn itself.
-        let mut own = Context { warnings: Warnings::default(), ..context.clone() };
+        let mut own = context.apart();
         self.run_plan(&subquery.plan, &[], context, &mut |row| {
             are_kept = keys.add(row, comparers, &mut own) && keys.bytes() <= limit;
             Ok(are_kept)
         })?;
-        for warning in own.warnings.kept() {
-            context.warnings.push(warning.level, warning.condition.clone());
-        }
+        context.add_warnings_of(&own);
         let made = are_kept.then(|| Rc::new(keys));
         self.kept(number, |kept| kept.keys = Some(made.clone()));
         Ok(made)
