@@ -164,7 +164,7 @@ pub struct BoundSubquery {
     pub number: u32,
     /// Whether it refers to rows of queries around it; or runs for each row as if it did, since it may have others each time.
     pub is_correlated: bool,
-    /// The columns of the row around it that it looks at, and queries inside of it.
+    /// The columns of the row around it that it looks at, and queries inside of it: some more than once.
     pub looks_at: Arc<[u32]>,
     /// Whether it has the same rows whenever it is run for the same rows around it.
     pub is_repeatable: bool,

@@ -244,7 +244,8 @@ fn run_select(
     let early = plan.early_sort.filter(|_| is_possible).and_then(|early| Some((early, early.rows(wanted)?)));
     if let Some((early, most)) = early {
         let first_rows = FirstRows::read(plan, early, most, outer, running, arena, |running, sink| {
-            read_source(&plan.sources[early.source], outer, row, running, sink)
+            let source = &plan.sources[early.source];
+            measured(source, running, sink, |running, sink| source_rows(source, outer, row, running, sink))
         })?;
         let mut projection = Projection::new(plan, outer, arena, memory_limit, None, spare.reborrow()).of_sorted_rows();
         let mut is_enough = false;
@@ -305,27 +306,19 @@ fn one_source<'a>(
     {
         return first_rows.show(row, running, sink);
     }
-    if let Some(measures) = running.inside.measures.clone() {
-        return measures.measure(source, running, sink, |running, sink| {
-            kept_or_read(source, number, execution, outer, row, running, sink)
-        });
-    }
-    kept_or_read(source, number, execution, outer, row, running, sink)
+    measured(source, running, sink, |running, sink| kept_or_read(source, number, execution, outer, row, running, sink))
 }
 
-/// Shows the rows of a source as it is.
-fn read_source(
+/// Shows what `read` shows of a source, and measures it for EXPLAIN ANALYZE.
+fn measured(
     source: &Source,
-    outer: Outer<'_>,
-    row: &[Datum<'_>],
     running: &mut Running<'_>,
     sink: &mut Sink<'_>,
+    read: impl FnOnce(&mut Running<'_>, &mut Sink<'_>) -> Result<Flow>,
 ) -> Result<Flow> {
     match running.inside.measures.clone() {
-        Some(measures) => {
-            measures.measure(source, running, sink, |running, sink| source_rows(source, outer, row, running, sink))
-        }
-        None => source_rows(source, outer, row, running, sink),
+        Some(measures) => measures.measure(source, running, sink, read),
+        None => read(running, sink),
     }
 }
 

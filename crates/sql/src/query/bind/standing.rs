@@ -17,7 +17,7 @@ use super::super::decorrelate::{decorrelate, for_value, looks_up};
 use super::super::estimate::rows_read;
 use super::super::plan::{Body, OutputColumn, QueryPlan, Source, Subquery};
 use super::super::push;
-use super::super::scope::{Block, resolve, same_name, shown, slot as slot_of};
+use super::super::scope::{resolve, same_name, shown, slot as slot_of};
 use super::{Binder, Deprecated, FoundTable};
 use crate::error::{Error, Result};
 use crate::expression::aggregate::{AggregateCall, bind_aggregate};
@@ -338,8 +338,7 @@ impl Binder<'_, '_> {
             workings: Rc::clone(&self.workings),
         };
         let depth = inner.blocks.len();
-        let named_inside = |blocks: &[Block]| blocks.last().map_or(&[][..], |block| &block.named_inside).to_vec();
-        let named_before = named_inside(&inner.blocks).len();
+        let named_before = inner.blocks.last().map_or(0, |block| block.named_inside.len());
         let bound = inner.query(query);
         let named = inner.outermost_named;
         self.unplanned = inner.unplanned;
@@ -360,10 +359,8 @@ impl Binder<'_, '_> {
         let columns = plan.columns.iter().map(|column| (column.data_type.clone(), column.nullable)).collect();
         self.subqueries.push(Subquery { plan, is_correlated, by_value: None });
         let number = self.subqueries.len() as u32 - 1;
-        let mut looks_at = named_inside(&self.blocks).split_off(named_before);
-        looks_at.sort_unstable();
-        looks_at.dedup();
-        Ok(BoundSubquery { number, is_correlated, looks_at: looks_at.into(), is_repeatable, columns })
+        let looks_at = self.blocks.last().map_or(&[][..], |block| &block.named_inside[named_before..]).into();
+        Ok(BoundSubquery { number, is_correlated, looks_at, is_repeatable, columns })
     }
 }
 
