@@ -16,7 +16,7 @@ use super::inside::Running;
 use super::key_numbers::KeyNumbers;
 use super::member_places::MemberPlaces;
 use super::plan::{GroupPlan, RollupPlan, SelectPlan};
-use super::row_numbers::collations_of;
+use super::row_numbers::{RowNumbers, collations_of};
 use super::run::{ENOUGH, Flow, MORE, Outer, Sink, evaluate_all, evaluate_into};
 use super::sort::ordered;
 use super::spare::recycle;
@@ -52,14 +52,13 @@ pub fn run(
         return run_sorted(plan, select, outer, running, rows, show);
     }
     let arena = Bump::new();
-    let collations = collations_of(plan.keys.iter());
-    let mut numbers = KeyNumbers::default();
+    let mut numbers = RowNumbers::new(&plan.keys);
     let mut groups: Vec<Group<'_>> = Vec::new();
     if plan.keys.is_empty() {
         groups.push(Group { row: Vec::new(), accumulators: accumulators(plan) });
     }
     let mut spare = Bump::new();
-    let (mut values, mut key) = (Vec::new(), Vec::new());
+    let mut values = Vec::new();
     // Rows of groups that there is no memory for.
     let mut spilled: Option<SpilledRows> = None;
     rows(running, &mut |running, row| {
@@ -69,15 +68,14 @@ pub fn run(
         } else {
             let mut of_row = recycle(std::mem::take(&mut values));
             evaluate_into(&mut of_row, plan.keys.iter(), row, outer, running, &spare)?;
-            key.clear();
-            append_row_key(&of_row, &collations, &mut key);
+            let (number, is_new) = match &mut spilled {
+                None => numbers.of(&of_row),
+                Some(spilled) => match numbers.get(&of_row) {
+                    Some(number) => (number, false),
+                    None => return spilled.add(numbers.key(), row).map(|()| MORE),
+                },
+            };
             values = recycle(of_row);
-            if let Some(spilled) = &mut spilled
-                && numbers.get(&key).is_none()
-            {
-                return spilled.add(&key, row).map(|()| MORE);
-            }
-            let (number, is_new) = numbers.of(&key);
             if is_new {
                 groups.push(Group { row: Vec::new(), accumulators: accumulators(plan) });
             }
@@ -121,11 +119,7 @@ pub fn run(
     // They come with equal keys one behind the other.
     let mut rows = |running: &mut Running<'_>, sink: &mut Sink<'_>| {
         let Some(spilled) = spilled.take() else { return Ok(()) };
-        spilled.show(usize::MAX, running, &mut |running, row| {
-            let mut row = row.to_vec();
-            members.restore(&mut row);
-            sink(running, &row)
-        })
+        spilled.show(usize::MAX, &members, running, sink)
     };
     run_sorted(plan, select, outer, running, &mut rows, show)
 }

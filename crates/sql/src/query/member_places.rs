@@ -45,6 +45,11 @@ impl<'a> MemberPlaces<'a> {
         Self((0..source.width).filter_map(member).collect())
     }
 
+    /// The same in rows with so many values more in front.
+    pub fn behind(self, values: usize) -> Self {
+        Self(self.0.into_iter().map(|(place, of)| (place + values, of)).collect())
+    }
+
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()

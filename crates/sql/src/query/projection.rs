@@ -158,15 +158,14 @@ impl<'a, 'm> Projection<'a, 'm> {
     /// Shows what was kept.
     pub fn end(self, running: &mut Running<'_>, sink: &mut Sink<'_>) -> Result<()> {
         let (mut kept, keys) = (self.met.kept, self.plan.order.len());
-        if let Some(spilled) = self.met.spilled {
-            let members = MemberPlaces::in_items(&self.plan.items);
-            spilled.once_each().show(usize::MAX, running, &mut |running, row| {
+        if let Some(mut spilled) = self.met.spilled {
+            spilled.drop_equals();
+            let members = MemberPlaces::in_items(&self.plan.items).behind(keys);
+            spilled.show(usize::MAX, &members, running, &mut |running, row| {
                 let (keys, items) = row.split_at(keys);
-                let mut items = items.to_vec();
-                members.restore(&mut items);
                 match &mut kept {
-                    Some(kept) => kept.add(keys, &items, running).map(|()| MORE),
-                    None => sink(running, &items),
+                    Some(kept) => kept.add(keys, items, running).map(|()| MORE),
+                    None => sink(running, items),
                 }
             })?;
         }

@@ -5,6 +5,7 @@ use meseta_parser::ast::SetOperator;
 use meseta_types::{Charset, Collation, DataType, DateTime, Datum, Decimal};
 
 use super::inside::Running;
+use super::member_places::MemberPlaces;
 use super::plan::{Origin, OutputColumn, QueryPlan, SetPlan};
 use super::row_numbers::RowNumbers;
 use super::run::{MORE, Outer, Sink, run_query};
@@ -112,7 +113,10 @@ pub fn run(plan: &SetPlan, outer: Outer<'_>, running: &mut Running<'_>, sink: &m
             }
         }
         return match spilled {
-            Some(spilled) if flow == MORE => spilled.once_each().show(usize::MAX, running, sink),
+            Some(mut spilled) if flow == MORE => {
+                spilled.drop_equals();
+                spilled.show(usize::MAX, &MemberPlaces::default(), running, sink)
+            }
             _ => Ok(()),
         };
     }

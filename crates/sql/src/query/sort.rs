@@ -18,7 +18,7 @@ use smallvec::SmallVec;
 use super::inside::Running;
 use super::member_places::MemberPlaces;
 use super::plan::SortKey;
-use super::run::{Flow, Sink};
+use super::run::Sink;
 use super::sort_key::{SortKeys, collation_of};
 use super::spare::recycle;
 use super::spilled_rows::SpilledRows;
@@ -223,23 +223,24 @@ impl<'a> Kept<'a> {
     pub fn show(self, running: &mut Running<'_>, sink: &mut Sink<'_>) -> Result<()> {
         let rows = self.spilled.as_ref().map_or(self.rows.len(), |spilled| spilled.rows.len());
         running.inside.facts.count(Counter::SortRows, rows as u64);
-        let (members, mut spare) = (&self.members, Vec::new());
-        let mut show = |running: &mut Running<'_>, row: &[Datum<'_>]| -> Result<Flow> {
-            if members.is_empty() {
-                return sink(running, row);
-            }
-            let mut restored = recycle(std::mem::take(&mut spare));
-            restored.extend_from_slice(row);
-            members.restore(&mut restored);
-            let flow = sink(running, &restored)?;
-            spare = recycle(restored);
-            Ok(flow)
-        };
         if let Some(spilled) = self.spilled {
-            return spilled.rows.show(self.wanted, running, &mut show);
+            return spilled.rows.show(self.wanted, &self.members, running, sink);
         }
+        let mut spare = Vec::new();
         for row in &self.rows {
-            if show(running, &row.values[self.order.len()..])?.is_break() {
+            let values = &row.values[self.order.len()..];
+            let flow = match self.members.is_empty() {
+                true => sink(running, values)?,
+                false => {
+                    let mut restored = recycle(std::mem::take(&mut spare));
+                    restored.extend_from_slice(values);
+                    self.members.restore(&mut restored);
+                    let flow = sink(running, &restored)?;
+                    spare = recycle(restored);
+                    flow
+                }
+            };
+            if flow.is_break() {
                 break;
             }
         }

@@ -15,6 +15,7 @@ use meseta_engine::{EngineError, SortedRuns};
 use meseta_types::{Collation, Date, DateTime, Datum, Decimal, Time};
 
 use super::inside::Running;
+use super::member_places::MemberPlaces;
 use super::run::Sink;
 use super::spare::recycle;
 use crate::error::{Error, Result};
@@ -78,12 +79,6 @@ impl SpilledRows {
         self.drops_equals = true;
     }
 
-    /// The same.
-    pub fn once_each(mut self) -> Self {
-        self.drop_equals();
-        self
-    }
-
     /// Adds a row.
     pub fn add(&mut self, key: &[u8], row: &[Datum<'_>]) -> Result<()> {
         self.key.clear();
@@ -95,8 +90,14 @@ impl SpilledRows {
         self.runs.push(&self.key, &self.payload).map_err(Error::from_engine)
     }
 
-    /// Shows the first so many of them in their order, until no more are wanted.
-    pub fn show(self, wanted: usize, running: &mut Running<'_>, sink: &mut Sink<'_>) -> Result<()> {
+    /// Shows the first so many of them in their order, until no more are wanted; with members of ENUMs and SETs in these places.
+    pub fn show(
+        self,
+        wanted: usize,
+        members: &MemberPlaces<'_>,
+        running: &mut Running<'_>,
+        sink: &mut Sink<'_>,
+    ) -> Result<()> {
         let (mut last, mut shown, mut spare): (Option<Vec<u8>>, usize, Vec<Datum<'static>>) = (None, 0, Vec::new());
         let drops_equals = self.drops_equals;
         let done = self.runs.for_each(|key, payload| {
@@ -117,6 +118,7 @@ impl SpilledRows {
                 row.push(value);
                 rest = behind;
             }
+            members.restore(&mut row);
             shown += 1;
             let flow = sink(running, &row)?;
             spare = recycle(row);
