@@ -99,6 +99,16 @@ impl KeyPart {
         self.reversible
     }
 
+    /// Whether [`KeyReader::read`] finds the column's value in the key as it is, with nothing to put together.
+    pub const fn lies_in_place(&self) -> bool {
+        let is_whole = match self.content.column_type {
+            ColumnType::Variable { .. } => false,
+            ColumnType::Fixed { .. } => !self.descending,
+            _ => true,
+        };
+        self.reversible && is_whole
+    }
+
     const fn mask(&self) -> u8 {
         if self.descending { 0xff } else { 0 }
     }
@@ -238,6 +248,12 @@ impl<'a> KeyReader<'a> {
             buffer.resize(key.len(), 0);
         }
         Self { rest: key, free: buffer }
+    }
+
+    /// The same, where all parts that are read lie in the key as they are ([`KeyPart::lies_in_place`]).
+    #[inline]
+    pub fn in_place(key: &'a [u8]) -> Self {
+        Self { rest: key, free: &mut [] }
     }
 
     /// What has not been read yet.

@@ -6,7 +6,7 @@
 //!              \_____________ a batch ____________/
 //! ```
 //!
-//! Headers are looked at first, all in one go. Then rows are shown, whose values are all there at the same time: so whoever reads
+//! Headers are looked at first, all in one go, and keys put together, if columns are read from them. Then rows are shown, whose values are all there at the same time: so whoever reads
 //! them fills the same places again and again, and nothing is set up for a row.
 //!
 //! # Invariants
@@ -17,7 +17,7 @@ use meseta_storage::Copied;
 
 use crate::error::Result;
 use crate::row::{VERSION_HEADER_LEN, Value, VersionHeader};
-use crate::table::TableIndex;
+use crate::table::{InPlace, TableIndex};
 use crate::time::{Snapshot, Time};
 
 /// So many entries are looked at together, the one that the cursor is on among them.
@@ -33,8 +33,9 @@ pub(super) struct Behind {
 }
 
 impl Behind {
-    /// Looks how far the snapshot sees what has been copied. An entry that is damaged ends it: whoever steps there is told.
-    pub fn look(copied: Copied<'_>, time: &Time, snapshot: &Snapshot) -> Self {
+    /// Looks how far the snapshot sees what has been copied, down to the lowest key if that is told. An entry that is damaged ends it:
+    /// whoever steps there is told.
+    pub fn look(copied: Copied<'_>, lowest: Option<&[u8]>, time: &Time, snapshot: &Snapshot) -> Self {
         let (mut entries, mut rows) = (0, 0);
         while entries + 1 < ENTRIES_MAX
             && let Some(value) = copied.value(entries + 1)
@@ -44,6 +45,12 @@ impl Behind {
             entries += 1;
             rows |= u64::from(!header.deleted) << entries;
         }
+        if let Some(lowest) = lowest {
+            while entries > 0 && copied.key(entries) < lowest {
+                rows &= !(1 << entries);
+                entries -= 1;
+            }
+        }
         Self { entries, rows }
     }
 }
@@ -51,35 +58,59 @@ impl Behind {
 /// Rows, one after the other; each is there as long as the cursor stays where it is.
 pub struct RowBatch<'c> {
     index: &'c TableIndex,
-    /// What is stored of the row that the cursor is on, until it has been shown.
+    wanted: Wanted<'c>,
+    /// What is behind the header of the row that the cursor is on, until it has been shown.
     first: Option<&'c [u8]>,
     copied: Copied<'c>,
     /// Those behind it that are still to be shown.
     rows: u64,
 }
 
+/// The columns that are read of each row.
+#[derive(Clone, Copy)]
+pub(super) struct Wanted<'t> {
+    pub columns: &'t [u16],
+    pub how: InPlace,
+    /// Whether keys are put together for it.
+    pub gathers_keys: bool,
+}
+
 /// A row of a batch.
 #[derive(Clone, Copy)]
-pub struct StoredRow<'c> {
+pub struct BatchRow<'c> {
     index: &'c TableIndex,
-    stored: &'c [u8],
+    wanted: Wanted<'c>,
+    /// Its entry's key, if that is needed.
+    key: &'c [u8],
+    payload: &'c [u8],
 }
 
 impl<'c> RowBatch<'c> {
-    /// The row that the cursor is on, of which this is stored, and those behind it.
-    pub(super) fn new(index: &'c TableIndex, first: &'c [u8], copied: Copied<'c>, behind: Behind) -> Self {
-        Self { index, first: Some(first), copied, rows: behind.rows }
+    /// The row that the cursor is on, of which this is behind the header, and those behind it.
+    pub(super) fn new(
+        index: &'c TableIndex,
+        wanted: Wanted<'c>,
+        first: &'c [u8],
+        copied: Copied<'c>,
+        behind: Behind,
+    ) -> Self {
+        Self { index, wanted, first: Some(first), copied, rows: behind.rows }
+    }
+
+    #[inline(always)]
+    fn row(&self, steps: usize, payload: &'c [u8]) -> BatchRow<'c> {
+        let key = if self.wanted.how.needs_key() { self.copied.key(steps) } else { &[] };
+        BatchRow { index: self.index, wanted: self.wanted, key, payload }
     }
 }
 
 impl<'c> Iterator for RowBatch<'c> {
-    type Item = StoredRow<'c>;
+    type Item = BatchRow<'c>;
 
     #[inline]
-    fn next(&mut self) -> Option<StoredRow<'c>> {
-        let index = self.index;
-        if let Some(stored) = self.first.take() {
-            return Some(StoredRow { index, stored });
+    fn next(&mut self) -> Option<BatchRow<'c>> {
+        if let Some(payload) = self.first.take() {
+            return Some(self.row(0, payload));
         }
         if self.rows == 0 {
             return None;
@@ -88,17 +119,17 @@ impl<'c> Iterator for RowBatch<'c> {
         self.rows &= self.rows - 1;
         self.copied.prefetch();
         // It has been looked at before: there is a value, and a header.
-        let stored = self.copied.value(steps)?.get(VERSION_HEADER_LEN..)?;
-        Some(StoredRow { index, stored })
+        let payload = self.copied.value(steps)?.get(VERSION_HEADER_LEN..)?;
+        Some(self.row(steps, payload))
     }
 }
 
-impl<'c> StoredRow<'c> {
-    /// Shows some of the columns that were asked for: the column, and its value.
+impl<'c> BatchRow<'c> {
+    /// Shows the columns that batches were asked for: the column, and its value.
     #[inline(always)]
-    pub fn visit_columns(&self, columns: &[u16], visit: impl FnMut(usize, Value<'c>)) -> Result<()> {
-        let Self { index, stored } = *self;
-        let visited = index.layout.visit_stored(stored, columns, visit);
-        visited.map(|are_all| debug_assert!(are_all)).map_err(|problem| index.index.damaged(problem))
+    pub fn visit_columns(&self, visit: impl FnMut(usize, Value<'c>)) -> Result<()> {
+        let Self { index, wanted: Wanted { columns, how, .. }, key, payload } = *self;
+        let visited = index.layout.visit_in_place(&how, columns, key, payload, visit);
+        visited.map_err(|problem| index.index.damaged(problem))
     }
 }

@@ -5,8 +5,8 @@
 //!                                                                              no: the row, by its key
 //! ```
 //!
-//! Where the row's own entries tell all from behind their keys, rows come in batches: those that lie copied side by side, and
-//! are seen as they are. What takes a moment for each row is then done once for some dozens ([`RowCursor::next_batch`]).
+//! Where entries tell all, and as it lies there, rows come in batches: those that lie copied side by side, and are seen as they
+//! are. What takes a moment for each row is then done once for some dozens ([`RowCursor::next_batch`]).
 //!
 //! # Invariants
 //! 1. What a consistent read shows of an entry and of its row is of one version: they were changed together. Where a
@@ -20,7 +20,7 @@
 
 use meseta_storage::Cursor;
 
-use super::batch::{Behind, RowBatch};
+use super::batch::{Behind, RowBatch, Wanted};
 use crate::change::Writer;
 use crate::error::{EngineError, Result};
 use crate::ids::TransactionId;
@@ -153,6 +153,8 @@ pub struct RowCursor<'t> {
     /// Whether the row is to be fetched for each entry.
     fetches: bool,
     row: FoundRow,
+    /// What batches have of each row, if there are any.
+    batches: Option<Wanted<'t>>,
 }
 
 impl<'t> RowCursor<'t> {
@@ -176,17 +178,21 @@ impl<'t> RowCursor<'t> {
             older: Older::default(),
             behind: Behind::default(),
         });
-        Self { table, index, source, fetches, row: FoundRow::default() }
+        Self { table, index, source, fetches, row: FoundRow::default(), batches: None }
     }
 
-    /// For who reads these columns, and asks for no keys: where rows and columns are found without keys, none are put together.
-    pub fn without_keys(mut self, mut columns: impl Iterator<Item = u16>) -> Self {
+    /// For who reads these columns of each row, and asks for no keys: rows come in batches, if the columns lie in the index's entries
+    /// as they are ([`RowCursor::has_batches`]).
+    pub fn in_batches(mut self, columns: &'t [u16]) -> Self {
         if let Source::Consistent(read) = &mut self.source
-            && read.direction == Direction::Ascending
-            && self.index.layout.is_clustered
-            && columns.all(|column| self.index.layout.is_stored(column))
+            && !self.fetches
+            && let Some(how) = self.index.layout.in_place(columns)
         {
-            read.cursor.leave_out_keys();
+            let gathers_keys = how.needs_key() || read.lowest().is_some();
+            if !gathers_keys {
+                read.cursor.leave_out_keys();
+            }
+            self.batches = Some(Wanted { columns, how, gathers_keys });
         }
         self
     }
@@ -195,14 +201,16 @@ impl<'t> RowCursor<'t> {
     pub fn locking(table: &'t Table, index: usize, range: &KeyRange, direction: Direction, locking: Locking) -> Self {
         let index = &table.indexes[index];
         let cursor = LockingCursor::new(&index.index, &range.from, range.to.as_deref(), direction, locking);
-        Self { table, index, source: Source::Locking(cursor), fetches: true, row: FoundRow::default() }
+        let source = Source::Locking(cursor);
+        Self { table, index, source, fetches: true, row: FoundRow::default(), batches: None }
     }
 
     /// A locking read of one entry of a unique index, whose whole key is given.
     pub fn locking_at(table: &'t Table, index: usize, key: &[u8], locking: Locking) -> Self {
         let index = &table.indexes[index];
         let cursor = LockingCursor::at(&index.index, key, locking);
-        Self { table, index, source: Source::Locking(cursor), fetches: true, row: FoundRow::default() }
+        let source = Source::Locking(cursor);
+        Self { table, index, source, fetches: true, row: FoundRow::default(), batches: None }
     }
 
     /// Goes to the next row. False if there is none.
@@ -215,25 +223,30 @@ impl<'t> RowCursor<'t> {
         }
     }
 
-    /// Whether rows come in batches ([`RowCursor::next_batch`]): no key is asked for, and so no other entry.
+    /// Whether rows come in batches ([`RowCursor::next_batch`]).
     pub fn has_batches(&self) -> bool {
-        matches!(&self.source, Source::Consistent(read) if !read.cursor.has_keys())
+        self.batches.is_some()
     }
 
     /// The next rows: one that the cursor goes to, and of those that have been copied with it as many as are there to be read. `None`
     /// if there are no more. On entry: [`RowCursor::has_batches`].
     pub fn next_batch(&mut self, session: &mut Session) -> Result<Option<RowBatch<'_>>> {
-        debug_assert!(self.has_batches());
-        let Source::Consistent(read) = &mut self.source else { return Ok(None) };
+        let (Source::Consistent(read), Some(wanted)) = (&mut self.source, self.batches) else {
+            debug_assert!(false, "there are no batches");
+            return Ok(None);
+        };
         let passed = std::mem::take(&mut read.behind);
         read.cursor.skip(passed.entries);
         if !next_consistent(self.table, self.index, read, self.fetches, &mut self.row, session)? {
             return Ok(None);
         }
+        if wanted.gathers_keys {
+            read.cursor.gather_keys();
+        }
         let snapshot = session.snapshot();
         let copied = read.cursor.copied();
-        read.behind = Behind::look(copied, &session.core.time, &snapshot);
-        Ok(Some(RowBatch::new(self.index, read.payload(), copied, read.behind)))
+        read.behind = Behind::look(copied, read.lowest(), &session.core.time, &snapshot);
+        Ok(Some(RowBatch::new(self.index, wanted, read.payload(), copied, read.behind)))
     }
 
     /// Gives the row's lock back, if it was taken for this read: it did not match (READ COMMITTED). In an index that is
@@ -433,9 +446,15 @@ impl Consistent<'_> {
             (true, Direction::Ascending) => self.cursor.next()?,
             (true, Direction::Descending) => self.cursor.prev()?,
         };
+        Ok(is_on_entry && self.lowest().is_none_or(|lowest| self.cursor.key() >= lowest))
+    }
+
+    /// The key that each entry is to be compared with on the way down, if there is an end.
+    #[inline]
+    fn lowest(&self) -> Option<&[u8]> {
         // (To compare with no bytes is not for nothing: a masked load from where there is no memory takes as long as the row.)
         let has_end = self.direction == Direction::Descending && !self.range.from.is_empty();
-        Ok(is_on_entry && (!has_end || self.cursor.key() >= self.range.from.as_slice()))
+        has_end.then_some(&self.range.from)
     }
 }
 

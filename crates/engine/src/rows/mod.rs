@@ -10,7 +10,7 @@ mod foreign_key;
 mod run;
 mod write;
 
-pub use batch::{RowBatch, StoredRow};
+pub use batch::{BatchRow, RowBatch};
 pub use check::{TableProblem, TableReport};
 pub use cursor::{FoundRow, RowCursor};
 pub(crate) use foreign_key::Cascade;

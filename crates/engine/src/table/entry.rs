@@ -21,7 +21,9 @@ use std::ops::Bound;
 use smallvec::SmallVec;
 
 use super::collation::Collations;
-use super::definition::{CollationId, IndexDefinition, OwnedValue, PartDefinition, StoredColumn, TableDefinition};
+use super::definition::{
+    CollationId, INDEX_PARTS_MAX, IndexDefinition, OwnedValue, PartDefinition, StoredColumn, TableDefinition,
+};
 use crate::row::{
     Column, ColumnType, Corrupt, IntegerWidth, KeyError, KeyPart, KeyRange, KeyReader, RowError, RowLayout, RowRef,
     Value, encode_row, primary_key_in,
@@ -172,8 +174,28 @@ impl EntryLayout {
     }
 
     /// Whether a column is behind the key, and not in it.
-    pub(crate) fn is_stored(&self, column: u16) -> bool {
+    fn is_stored(&self, column: u16) -> bool {
         self.stored_at[usize::from(column)] != NOT_STORED
+    }
+
+    /// How these columns are read from entries as they lie; `None` if one of them has to be put together, or is not told.
+    pub(crate) fn in_place(&self, columns: &[u16]) -> Option<InPlace> {
+        let (mut own, mut primary, mut has_stored) = (PartSet::default(), PartSet::default(), false);
+        for &column in columns {
+            let is_it = |part: &KeyPart| part.column() == column && part.lies_in_place();
+            if self.is_stored(column) {
+                has_stored = true;
+            } else if let Some(part) = self.parts.iter().position(is_it) {
+                own.insert(part);
+            } else {
+                primary.insert(self.primary_parts.iter().position(is_it)?);
+            }
+        }
+        // Behind the key of a unique index's entry lies what tells the row, and before that all parts are to be passed.
+        let is_behind_primary = !self.is_clustered && self.is_unique && has_stored;
+        let all_own = !primary.is_empty() || is_behind_primary;
+        let own_len = if all_own { self.parts.len() } else { own.len() };
+        Some(InPlace { own, own_len: own_len as u8, primary, has_stored, is_behind_primary })
     }
 
     /// What a part of the index has of a column's value.
@@ -342,9 +364,7 @@ impl EntryLayout {
         if !behind.is_empty() || !self.is_unique {
             return Ok(Split { own, primary_key: behind, stored: payload });
         }
-        let (len, rest) = payload.split_first_chunk().ok_or(Corrupt::Truncated)?;
-        let (primary_key, stored) =
-            rest.split_at_checked(usize::from(u16::from_le_bytes(*len))).ok_or(Corrupt::Truncated)?;
+        let (primary_key, stored) = split_payload(payload)?;
         Ok(Split { own, primary_key, stored })
     }
 
@@ -433,10 +453,40 @@ impl EntryLayout {
         visit_parts(&self.primary_parts, KeyReader::new(split.primary_key, primary_buffer))
     }
 
+    /// Shows columns as they lie in an entry. The key is looked at only if [`InPlace::needs_key`].
+    #[inline(always)]
+    pub(crate) fn visit_in_place<'e>(
+        &'e self,
+        how: &InPlace,
+        columns: &[u16],
+        key: &'e [u8],
+        payload: &'e [u8],
+        mut visit: impl FnMut(usize, Value<'e>),
+    ) -> Result<(), Corrupt> {
+        if !how.needs_key() && how.has_stored {
+            // (By itself: what shows a value is not reached through memory then, as where it is called in several places.)
+            return self.visit_stored(payload, columns, visit).map(drop);
+        }
+        let (mut stored, mut reader) = (payload, KeyReader::in_place(key));
+        how.own.visit(&self.parts[..usize::from(how.own_len)], &mut reader, &mut visit)?;
+        if !how.primary.is_empty() || how.is_behind_primary {
+            let mut primary_key = reader.rest();
+            if primary_key.is_empty() && self.is_unique {
+                (primary_key, stored) = split_payload(payload)?;
+            }
+            let parts = &self.primary_parts[..how.primary.len()];
+            how.primary.visit(parts, &mut KeyReader::in_place(primary_key), &mut visit)?;
+        }
+        if how.has_stored {
+            self.visit_stored(stored, columns, visit)?;
+        }
+        Ok(())
+    }
+
     /// Shows those of these columns that are stored behind the key: whether all are. `stored` is what is there; of the rows
     /// themselves, the payload.
     #[inline(always)]
-    pub(crate) fn visit_stored<'e>(
+    fn visit_stored<'e>(
         &'e self,
         stored: &'e [u8],
         columns: &[u16],
@@ -453,6 +503,74 @@ impl EntryLayout {
             }
         }
         Ok(are_all)
+    }
+}
+
+/// The primary key that the payload of a unique index's entry begins with, and what is stored behind it.
+fn split_payload(payload: &[u8]) -> Result<(&[u8], &[u8]), Corrupt> {
+    let (len, rest) = payload.split_first_chunk().ok_or(Corrupt::Truncated)?;
+    rest.split_at_checked(usize::from(u16::from_le_bytes(*len))).ok_or(Corrupt::Truncated)
+}
+
+/// Which columns are read from an entry as they lie there, and where they lie: for one row after the other.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct InPlace {
+    /// Those of the index's own parts that are read.
+    own: PartSet,
+    /// As many of them are read or passed.
+    own_len: u8,
+    /// Those of the primary key's parts behind them that are read.
+    primary: PartSet,
+    /// Whether columns that are stored behind the key are read.
+    has_stored: bool,
+    /// Whether these lie behind the primary key, if that is not in the key.
+    is_behind_primary: bool,
+}
+
+impl InPlace {
+    /// Whether the key is looked at.
+    #[inline(always)]
+    pub fn needs_key(&self) -> bool {
+        self.own_len > 0
+    }
+}
+
+/// Some of a key's parts, by their numbers: of no more than an index may have.
+#[derive(Clone, Copy, Default, Debug)]
+struct PartSet(u16);
+
+const _: () = assert!(INDEX_PARTS_MAX <= u16::BITS as usize);
+
+impl PartSet {
+    fn insert(&mut self, part: usize) {
+        self.0 |= 1 << part;
+    }
+
+    fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// The number behind the last of them.
+    fn len(self) -> usize {
+        (u16::BITS - self.0.leading_zeros()) as usize
+    }
+
+    /// Shows those of these parts that are in the set, and passes the others.
+    #[inline(always)]
+    fn visit<'e>(
+        self,
+        parts: &[KeyPart],
+        reader: &mut KeyReader<'e>,
+        visit: &mut impl FnMut(usize, Value<'e>),
+    ) -> Result<(), Corrupt> {
+        for (number, part) in parts.iter().enumerate() {
+            if self.0 >> number & 1 == 1 {
+                visit(usize::from(part.column()), reader.read(part)?);
+            } else {
+                reader.skip(part)?;
+            }
+        }
+        Ok(())
     }
 }
 

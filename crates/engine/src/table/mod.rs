@@ -27,6 +27,7 @@ pub use definition::{
     CollationId, ColumnDefinition, DefinitionError, ForeignKeyDefinition, IndexDefinition, OwnedValue, PartDefinition,
     ReferentialAction, StoredColumn, TableDefinition,
 };
+pub(crate) use entry::InPlace;
 pub use entry::{Entry, EntryError, EntryLayout, KEY_LEN_MAX};
 pub(crate) use scratch::{ColumnMemory, Scratch, Seen};
 pub use statistics::{IndexStatistics, SAMPLES};

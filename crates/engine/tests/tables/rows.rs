@@ -1,5 +1,10 @@
 //! Rows and their indexes: what is unique, what is seen, who comes where.
 
+use std::ops::Bound;
+
+use meseta_engine::Direction::{Ascending, Descending};
+use meseta_engine::table::{BytesOnly, CollationId};
+
 use crate::*;
 
 #[test]
@@ -93,43 +98,82 @@ fn an_old_snapshot_sees_whose_a_unique_value_was() {
     assert_sound(&engine);
 }
 
-/// All rows in the order of the primary key, read in batches: what is behind the key.
-fn rows_in_batches(session: &mut Session, table: TableId) -> Vec<String> {
-    let table = session.use_table(table, TableMode::Read).unwrap().unwrap();
-    let columns = [1, 2];
-    let cursor = RowCursor::consistent(&table, 0, KeyRange::ALL, Direction::Ascending, columns.into_iter());
-    let mut cursor = cursor.without_keys(columns.into_iter());
-    assert!(cursor.has_batches());
+/// What a read is for.
+struct Wanted {
+    index: usize,
+    direction: Direction,
+    range: KeyRange,
+    columns: Vec<u16>,
+}
+
+/// A row of some columns as text.
+fn shown(columns: &[u16], visit: impl FnOnce(&mut dyn FnMut(usize, Value<'_>)) -> Result<()>) -> String {
+    let mut row = vec![String::new(); columns.len()];
+    visit(&mut |column, value| {
+        let Some(at) = columns.iter().position(|&wanted| usize::from(wanted) == column) else { return };
+        row[at] = match value {
+            Value::Null => "-".to_owned(),
+            Value::Signed(number) => number.to_string(),
+            Value::Bytes(bytes) => String::from_utf8_lossy(bytes).into_owned(),
+            other => format!("{other:?}"),
+        };
+    })
+    .unwrap();
+    row.join(" ")
+}
+
+/// Its rows, read in batches; `None` if there are none.
+fn rows_in_batches(session: &mut Session, table: &TableHandle, wanted: &Wanted) -> Option<Vec<String>> {
+    let Wanted { index, direction, range, columns } = wanted;
+    let cursor = RowCursor::consistent(table, *index, range.clone(), *direction, columns.iter().copied());
+    let mut cursor = cursor.in_batches(columns);
     let mut rows = Vec::new();
-    while let Some(batch) = cursor.next_batch(session).unwrap() {
-        for row in batch {
-            let mut shown = [const { String::new() }; 2];
-            row.visit_columns(&columns, |column, value| {
-                shown[column - 1] = match value {
-                    Value::Signed(number) => number.to_string(),
-                    Value::Bytes(bytes) => String::from_utf8_lossy(bytes).into_owned(),
-                    other => format!("{other:?}"),
-                }
-            })
-            .unwrap();
-            rows.push(shown.join(" "));
-        }
+    while cursor.has_batches()
+        && let Some(batch) = cursor.next_batch(session).unwrap()
+    {
+        rows.extend(batch.map(|row| shown(columns, |visit| row.visit_columns(visit))));
+    }
+    cursor.has_batches().then_some(rows)
+}
+
+fn rows_one_by_one(session: &mut Session, table: &TableHandle, wanted: &Wanted) -> Vec<String> {
+    let Wanted { index, direction, range, columns } = wanted;
+    let mut cursor = RowCursor::consistent(table, *index, range.clone(), *direction, columns.iter().copied());
+    let (mut rows, mut buffers) = (Vec::new(), Default::default());
+    while cursor.next(session).unwrap() {
+        rows.push(shown(columns, |visit| cursor.visit_columns(columns, &mut buffers, visit)));
     }
     rows
 }
 
 /// Rows of several ages, tombstones and rows of others among them, long ones too: a snapshot sees in batches what it sees row by
-/// row.
+/// row, in every index, both ways.
 #[test]
 fn batches_show_what_is_seen_row_by_row() {
     let (engine, mut writer) = engine(&SimDisk::new(1));
-    let columns =
-        vec![column("id", INT), column("u", INT), column("s", Column::new(ColumnType::Variable { max_len: 9_000 }))];
-    let t = writer.create_table(TableDefinition::new("d", "t", columns).with_primary_key(&[0])).unwrap();
+    let columns = vec![
+        column("id", INT),
+        column("u", INT.or_null()),
+        column("s", Column::new(ColumnType::Variable { max_len: 9_000 })),
+        column("c", TEXT).collated(CollationId(1)),
+        column("b", TEXT),
+    ];
+    let downwards = |column| PartDefinition { descending: true, ..PartDefinition::new(column) };
+    let t = TableDefinition::new("d", "t", columns)
+        .with_primary_key(&[0])
+        .with_index(index("u", true, &[1]))
+        .with_index(index("uc", true, &[1, 3]))
+        .with_index(index("cu", false, &[3, 1]))
+        .with_index(IndexDefinition::new("down", false, vec![downwards(1), downwards(4)]));
+    let t = writer.create_table(t).unwrap();
     let text = |id: i64, len: usize| format!("{id}-").repeat(len / 4).into_bytes();
+    let row = |session: &mut Session, id: i64, u: i64, s: &[u8]| {
+        let c = format!("c{}", u % 7);
+        let u = if u % 5 == 4 { Value::Null } else { number(u) };
+        inserts(session, t, &[number(id), u, Value::Bytes(s), Value::Bytes(c.as_bytes()), Value::Bytes(b"b\0b")]);
+    };
     for id in 0..600 {
-        let len = if id % 97 == 0 { 9_000 } else { 100 };
-        inserts(&mut writer, t, &[number(id), number(id), Value::Bytes(&text(id, len))]);
+        row(&mut writer, id, id, &text(id, if id % 97 == 0 { 9_000 } else { 100 }));
     }
     writer.commit().unwrap();
     let mut old = engine.session().unwrap();
@@ -137,11 +181,12 @@ fn batches_show_what_is_seen_row_by_row() {
     // Committed after the old snapshot; then what is not committed.
     for (from, commits) in [(3, true), (8, false)] {
         for id in (from..600).step_by(11) {
-            let changed = update(&mut writer, t, id, &[number(id), number(-id), Value::Bytes(&text(-id, 50))]);
+            let (s, c) = (text(-id, 50), Value::Bytes(b"c"));
+            let changed = update(&mut writer, t, id, &[number(id), number(-id), Value::Bytes(&s), c, c]);
             assert_eq!(changed.unwrap(), RowChange::Done);
             // Of tombstones there are several side by side.
             (id + 1..id + 4).for_each(|id| delete(&mut writer, t, id).unwrap());
-            inserts(&mut writer, t, &[number(1_000 * from + id), number(id), Value::Bytes(b"new")]);
+            row(&mut writer, 1_000 * from + id, id, b"new");
         }
         if commits {
             writer.commit().unwrap();
@@ -149,14 +194,30 @@ fn batches_show_what_is_seen_row_by_row() {
     }
     let (mut new, mut dirty) = (engine.session().unwrap(), engine.session().unwrap());
     dirty.set_isolation(Isolation::ReadUncommitted);
-    let mut seen = Vec::new();
+    let (mut seen, mut with_batches) = (Vec::new(), 0);
     for session in [&mut old, &mut new, &mut writer, &mut dirty] {
-        let by_row: Vec<String> =
-            rows(session, t).iter().map(|row| row.split_once(' ').unwrap().1.to_owned()).collect();
-        assert_eq!(rows_in_batches(session, t), by_row);
-        seen.push(by_row.len());
+        seen.push(rows(session, t).len());
+        let table = session.use_table(t, TableMode::Read).unwrap().unwrap();
+        for (index, direction) in (0..5).flat_map(|index| [(index, Ascending), (index, Descending)]) {
+            let layout = &table.indexes[index].layout;
+            let (low, high) =
+                if index == 3 { (Value::Bytes(b"c1"), Value::Bytes(b"c5")) } else { (number(100), number(400)) };
+            let between = layout.range(&[], Bound::Included(low), Bound::Excluded(high), &BytesOnly).unwrap();
+            for (range, columns) in [KeyRange::ALL, between].iter().flat_map(|range| {
+                let columns: [&[u16]; 8] = [&[], &[0], &[1], &[3], &[0, 1], &[1, 2], &[0, 1, 3], &[0, 1, 2, 3, 4]];
+                columns.map(|columns| (range.clone(), columns.to_vec()))
+            }) {
+                let wanted = Wanted { index, direction, range, columns };
+                if let Some(rows) = rows_in_batches(session, &table, &wanted) {
+                    assert_eq!(rows, rows_one_by_one(session, &table, &wanted));
+                    with_batches += 1;
+                }
+            }
+        }
     }
     assert!(seen[0] == 600 && seen[1] < 600 && seen[2] < seen[1] && seen[3] == seen[2], "{seen:?}");
+    // In each index those sets of columns that its entries tell as they lie.
+    assert_eq!(with_batches, 4 * 2 * 2 * (8 + 4 + 6 + 6 + 4));
     for mut session in [old, new, writer, dirty] {
         session.commit().unwrap();
     }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   bounds --a point of the primary key-----> one row, without a cursor
-//!          --columns behind the key alone---> a cursor, batch by batch
+//!          --what an index's entries tell---> a cursor, batch by batch
 //!          --all else, and what is locked---> a cursor, row by row
 //! ```
 //!
@@ -155,7 +155,7 @@ impl<'r> TableRows<'r> {
         let (index, direction) = (self.access.index, self.access.direction);
         let consistent = |range| {
             let cursor = RowCursor::consistent(handle, index, range, direction, table.columns.iter().copied());
-            cursor.without_keys(self.columns().iter().copied())
+            cursor.in_batches(self.columns())
         };
         Some(match (bounds, locking) {
             (Bounds::Empty, _) => return None,
@@ -335,17 +335,17 @@ impl<'r> TableRows<'r> {
     ) -> Result<Flow> {
         debug_assert!(self.source.keeps_row.is_none(), "rows that are to be changed are locked");
         let mut read = ReadRows::new(self.access, running);
-        let (columns, asks) = (self.columns(), self.has_conditions());
+        let asks = self.has_conditions();
         let mut flow = MORE;
         while flow.is_continue()
             && let Some(batch) = cursor.next_batch(running.inside.engine).map_err(Error::from_engine)?
         {
             let mut full = recycle(std::mem::take(&mut spare.row));
             full.extend_from_slice(self.before);
-            for stored in batch {
+            for found in batch {
                 read.count(running)?;
                 let load = self.load(running, &mut full);
-                stored.visit_columns(columns, load).map_err(Error::from_engine)?;
+                found.visit_columns(load).map_err(Error::from_engine)?;
                 if asks {
                     spare.arena.reset();
                     if !self.holds(&full, running, &spare.arena)? {

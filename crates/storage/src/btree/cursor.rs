@@ -124,6 +124,13 @@ impl<'c> Copied<'c> {
         (!is_long).then(|| self.entries.bytes(value))
     }
 
+    /// The key of the entry that so many steps lead to. On entry: keys were put together where the cursor is
+    /// ([`Cursor::gather_keys`]), and the entry has been copied.
+    #[inline(always)]
+    pub fn key(&self, steps: usize) -> &'c [u8] {
+        self.entries.gathered_key(steps)
+    }
+
     /// Asks for some of what will be copied next: to be called for each entry that is read.
     #[inline(always)]
     pub fn prefetch(&mut self) {
@@ -254,6 +261,12 @@ impl<'t> Cursor<'t> {
     #[inline]
     pub fn copied(&self) -> Copied<'_> {
         Copied { entries: &self.entries, at: self.at, ahead: self.ahead }
+    }
+
+    /// Puts the keys of what has been copied together, from the current entry on, for who reads them there ([`Copied::key`]).
+    #[inline]
+    pub fn gather_keys(&mut self) {
+        self.entries.gather_keys(self.at);
     }
 
     /// Goes on by so many entries, which have values in what was copied ([`Copied::value`]), and have been read there.

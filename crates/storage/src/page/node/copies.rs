@@ -47,6 +47,9 @@ pub struct EntryCopies {
     prefix: Vec<u8>,
     bytes: Vec<u8>,
     places: Vec<Place>,
+    /// Whole keys of some of the entries, one behind the other, and where each ends.
+    keys: Vec<u8>,
+    key_ends: Vec<u32>,
 }
 
 impl EntryCopies {
@@ -120,6 +123,24 @@ impl EntryCopies {
         key.extend_from_slice(&self.bytes[at as usize + VALUE_HEADER_LEN..][..suffix_len as usize]);
     }
 
+    /// Puts the keys of all entries from this one on together, so that they are there at the same time.
+    pub fn gather_keys(&mut self, from: usize) {
+        self.keys.clear();
+        self.key_ends.clear();
+        for &Place { at, suffix_len } in &self.places[from..] {
+            self.keys.extend_from_slice(&self.prefix);
+            self.keys.extend_from_slice(&self.bytes[at as usize + VALUE_HEADER_LEN..][..suffix_len as usize]);
+            self.key_ends.push(self.keys.len() as u32);
+        }
+    }
+
+    /// One of the keys that were put together, counted from the first of them.
+    #[inline(always)]
+    pub fn gathered_key(&self, number: usize) -> &[u8] {
+        let start = number.checked_sub(1).map_or(0, |before| self.key_ends[before] as usize);
+        &self.keys[start..self.key_ends[number] as usize]
+    }
+
     /// Where an entry's value is, for [`EntryCopies::bytes`]; and whether that is no more than what says where the value is kept.
     #[inline]
     pub fn value_at(&self, index: usize) -> (Range<usize>, bool) {
@@ -169,6 +190,11 @@ mod tests {
                         let (copied, overflow) = copies.value_at(at);
                         assert_eq!((&copied_key, copies.bytes(copied)), (&key(number), &*value(number)));
                         assert_eq!(overflow, number % 7 == 0);
+                    }
+                    for first in 0..len {
+                        copies.gather_keys(first);
+                        let gathered = (0..len - first).map(|at| copies.gathered_key(at).to_vec());
+                        assert!(gathered.eq(expected[first..].iter().map(|&number| key(number))));
                     }
                 }
             }
