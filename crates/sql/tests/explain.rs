@@ -476,6 +476,11 @@ fn where_joins_are_sorted() {
             late,
         ),
         ("select * from c join o on o.c_id = c.id where c.city = 7 order by c.name", "c", late),
+        (
+            "select * from o where not exists (select 1 from c where c.id = o.c_id) order by o.total limit 5",
+            "o",
+            "Using where; Using filesort",
+        ),
     ] {
         assert_eq!(sorts(s, query), (table.to_owned(), extra.to_owned()), "{query}");
     }
@@ -489,6 +494,13 @@ fn trees() {
             "select c from sbtest1 where id between 10 and 20 order by c",
             "-> Sort: sbtest1.c\n    -> Filter: (sbtest1.id between 10 and 20)\n        \
              -> Index range scan on sbtest1 using PRIMARY over (10 <= id AND id <= 20)",
+        ),
+        (
+            "select id from sbtest1 where id not in (select x from d where x is not null) and k > 3 order by pad limit 5",
+            "-> Limit: 5 row(s)\n    -> Filter: (sbtest1.id not in (select ...))\n        -> Sort: sbtest1.pad\n            \
+             -> Filter: (sbtest1.k > 3)\n                -> Index range scan on sbtest1 using k_1 over (3 < k)\n        \
+             -> Select #2 (subquery in condition; run only once)\n            -> Filter: (d.x is not null)\n                \
+             -> Table scan on d",
         ),
         ("select * from sbtest1 where k = 5", "-> Index lookup on sbtest1 using k_1 (k = 5)"),
         ("select id from sbtest1 where k = 5", "-> Covering index lookup on sbtest1 using k_1 (k = 5)"),

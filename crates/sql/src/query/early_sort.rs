@@ -5,8 +5,10 @@
 //!   a JOIN b      .. ORDER BY a.x LIMIT 20     some more of a's rows, since not each may have a b; were they too few, all is joined
 //!                                              and sorted, and what has been shown is passed over
 //!   a LEFT JOIN b .. ORDER BY a.x              all of a's rows: fewer, and narrower, than those of the join
+//!   a WHERE NOT EXISTS (SELECT ..)             as a join: the query is asked of some more of a's first rows than are wanted
+//!     ORDER BY a.x LIMIT 20
 //! ```
-//! Otherwise all rows would be joined and kept, of which a few are shown.
+//! Otherwise all rows would be joined and kept, or asked a query, of which a few are shown.
 //!
 //! # Invariants
 //! 1. Rows come in the order in which the sort of all of them has them: among equals, that in which the table was read.
@@ -57,19 +59,41 @@ impl EarlySort {
         filters_more: bool,
     ) -> Option<Self> {
         let join = join.as_ref().filter(|join| !matches!(join, Join::Source(_)))?;
-        let number = first_of(join)?;
-        let source = &sources[number];
-        let SourceKind::Table(_) = &source.kind else { return None };
-        let slots = source.slots();
-        let is_own = |key: &SortKey| {
-            let mut own = key.value.is_repeatable();
-            key.value.columns(&mut |slot| own &= slots.contains(&slot));
-            own
-        };
+        let number = first_of(join).filter(|number| has_order(&sources[*number], order))?;
         let shows_each = !filters_more && leaves_none_out(join);
-        let may_be_too_few = may_be_joined_twice && !source.is_locked() && sources.iter().all(is_repeatable);
-        (!order.is_empty() && order.iter().all(is_own) && (shows_each || may_be_too_few))
-            .then_some(Self { source: number, shows_each })
+        let may_be_too_few = may_be_joined_twice && may_be_read_twice(sources, number);
+        (shows_each || may_be_too_few).then_some(Self { source: number, shows_each })
+    }
+
+    /// Has queries inside of conditions asked of the first rows only, where they would be asked of all rows of the table that a join
+    /// begins with: behind the sort. On entry: the first rows are wanted in this order, and the rows may be joined twice.
+    pub fn ask_queries_behind(sources: &mut [Source], join: &mut Option<Join>, order: &[SortKey]) {
+        let Some(first) = join.as_mut().and_then(first_in) else { return };
+        let &mut Join::Source(number) = first else { return };
+        if !has_order(&sources[number], order) || !may_be_read_twice(sources, number) {
+            return;
+        }
+        let Source { kind: SourceKind::Table(table), conditions, .. } = &mut sources[number] else { return };
+        if !table.access.union.is_empty() {
+            return;
+        }
+        let implied = std::mem::take(&mut table.access.implied);
+        let (mut own, mut behind) = (Vec::new(), Vec::new());
+        for (number, condition) in std::mem::take(conditions).into_iter().enumerate() {
+            if implied.has(number) {
+                table.access.implied.insert(own.len());
+            } else if condition.has_subquery() {
+                behind.push(condition);
+                continue;
+            }
+            own.push(condition);
+        }
+        debug_assert!(behind.is_empty() || table.columns_beside.is_none(), "it is of the conditions as they were");
+        *conditions = own;
+        if !behind.is_empty() {
+            let input = Box::new(Join::Source(number));
+            *first = Join::Filter { input, conditions: behind };
+        }
     }
 
     /// How many of the source's rows are joined first, if so many are wanted: `None` if none are, `Some(None)` if all are.
@@ -79,6 +103,32 @@ impl EarlySort {
             (Some(wanted), false) => Some(Some(wanted.saturating_mul(ROWS).max(ROWS_MIN))),
             (None, false) => None,
         }
+    }
+}
+
+/// Whether an order is one of this table's.
+fn has_order(source: &Source, order: &[SortKey]) -> bool {
+    let slots = source.slots();
+    let is_own = |key: &SortKey| {
+        let mut own = key.value.is_repeatable();
+        key.value.columns(&mut |slot| own &= slots.contains(&slot));
+        own
+    };
+    matches!(source.kind, SourceKind::Table(_)) && !order.is_empty() && order.iter().all(is_own)
+}
+
+/// Whether a join that begins with this source may be made twice.
+fn may_be_read_twice(sources: &[Source], first: usize) -> bool {
+    !sources[first].is_locked() && sources.iter().all(is_repeatable)
+}
+
+/// The part of a join that is its first source.
+fn first_in(join: &mut Join) -> Option<&mut Join> {
+    match join {
+        Join::Source(_) => Some(join),
+        Join::Inner(joins) => joins.first_mut().and_then(first_in),
+        Join::Left { left, .. } => first_in(left),
+        Join::Filter { input, .. } => first_in(input),
     }
 }
 

@@ -314,7 +314,7 @@ impl<'p> Planner<'p> {
                         table.access = access;
                     }
                     let mut placed = place(conditions, there);
-                    if reads_all {
+                    if reads_all && self.choice.wants_all {
                         // Of so many rows the values are not looked up one by one.
                         placed.iter_mut().for_each(|condition| condition.expect_rows(cost));
                     }

@@ -250,7 +250,7 @@ impl<'a> Binder<'a, '_> {
             planner.expect_order(&tree, &conditions, &order);
         }
         let block = planner.choice.block;
-        let planned = planner.plan(tree, conditions, keeps_order)?;
+        let mut planned = planner.plan(tree, conditions, keeps_order)?;
         let is_sorted = !order.is_empty();
         match &mut group {
             None if !shows_once => planner.use_order(&planned.join, &mut order, is_limited),
@@ -273,8 +273,12 @@ impl<'a> Binder<'a, '_> {
             self.push_conditions(source)?;
         }
         let may_sort_early = group.is_none() && !distinct && !items.iter().any(assigns);
+        let may_join_twice = is_limited && is_repeatable;
+        if may_sort_early && may_join_twice {
+            EarlySort::ask_queries_behind(&mut sources, &mut planned.join, &order);
+        }
         let early_sort = match may_sort_early {
-            true => EarlySort::new(&sources, &planned.join, &order, is_limited && is_repeatable, !having.is_empty()),
+            true => EarlySort::new(&sources, &planned.join, &order, may_join_twice, !having.is_empty()),
             false => None,
         };
         let runs_late = |item: &Expr| assigns(item) || is_limited && item.has_subquery();

@@ -1,5 +1,6 @@
 //! EXPLAIN FORMAT=TRADITIONAL: a row for each source.
 
+use super::super::estimate::share_of;
 use super::super::inside::Running;
 use super::super::plan::{Body, GroupPlan, Join, QueryPlan, SelectPlan, SourceKind, Subquery, TableSource};
 use super::source::{Kind, Read, read, table_of};
@@ -95,6 +96,17 @@ pub fn sources_of(join: &Join, out: &mut Vec<usize>) {
             sources_of(right, out);
         }
         Join::Filter { input, .. } => sources_of(input, out),
+    }
+}
+
+/// What is asked of the rows of the source that a join begins with, behind their sort.
+fn asked_behind(join: &Join, number: usize) -> &[Expr] {
+    match join {
+        Join::Source(_) => &[],
+        Join::Inner(joins) => joins.first().map_or(&[], |join| asked_behind(join, number)),
+        Join::Left { left, .. } => asked_behind(left, number),
+        Join::Filter { input, conditions } if matches!(**input, Join::Source(first) if first == number) => conditions,
+        Join::Filter { input, .. } => asked_behind(input, number),
     }
 }
 
@@ -211,6 +223,11 @@ impl Traditional<'_, '_> {
                     if takes_end && (read.residual.is_empty() || read.kind == Kind::Range) {
                         row = Row::saying(id, select_type, "Select tables optimized away");
                     }
+                    let behind = select.join.as_ref().map_or(&[][..], |join| asked_behind(join, number));
+                    if !behind.is_empty() && read.residual.is_empty() {
+                        row.extra.insert(0, "Using where".to_owned());
+                    }
+                    row.filtered = row.filtered.map(|filtered| filtered * behind.iter().map(share_of).product::<f64>());
                     row
                 }
                 SourceKind::Derived { plan, .. } => {
