@@ -112,14 +112,16 @@ pub fn result_type(operator: Operator, left: &DataType, right: &DataType, increm
     }
 }
 
-/// A sum, difference or product of two integers with a sign, if it is one of the same kind.
+/// A sum, difference, product, quotient or rest of two integers with a sign, if it is one of the same kind.
 #[inline]
 pub fn of_integers(operator: Operator, left: i64, right: i64) -> Option<i64> {
     match operator {
         Operator::Add => left.checked_add(right),
         Operator::Subtract => left.checked_sub(right),
         Operator::Multiply => left.checked_mul(right),
-        _ => None,
+        Operator::IntegerDivide => left.checked_div(right),
+        Operator::Modulo => left.checked_rem(right),
+        Operator::Divide => None,
     }
 }
 

@@ -4,6 +4,7 @@
 //!   at > NOW() - INTERVAL ? DAY      at > Once(NOW() - INTERVAL ? DAY)      a date is kept from row to row
 //!   at = '2024-05-05'                at = Once('2024-05-05')                the text is read as a date once
 //!   n < '5x'                         n < Once('5x')                         and as a number once: one warning, not one a row
+//!   DATEDIFF('2024-05-05', at)       DATEDIFF(Once('2024-05-05'), at)
 //! ```
 //!
 //! # Invariants
@@ -16,7 +17,7 @@
 //! comparison is performed.
 
 use meseta_types::comparison::{ComparisonType, exact_number, text_as_point};
-use meseta_types::{DataType, Datum};
+use meseta_types::{CastType, DataType, Datum, cast};
 
 use super::comparer::Comparer;
 use super::kind::ExprKind;
@@ -29,10 +30,19 @@ use crate::error::Result;
 pub struct Once {
     /// How it is computed.
     pub value: Expr,
-    /// As what it is compared, where that is another type than its own.
-    compared_as: Option<ComparisonType>,
+    /// As what it is taken, where that is another type than its own.
+    taken_as: Option<TakenAs>,
     /// By which number it is kept: no other of the statement has it.
     number: u32,
+}
+
+/// What a text is taken for.
+#[derive(Clone, Copy, Debug)]
+enum TakenAs {
+    /// In a comparison of this type.
+    Compared(ComparisonType),
+    /// By a function: a point in time, where it is one and there is nothing to warn of.
+    Point,
 }
 
 impl Once {
@@ -41,17 +51,25 @@ impl Once {
             return Ok(*kept);
         }
         let value = self.value.evaluate(row, env)?;
-        let is_exact = self.compared_as == Some(ComparisonType::Given);
-        let value = match (self.compared_as, value) {
-            // (What is no date is told by the comparison.)
-            (Some(ComparisonType::DateTime), Datum::Text(text, _)) => {
-                text_as_point(text, env.context).map_or(value, |point| Datum::DateTime(point, 6))
-            }
-            (Some(ComparisonType::Double | ComparisonType::Given), Datum::Text(..)) => {
-                let exactly = if is_exact { exact_number(value, env.context) } else { None };
-                let number = exactly.map(Datum::Decimal).or_else(|| value.to_double(env.context).map(Datum::Double));
-                number.unwrap_or(Datum::Null)
-            }
+        let value = match (self.taken_as, value) {
+            (Some(taken_as), Datum::Text(text, _)) => match taken_as {
+                // (What is no date is told by the comparison, or the function.)
+                TakenAs::Compared(ComparisonType::DateTime) => {
+                    text_as_point(text, env.context).map_or(value, |point| Datum::DateTime(point, 6))
+                }
+                TakenAs::Compared(kind) => {
+                    let is_exact = kind == ComparisonType::Given;
+                    let exactly = if is_exact { exact_number(value, env.context) } else { None };
+                    let number =
+                        exactly.map(Datum::Decimal).or_else(|| value.to_double(env.context).map(Datum::Double));
+                    number.unwrap_or(Datum::Null)
+                }
+                TakenAs::Point => {
+                    let mut apart = env.context.apart();
+                    let point = cast(value, CastType::DateTime(6), &mut apart, env.arena, &String::new);
+                    point.ok().filter(|point| !point.is_null() && apart.warnings.count() == 0).unwrap_or(value)
+                }
+            },
             _ => value,
         };
         if let Some(alone) = without_memory(value)
@@ -68,44 +86,50 @@ impl Expr {
     pub fn compute_constants_once(&mut self, next: &mut u32) {
         match &mut self.kind {
             ExprKind::Compare(compare) => {
-                let comparer = compare.comparer;
-                let [left, right] = [&compare.left, &compare.right].map(|side| side.data_type.clone());
-                compare.left.compute_once(Some((&comparer, &right)), next);
-                compare.right.compute_once(Some((&comparer, &left)), next);
+                let [left, right] = [&compare.left, &compare.right].map(|side| taken_beside(side, &compare.comparer));
+                compare.left.compute_once(right, next);
+                compare.right.compute_once(left, next);
             }
             ExprKind::Between(between) => {
-                let (comparer, of) = (between.comparer, between.operand.data_type.clone());
+                let taken_as = taken_beside(&between.operand, &between.comparer);
                 between.operand.compute_once(None, next);
-                between.low.compute_once(Some((&comparer, &of)), next);
-                between.high.compute_once(Some((&comparer, &of)), next);
+                between.low.compute_once(taken_as, next);
+                between.high.compute_once(taken_as, next);
+            }
+            ExprKind::Call(call) if call.function.takes_points => {
+                call.arguments.iter_mut().for_each(|argument| argument.compute_once(Some(TakenAs::Point), next));
             }
             _ => self.operands_mut(&mut |operand| operand.compute_once(None, next)),
         }
     }
 
-    /// The same, itself too; `beside` is how it is compared, and with what.
-    fn compute_once(&mut self, beside: Option<(&Comparer, &DataType)>, next: &mut u32) {
+    /// The same, itself too; `taken_as` is what it is taken for if it is a text.
+    fn compute_once(&mut self, taken_as: Option<TakenAs>, next: &mut u32) {
         let is_constant = self.is_constant() && !self.names_outer_columns();
-        let compared_as = beside.filter(|_| self.data_type.is_string()).and_then(|(comparer, other)| {
-            comparer.kind.filter(|kind| match kind {
-                ComparisonType::DateTime => !matches!(other, DataType::Time { .. }) && other.is_temporal(),
-                ComparisonType::Double | ComparisonType::Given => other.is_numeric(),
-                _ => false,
-            })
-        });
+        let taken_as = taken_as.filter(|_| self.data_type.is_string());
         let is_computed = !matches!(
             self.kind,
             ExprKind::Constant(_) | ExprKind::Slot(_) | ExprKind::SystemVariable(_) | ExprKind::Row(_)
         );
-        let keeps =
-            compared_as.is_some() || is_computed && (self.data_type.is_numeric() || self.data_type.is_temporal());
+        let keeps = taken_as.is_some() || is_computed && (self.data_type.is_numeric() || self.data_type.is_temporal());
         if !is_constant || !keeps {
             return self.compute_constants_once(next);
         }
         let (data_type, nullable, collated) = (self.data_type.clone(), self.nullable, self.collated);
         let nothing = Expr { kind: ExprKind::Constant(Value::NULL), data_type, nullable, collated };
         let value = std::mem::replace(self, nothing);
-        self.kind = ExprKind::Once(Box::new(Once { value, compared_as, number: *next }));
+        self.kind = ExprKind::Once(Box::new(Once { value, taken_as, number: *next }));
         *next += 1;
     }
+}
+
+/// What a text is taken for that is compared with this.
+fn taken_beside(other: &Expr, comparer: &Comparer) -> Option<TakenAs> {
+    let other = &other.data_type;
+    let is_taken = |kind: &ComparisonType| match kind {
+        ComparisonType::DateTime => !matches!(other, DataType::Time { .. }) && other.is_temporal(),
+        ComparisonType::Double | ComparisonType::Given => other.is_numeric(),
+        _ => false,
+    };
+    comparer.kind.filter(is_taken).map(TakenAs::Compared)
 }

@@ -56,6 +56,8 @@ pub struct Function {
     /// What decides its value.
     pub firmness: Firmness,
     pub(super) describes: bool,
+    /// Whether it takes each argument for a point in time: one that is the same for all rows is read once.
+    pub(super) takes_points: bool,
     pub(super) bind: Bind,
     pub(super) evaluate: Evaluate,
 }
@@ -76,23 +78,27 @@ impl Function {
     pub fn is_stable(&self) -> bool {
         self.firmness != Firmness::Volatile
     }
+
+    const fn of_points(self) -> Function {
+        Function { takes_points: true, ..self }
+    }
 }
 
 const fn pure(name: &'static str, least: u8, most: u8, bind: Bind, evaluate: Evaluate) -> Function {
-    Function { name, least, most, firmness: Firmness::Pure, describes: false, bind, evaluate }
+    Function { name, least, most, firmness: Firmness::Pure, describes: false, takes_points: false, bind, evaluate }
 }
 
 /// One whose errors print its call.
 const fn described(name: &'static str, least: u8, most: u8, bind: Bind, evaluate: Evaluate) -> Function {
-    Function { name, least, most, firmness: Firmness::Pure, describes: true, bind, evaluate }
+    Function { describes: true, ..pure(name, least, most, bind, evaluate) }
 }
 
 const fn statement(name: &'static str, least: u8, most: u8, bind: Bind, evaluate: Evaluate) -> Function {
-    Function { name, least, most, firmness: Firmness::Statement, describes: false, bind, evaluate }
+    Function { firmness: Firmness::Statement, ..pure(name, least, most, bind, evaluate) }
 }
 
 const fn volatile(name: &'static str, least: u8, most: u8, bind: Bind, evaluate: Evaluate) -> Function {
-    Function { name, least, most, firmness: Firmness::Volatile, describes: false, bind, evaluate }
+    Function { firmness: Firmness::Volatile, ..pure(name, least, most, bind, evaluate) }
 }
 
 static FAMILIES: &[&[Function]] = &[

@@ -324,7 +324,8 @@ pub(super) static FUNCTIONS: &[Function] = &[
             return Ok(Datum::Null);
         }
         Ok(Datum::Signed(timestampdiff(*unit, from, to)))
-    }),
+    })
+    .of_points(),
     pure("datediff", 2, 2, bind_maybe_integer::<7>, |site, env| {
         let (to, from) = (date_of(site, 0, env)?, date_of(site, 1, env)?);
         let (Some(to), Some(from)) = (to, from) else { return Ok(Datum::Null) };
@@ -333,7 +334,8 @@ pub(super) static FUNCTIONS: &[Function] = &[
             return Ok(Datum::Null);
         }
         Ok(Datum::Signed(temporal::datediff(to, from)))
-    }),
+    })
+    .of_points(),
     statement(
         "timediff",
         2,

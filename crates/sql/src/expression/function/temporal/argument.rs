@@ -42,6 +42,12 @@ pub(in super::super) fn as_datetime<'v>(value: Datum<'v>, env: &mut Env<'v, '_>)
 
 /// A value as a time.
 pub(super) fn as_time<'v>(value: Datum<'v>, env: &mut Env<'v, '_>) -> Result<Option<Time>> {
+    match value {
+        Datum::Null => return Ok(None),
+        Datum::Time(time, _) => return Ok(Some(time)),
+        Datum::DateTime(value, _) => return Ok(Some(value.time())),
+        _ => {}
+    }
     Ok(match cast(value, CastType::Time(6), env.context, env.arena, &String::new)? {
         Datum::Time(value, _) => Some(value),
         _ => None,
