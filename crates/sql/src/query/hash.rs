@@ -32,9 +32,6 @@ use crate::error::Result;
 use crate::expression::group::append_group_key;
 use crate::expression::{Comparer, ComparisonOperator, Expr, ExprKind, copy_into};
 
-/// What a row takes beside its values and its key: where it is, and its ends of a chain.
-const ROW_BYTES: usize = size_of::<Kept<'_>>() + size_of::<[u32; 2]>();
-
 /// How a source's rows are kept.
 #[derive(Debug, Default)]
 pub struct HashPlan {
@@ -179,7 +176,10 @@ pub fn append_comparison_key(value: Datum<'_>, comparer: &Comparer, context: &mu
 
 /// A source's rows in memory.
 pub struct Built<'a> {
-    rows: Vec<Kept<'a>>,
+    /// For each row, the next one that has the same key.
+    next: Vec<Option<NonZeroU32>>,
+    /// The values of each row, one row behind the other.
+    values: Vec<Datum<'a>>,
     /// Which columns a row has: those that are read.
     columns: Vec<usize>,
     /// A number for each key, and by that the first and the last row that has it.
@@ -193,13 +193,6 @@ pub struct Built<'a> {
     pub is_part: bool,
     /// Memory for who looks for a row.
     spare: Cell<Option<Box<Spare>>>,
-}
-
-/// A row in memory.
-struct Kept<'a> {
-    values: &'a [Datum<'a>],
-    /// The next one that has the same key.
-    next: Option<NonZeroU32>,
 }
 
 /// Memory that is used again.
@@ -245,7 +238,8 @@ impl<'a> Built<'a> {
         read: &mut Read<'_>,
     ) -> Result<Built<'a>> {
         let mut built = Built {
-            rows: Vec::new(),
+            next: Vec::new(),
+            values: Vec::new(),
             keys: KeyNumbers::default(),
             ends: Vec::new(),
             columns: match &source.kind {
@@ -278,24 +272,34 @@ impl<'a> Built<'a> {
                 .columns
                 .iter()
                 .map(|&column| copy_into(row[source.first_slot + column], type_of(source, column), arena));
-            let values = arena.alloc_slice_fill_iter(copies);
-            built.rows.push(Kept { values, next: None });
-            let taken = arena.allocated_bytes() - before + built.keys.bytes() + built.rows.len() * ROW_BYTES;
-            built.is_part = taken > running.inside.memory_limit;
+            built.values.extend(copies);
+            built.next.push(None);
+            built.is_part = arena.allocated_bytes() - before + built.bytes() > running.inside.memory_limit;
             Ok(if built.is_part { super::run::ENOUGH } else { MORE })
         })?;
         Ok(built)
     }
 
+    /// What rows take beside what their texts do.
+    fn bytes(&self) -> usize {
+        self.keys.bytes() + size_of_val(&*self.values) + size_of_val(&*self.next) + size_of_val(&*self.ends)
+    }
+
+    /// The values of a row.
+    #[inline]
+    fn row(&self, number: u32) -> &[Datum<'a>] {
+        &self.values[number as usize * self.columns.len()..][..self.columns.len()]
+    }
+
     /// The row that comes next has this key.
     fn chain(&mut self, key: &[u8]) {
-        let row = self.rows.len() as u32;
+        let row = self.next.len() as u32;
         match self.keys.of(key) {
             (_, true) => self.ends.push([row, row]),
             (number, false) => {
                 let last = std::mem::replace(&mut self.ends[number][1], row);
                 // (Not the first row: that one follows none.)
-                self.rows[last as usize].next = NonZeroU32::new(row);
+                self.next[last as usize] = NonZeroU32::new(row);
             }
         }
     }
@@ -324,7 +328,7 @@ impl<'a> Built<'a> {
         let mut candidate = match keyed {
             Keyed::Yes => self.keys.get(key).map(|number| self.ends[number][0]),
             Keyed::Null => None,
-            Keyed::No => (!self.rows.is_empty()).then_some(0),
+            Keyed::No => (!self.next.is_empty()).then_some(0),
         };
         let (mut full, mut flow) = (SmallVec::<[Datum<'_>; 16]>::new(), MORE);
         while let Some(number) = candidate {
@@ -332,8 +336,7 @@ impl<'a> Built<'a> {
             if full.is_empty() {
                 full.extend_from_slice(row);
             }
-            let found = &self.rows[number as usize];
-            for (&column, &value) in self.columns.iter().zip(found.values) {
+            for (&column, &value) in self.columns.iter().zip(self.row(number)) {
                 full[source.first_slot + column] = value;
             }
             of_conditions.reset();
@@ -344,8 +347,8 @@ impl<'a> Built<'a> {
                 }
             }
             candidate = match keyed {
-                Keyed::Yes => found.next.map(NonZeroU32::get),
-                _ => Some(number + 1).filter(|&next| (next as usize) < self.rows.len()),
+                Keyed::Yes => self.next[number as usize].map(NonZeroU32::get),
+                _ => Some(number + 1).filter(|&next| (next as usize) < self.next.len()),
             };
         }
         self.spare.set(Some(spare));
