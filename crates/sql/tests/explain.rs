@@ -449,6 +449,35 @@ fn where_joins_begin() {
     }
 }
 
+/// Where no index joins two tables the rows of the smaller one are kept, and found for those of the larger one; unless the order of
+/// the smaller one is wanted, or STRAIGHT_JOIN says otherwise.
+#[test]
+fn the_smaller_table_is_kept() {
+    let (_server, mut session) = with_orders();
+    let s = &mut session;
+    for (query, expected) in [
+        ("select * from i join o on o.total = i.price", ["i", "o"].as_slice()),
+        ("select * from o join i on o.total = i.price", &["i", "o"]),
+        ("select * from o, i where o.total = i.price and i.price < 90 and o.id < 1000", &["i", "o"]),
+        ("select * from i join c on c.name = i.price limit 5", &["i", "c"]),
+        ("select * from o join i on o.total = i.price where i.id < 100", &["o", "i"]),
+        ("select straight_join * from o join i on o.total = i.price", &["o", "i"]),
+        ("select * from o join i on o.total = i.price order by o.total limit 5", &["o", "i"]),
+        ("select * from o left join i on o.total = i.price", &["o", "i"]),
+    ] {
+        let explained = explained(s, query);
+        let order: Vec<&str> = explained.iter().map(|row| row.split('|').nth(2).unwrap_or_default()).collect();
+        assert_eq!(order, expected, "{query}");
+        let is_kept = |row: &String| row.ends_with("Using join buffer (hash join)");
+        assert!(is_kept(&explained[1]) && !is_kept(&explained[0]), "{query}");
+    }
+    is(
+        s,
+        "select count(*), sum(o.id), sum(i.id) from o join i on o.total = i.price",
+        "[count(*)|sum(o.id)|sum(i.id)]; 16010|32008005|64031985",
+    );
+}
+
 #[test]
 fn where_joins_are_sorted() {
     let (_server, mut session) = with_orders();

@@ -119,6 +119,11 @@ pub fn plan(source: &mut Source) -> Option<HashPlan> {
     Some(HashPlan { keys, conditions, implied })
 }
 
+/// Whether a condition finds a source's rows in memory by the values of others.
+pub fn is_key(condition: &Expr, source: &Source) -> bool {
+    key(condition, source).is_some()
+}
+
 /// A condition as a key, if it is an equality between a source and those before it.
 fn key(condition: &Expr, source: &Source) -> Option<HashKey> {
     let ExprKind::Compare(compare) = &condition.kind else { return None };

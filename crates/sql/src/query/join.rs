@@ -4,6 +4,7 @@
 //!   a JOIN b JOIN c, conditions        at each step the source that is found by the fewest rows goes next; from another
 //!                                      beginning, if that costs clearly less in all;
 //!                                      a condition is asked as soon as all that it names is there
+//!   a JOIN b, no index                 of the first two the smaller one is kept in memory, and so behind the other
 //!   a LEFT JOIN b ON ..                b stays behind a; conditions of WHERE on b are asked after the join (those that leave out
 //!                                      what it adds have made it an inner join before: [`super::outer`])
 //! ```
@@ -167,6 +168,9 @@ impl Step {
 /// From each of so many tables a join is tried at the most.
 const STARTS: usize = 6;
 
+/// Of two sources that no index joins the one that is smaller by this much is kept.
+const SMALLER: f64 = 0.7;
+
 /// By so much less a join must cost to begin with another table than that which has the fewest rows.
 const BETTER_START: f64 = 0.5;
 
@@ -297,6 +301,7 @@ impl<'p> Planner<'p> {
         if first.is_none() && !keeps_order {
             first = self.cheapest_start(&inputs, conditions, there);
         }
+        let mut before: Option<(usize, f64)> = None;
         while !inputs.is_empty() {
             let steps: Vec<Step> = inputs.iter().map(|input| self.step(input, conditions, there)).collect();
             let best = match first.take() {
@@ -305,23 +310,29 @@ impl<'p> Planner<'p> {
                 None => cheapest(steps.iter().map(|step| step.cost)),
             };
             let input = inputs.remove(best);
-            let Step { cost, access, .. } = steps.into_iter().nth(best).unwrap_or(Step::of(LAST));
-            let reads_all = access.as_ref().is_some_and(Access::is_whole);
+            let step = steps.into_iter().nth(best).unwrap_or(Step::of(LAST));
             let next = match input {
                 Tree::Source(number) => {
-                    there.insert(number);
-                    if let (SourceKind::Table(table), Some(access)) = (&mut self.sources[number].kind, access) {
-                        table.access = access;
+                    let rows = step.cost * step.share;
+                    let smaller = before.take().filter(|&(before, rows_before)| {
+                        rows_before < rows * SMALLER && self.may_keep(before, number, &step, conditions)
+                    });
+                    if let Some((smaller, _)) = smaller {
+                        *there = HashSet::new();
+                        let step = self.step(&Tree::Source(number), conditions, there);
+                        self.read_next(number, step, conditions, there);
+                        there.insert(smaller);
+                        self.sources[smaller].conditions.extend(place(conditions, there));
+                        joined.insert(0, Join::Source(number));
+                        continue;
                     }
-                    let mut placed = place(conditions, there);
-                    if reads_all && self.choice.wants_all {
-                        // Of so many rows the values are not looked up one by one.
-                        placed.iter_mut().for_each(|condition| condition.expect_rows(cost));
-                    }
-                    self.sources[number].conditions.extend(placed);
+                    let is_free = there.is_empty() && !keeps_order && self.first.is_none() && self.ordered.is_none();
+                    before = is_free.then_some((number, rows));
+                    self.read_next(number, step, conditions, there);
                     Join::Source(number)
                 }
                 tree => {
+                    before = None;
                     let mut inside = HashSet::new();
                     tree.sources(&mut inside);
                     let planned = self.tree(tree, conditions, there, keeps_order)?;
@@ -337,6 +348,37 @@ impl<'p> Planner<'p> {
             joined.push(next);
         }
         Ok(if joined.len() == 1 { joined.remove(0) } else { Join::Inner(joined) })
+    }
+
+    /// Has a source read next, so, with the conditions of which all is there then.
+    fn read_next(&mut self, number: usize, step: Step, conditions: &mut [Condition], there: &mut HashSet<usize>) {
+        there.insert(number);
+        let reads_all = step.access.as_ref().is_some_and(Access::is_whole);
+        if let (SourceKind::Table(table), Some(access)) = (&mut self.sources[number].kind, step.access) {
+            table.access = access;
+        }
+        let mut placed = place(conditions, there);
+        if reads_all && self.choice.wants_all {
+            // Of so many rows the values are not looked up one by one.
+            placed.iter_mut().for_each(|condition| condition.expect_rows(step.cost));
+        }
+        self.sources[number].conditions.extend(placed);
+    }
+
+    /// Whether the first source of a join may as well be kept in memory and found by the rows of the next one, for which this is the
+    /// step: neither is found by an index for the rows of the other.
+    fn may_keep(&self, first: usize, next: usize, step: &Step, conditions: &[Condition]) -> bool {
+        let by_itself = |access: &Access| !access.is_point && !access.is_by_row();
+        let SourceKind::Table(table) = &self.sources[first].kind else { return false };
+        let is_key = |condition: &Condition| {
+            !condition.is_placed
+                && condition.sources == HashSet::from([first, next])
+                && hash::is_key(&condition.expr, &self.sources[first])
+        };
+        table.locking.is_none()
+            && by_itself(&table.access)
+            && step.access.as_ref().is_some_and(by_itself)
+            && conditions.iter().any(is_key)
     }
 
     /// The input from which all of them are joined at the least cost, the cheapest next at each step, if that is clearly less than
