@@ -19,7 +19,7 @@ use crate::datatype::DataType;
 use crate::decimal::Decimal;
 use crate::double::{self, append_double, append_float};
 use crate::error::{SqlError, number};
-use crate::integer::{append_signed, append_unsigned, only_spaces, parse_integer};
+use crate::integer::{IntegerText, append_signed, append_unsigned, only_spaces, parse_integer};
 use crate::json;
 use crate::member::Members;
 use crate::temporal::{Date, DateTime, Time};
@@ -130,8 +130,10 @@ impl<'a> Datum<'a> {
             Datum::Null => None,
             Datum::Text(text, _) => Some(text),
             Datum::Member { number, members, set: false } => Some(members.get(number)),
+            Datum::Signed(number) => Some(arena.alloc_slice_copy(IntegerText::of_signed(number).as_bytes())),
             other => {
-                let mut out = Vec::with_capacity(32);
+                let mut out =
+                    Vec::with_capacity(if let Datum::Json(document) = other { 2 * document.len() } else { 32 });
                 match other {
                     Datum::Double(number) => double::append_double_as_text(number, &mut out),
                     Datum::Float(number) => double::append_float_as_text(number, &mut out),

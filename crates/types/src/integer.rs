@@ -47,29 +47,54 @@ pub fn parse_integer(text: &[u8]) -> ParsedInteger {
     ParsedInteger { magnitude, negative, len: if at == start { 0 } else { at }, overflow }
 }
 
-/// Appends a number's digits, with at least `width` of them (ZEROFILL).
-pub fn append_unsigned(mut number: u64, width: usize, out: &mut Vec<u8>) {
-    let mut digits = [b'0'; 20];
-    let mut at = digits.len();
-    loop {
-        at -= 1;
-        digits[at] = b'0' + (number % 10) as u8;
-        number /= 10;
-        if number == 0 {
-            break;
+/// A number's text.
+#[derive(Clone, Copy, Debug)]
+pub struct IntegerText {
+    /// At its end: there is no longer one than `u64::MAX` and `i64::MIN`.
+    bytes: [u8; 20],
+    at: usize,
+}
+
+impl IntegerText {
+    /// The text of a number without a sign.
+    pub fn of_unsigned(mut number: u64) -> Self {
+        let mut text = Self { bytes: [b'0'; 20], at: 20 };
+        loop {
+            text.at -= 1;
+            text.bytes[text.at] = b'0' + (number % 10) as u8;
+            number /= 10;
+            if number == 0 {
+                return text;
+            }
         }
     }
-    let len = digits.len() - at;
-    out.extend(std::iter::repeat_n(b'0', width.saturating_sub(len)));
-    out.extend_from_slice(&digits[at..]);
+
+    /// The text of a number with a sign.
+    pub fn of_signed(number: i64) -> Self {
+        let mut text = Self::of_unsigned(number.unsigned_abs());
+        if number < 0 {
+            text.at -= 1;
+            text.bytes[text.at] = b'-';
+        }
+        text
+    }
+
+    /// It.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes[self.at..]
+    }
+}
+
+/// Appends a number's digits, with at least `width` of them (ZEROFILL).
+pub fn append_unsigned(number: u64, width: usize, out: &mut Vec<u8>) {
+    let text = IntegerText::of_unsigned(number);
+    out.extend(std::iter::repeat_n(b'0', width.saturating_sub(text.as_bytes().len())));
+    out.extend_from_slice(text.as_bytes());
 }
 
 /// Appends a number's text.
 pub fn append_signed(number: i64, out: &mut Vec<u8>) {
-    if number < 0 {
-        out.push(b'-');
-    }
-    append_unsigned(number.unsigned_abs(), 0, out);
+    out.extend_from_slice(IntegerText::of_signed(number).as_bytes());
 }
 
 impl ParsedInteger {

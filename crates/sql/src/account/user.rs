@@ -316,7 +316,7 @@ fn options(account: &mut Account, create: &CreateUser<'_>, _now: u64) -> Result<
             UserOption::AccountLock => account.locked = true,
             UserOption::AccountUnlock => account.locked = false,
             UserOption::Comment(comment) => {
-                let document = json::Tree::Text(comment.0.to_vec()).to_document()?;
+                let document = json::Tree::Text(comment.0.into()).to_document()?;
                 let mut shown = Vec::new();
                 json::append_text(&document, &mut shown);
                 account.attributes.insert("comment".to_owned(), String::from_utf8_lossy(&shown).into_owned());

@@ -277,8 +277,8 @@ enum State {
     Variance(u64, f64, f64),
     /// Texts with what they are ordered by.
     Concat(Vec<(Box<[u8]>, Vec<Value>)>),
-    Array(Vec<Tree>),
-    Object(Vec<(Vec<u8>, Tree)>),
+    /// An array or an object.
+    Document(Tree<'static>),
 }
 
 /// A sum of exact numbers.
@@ -329,8 +329,8 @@ impl Accumulator {
             F::BitOr | F::BitXor => State::Bits(0),
             F::StdPop | F::StdSamp | F::VarPop | F::VarSamp => State::Variance(0, 0.0, 0.0),
             F::GroupConcat => State::Concat(Vec::new()),
-            F::JsonArray => State::Array(Vec::new()),
-            F::JsonObject => State::Object(Vec::new()),
+            F::JsonArray => State::Document(Tree::Array(Vec::new())),
+            F::JsonObject => State::Document(Tree::Object(Vec::new())),
         };
         Accumulator { state, seen: call.distinct.then(HashSet::new), bytes: 0 }
     }
@@ -440,12 +440,12 @@ impl Accumulator {
                 self.bytes += text.len() + 40 + order.iter().map(|value| value.bytes() + 48).sum::<usize>();
                 texts.push((text.into(), order));
             }
-            State::Array(elements) => {
+            State::Document(Tree::Array(elements)) => {
                 let tree = tree_of(*first, call.arguments.first());
                 self.bytes += 64 + size_of_value(*first);
-                elements.push(tree);
+                elements.push(tree.into_owned());
             }
-            State::Object(members) => {
+            State::Document(Tree::Object(members)) => {
                 if first.is_null() {
                     return Err(SqlError::new(3158, "JSON documents may not contain NULL member names.").into());
                 }
@@ -468,8 +468,9 @@ impl Accumulator {
                     }
                     _ => name = key,
                 };
-                members.push((name, tree_of(value, call.arguments.get(1))));
+                members.push((name.into(), tree_of(value, call.arguments.get(1)).into_owned()));
             }
+            State::Document(_) => debug_assert!(false, "it begins as an array or an object"),
         }
         Ok(())
     }
@@ -527,14 +528,9 @@ impl Accumulator {
                 Datum::Double(if root { variance.sqrt() } else { variance })
             }
             State::Concat(texts) => self.concatenated(call, texts, env)?,
-            State::Array(elements) if elements.is_empty() => Datum::Null,
-            State::Array(elements) => {
-                Datum::Json(arena.alloc_slice_copy(&Tree::Array(elements.clone()).to_document()?))
-            }
-            State::Object(members) if members.is_empty() => Datum::Null,
-            State::Object(members) => {
-                Datum::Json(arena.alloc_slice_copy(&Tree::Object(members.clone()).to_document()?))
-            }
+            State::Document(Tree::Array(elements)) if elements.is_empty() => Datum::Null,
+            State::Document(Tree::Object(members)) if members.is_empty() => Datum::Null,
+            State::Document(tree) => Datum::Json(arena.alloc_slice_copy(&tree.to_document()?)),
         })
     }
 
@@ -610,7 +606,7 @@ fn append_concatenated(value: Datum<'_>, argument: &Expr, out: &mut Vec<u8>) {
 }
 
 /// A value as a part of a document: conditions are true and false.
-pub(super) fn tree_of(value: Datum<'_>, expr: Option<&Expr>) -> Tree {
+pub(super) fn tree_of<'v>(value: Datum<'v>, expr: Option<&Expr>) -> Tree<'v> {
     if let (Datum::Signed(number), Some(expr)) = (value, expr)
         && super::function::is_condition(expr)
     {

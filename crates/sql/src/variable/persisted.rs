@@ -164,7 +164,7 @@ fn read_values(text: &[u8]) -> std::result::Result<BTreeMap<String, PersistedVal
     let mut version = None;
     for (group, member) in members {
         match member {
-            Tree::Signed(number) if group == b"Version" => version = Some(number),
+            Tree::Signed(number) if *group == *b"Version" => version = Some(number),
             Tree::Object(variables) => {
                 let group = text_of(&group);
                 for (name, described) in variables {

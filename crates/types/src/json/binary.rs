@@ -3,14 +3,16 @@
 //! A decimal is an opaque value of type 246: precision, scale, and MySQL's packed digits (nine in four bytes). A date,
 //! a time, a date and time are opaque values of types 10, 11, 12: MySQL's packed integer of eight bytes, little-endian.
 
+use std::borrow::Cow;
+
 use super::MAX_DEPTH;
 use crate::decimal::Decimal;
 use crate::temporal::{Date, DateTime, SECOND, Time};
 
-/// A document as a tree: how documents are made.
+/// A document as a tree: how documents are made. Texts and keys are those that it is made of, where they need not be changed.
 #[derive(Clone, PartialEq, Debug)]
 #[allow(missing_docs)] // The names say it.
-pub enum Tree {
+pub enum Tree<'a> {
     Null,
     Bool(bool),
     Signed(i64),
@@ -18,15 +20,39 @@ pub enum Tree {
     Double(f64),
     Decimal(Decimal),
     /// In utf8mb4.
-    Text(Vec<u8>),
+    Text(Cow<'a, [u8]>),
     Date(Date),
     Time(Time),
     DateTime(DateTime),
     /// Bytes of another type of MySQL, with the type's number.
-    Opaque(u8, Vec<u8>),
-    Array(Vec<Tree>),
+    Opaque(u8, Cow<'a, [u8]>),
+    Array(Vec<Tree<'a>>),
     /// Members, in any order; of two with the same key the last one counts.
-    Object(Vec<(Vec<u8>, Tree)>),
+    Object(Vec<(Cow<'a, [u8]>, Tree<'a>)>),
+}
+
+impl Tree<'_> {
+    /// The same, with texts of its own.
+    pub fn into_owned(self) -> Tree<'static> {
+        let owned = |text: Cow<'_, [u8]>| Cow::Owned(text.into_owned());
+        match self {
+            Tree::Null => Tree::Null,
+            Tree::Bool(truth) => Tree::Bool(truth),
+            Tree::Signed(number) => Tree::Signed(number),
+            Tree::Unsigned(number) => Tree::Unsigned(number),
+            Tree::Double(number) => Tree::Double(number),
+            Tree::Decimal(number) => Tree::Decimal(number),
+            Tree::Text(text) => Tree::Text(owned(text)),
+            Tree::Date(date) => Tree::Date(date),
+            Tree::Time(time) => Tree::Time(time),
+            Tree::DateTime(value) => Tree::DateTime(value),
+            Tree::Opaque(kind, bytes) => Tree::Opaque(kind, owned(bytes)),
+            Tree::Array(elements) => Tree::Array(elements.into_iter().map(Tree::into_owned).collect()),
+            Tree::Object(members) => {
+                Tree::Object(members.into_iter().map(|(key, value)| (owned(key), value.into_owned())).collect())
+            }
+        }
+    }
 }
 
 /// A part of a document.
@@ -116,7 +142,7 @@ const STRING: u8 = 12;
 const OPAQUE: u8 = 15;
 
 /// Appends a document; false if it is nested too deep.
-pub(super) fn append(tree: &Tree, out: &mut Vec<u8>) -> bool {
+pub(super) fn append(tree: &Tree<'_>, out: &mut Vec<u8>) -> bool {
     out.push(0);
     match append_value(tree, out, 1) {
         Some(kind) => {
@@ -135,8 +161,11 @@ fn append_length(mut len: usize, out: &mut Vec<u8>) {
     out.push(len as u8);
 }
 
+/// Members of an object, or elements without keys.
+type Members<'t> = Vec<(&'t [u8], &'t Tree<'t>)>;
+
 /// Appends a value and returns its type; `None` if it is nested too deep.
-fn append_value(tree: &Tree, out: &mut Vec<u8>, depth: usize) -> Option<u8> {
+fn append_value(tree: &Tree<'_>, out: &mut Vec<u8>, depth: usize) -> Option<u8> {
     let opaque = |kind: u8, bytes: &[u8], out: &mut Vec<u8>| {
         out.push(kind);
         append_length(bytes.len(), out);
@@ -190,12 +219,11 @@ fn append_value(tree: &Tree, out: &mut Vec<u8>, depth: usize) -> Option<u8> {
         Tree::Time(time) => opaque(11, &pack_time(*time).to_le_bytes(), out),
         Tree::Opaque(kind, bytes) => opaque(*kind, bytes, out),
         Tree::Array(elements) => {
-            let elements: Vec<(&[u8], &Tree)> = elements.iter().map(|element| (&[][..], element)).collect();
+            let elements: Members<'_> = elements.iter().map(|element| (&[][..], element)).collect();
             return append_container(&elements, false, out, depth);
         }
         Tree::Object(members) => {
-            let mut sorted: Vec<(&[u8], &Tree)> = Vec::with_capacity(members.len());
-            sorted.extend(members.iter().map(|(key, value)| (&key[..], value)));
+            let mut sorted: Members<'_> = members.iter().map(|(key, value)| (&key[..], value)).collect();
             // Stable, so that of equal keys the last one given is the last one here.
             sorted.sort_by(|(a, _), (b, _)| key_order(a, b));
             sorted.reverse();
@@ -216,7 +244,7 @@ fn literal(which: u8, out: &mut Vec<u8>) -> u8 {
 }
 
 /// The two or four bytes of a value that lies in its entry.
-fn inlined(tree: &Tree, large: bool) -> Option<(u8, u32)> {
+fn inlined(tree: &Tree<'_>, large: bool) -> Option<(u8, u32)> {
     Some(match tree {
         Tree::Null => (LITERAL, 0),
         Tree::Bool(true) => (LITERAL, 1),
@@ -235,7 +263,7 @@ fn inlined(tree: &Tree, large: bool) -> Option<(u8, u32)> {
     })
 }
 
-fn append_container(members: &[(&[u8], &Tree)], object: bool, out: &mut Vec<u8>, depth: usize) -> Option<u8> {
+fn append_container(members: &[(&[u8], &Tree<'_>)], object: bool, out: &mut Vec<u8>, depth: usize) -> Option<u8> {
     if depth > MAX_DEPTH {
         return None;
     }
@@ -257,7 +285,7 @@ fn append_container(members: &[(&[u8], &Tree)], object: bool, out: &mut Vec<u8>,
 
 /// False if it is too long for the small form.
 fn append_members(
-    members: &[(&[u8], &Tree)],
+    members: &[(&[u8], &Tree<'_>)],
     object: bool,
     large: bool,
     width: usize,
@@ -463,11 +491,11 @@ impl<'a> Element<'a> {
     }
 
     /// A copy as a tree.
-    pub fn to_tree(&self) -> Tree {
+    pub fn to_tree(&self) -> Tree<'a> {
         self.tree_at(0)
     }
 
-    fn tree_at(&self, above: usize) -> Tree {
+    fn tree_at(&self, above: usize) -> Tree<'a> {
         match *self {
             Element::Null => Tree::Null,
             Element::Bool(truth) => Tree::Bool(truth),
@@ -475,17 +503,17 @@ impl<'a> Element<'a> {
             Element::Unsigned(number) => Tree::Unsigned(number),
             Element::Double(number) => Tree::Double(number),
             Element::Decimal(number) => Tree::Decimal(number),
-            Element::Text(text) => Tree::Text(text.to_vec()),
+            Element::Text(text) => Tree::Text(text.into()),
             Element::Date(date) => Tree::Date(date),
             Element::Time(time) => Tree::Time(time),
             Element::DateTime(value) => Tree::DateTime(value),
-            Element::Opaque(kind, bytes) => Tree::Opaque(kind, bytes.to_vec()),
+            Element::Opaque(kind, bytes) => Tree::Opaque(kind, bytes.into()),
             _ if above >= MAX_DEPTH => Tree::Null,
             Element::Array(container) => {
                 Tree::Array(container.values().map(|value| value.tree_at(above + 1)).collect())
             }
             Element::Object(container) => {
-                Tree::Object(container.members().map(|(key, value)| (key.to_vec(), value.tree_at(above + 1))).collect())
+                Tree::Object(container.members().map(|(key, value)| (key.into(), value.tree_at(above + 1))).collect())
             }
         }
     }

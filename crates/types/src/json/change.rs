@@ -36,7 +36,7 @@ impl Path {
 }
 
 /// Changes a document at a path without wildcards. What the path does not lead to stays as it is.
-pub fn change(document: &mut Tree, path: &Path, how: Change, value: Tree) {
+pub fn change<'a>(document: &mut Tree<'a>, path: &Path, how: Change, value: Tree<'a>) {
     let legs = path.legs();
     match how {
         Change::Append => append(document, legs, value),
@@ -52,11 +52,11 @@ pub fn change(document: &mut Tree, path: &Path, how: Change, value: Tree) {
 }
 
 /// The element that a path leads to.
-fn seek<'t>(tree: &'t mut Tree, legs: &[Leg]) -> Option<&'t mut Tree> {
+fn seek<'t, 'a>(tree: &'t mut Tree<'a>, legs: &[Leg]) -> Option<&'t mut Tree<'a>> {
     let Some((leg, rest)) = legs.split_first() else { return Some(tree) };
     match (leg, tree) {
         (Leg::Member(key), Tree::Object(members)) => {
-            let member = members.iter_mut().rfind(|(name, _)| name == key)?;
+            let member = members.iter_mut().rfind(|(name, _)| **name == **key)?;
             seek(&mut member.1, rest)
         }
         (Leg::Element(index), Tree::Array(elements)) => {
@@ -68,16 +68,16 @@ fn seek<'t>(tree: &'t mut Tree, legs: &[Leg]) -> Option<&'t mut Tree> {
     }
 }
 
-fn take(tree: &mut Tree) -> Tree {
+fn take<'a>(tree: &mut Tree<'a>) -> Tree<'a> {
     std::mem::replace(tree, Tree::Null)
 }
 
 /// Adds what is not there to its parent.
-fn add(document: &mut Tree, legs: &[Leg], value: Tree) {
+fn add<'a>(document: &mut Tree<'a>, legs: &[Leg], value: Tree<'a>) {
     let Some((last, front)) = legs.split_last() else { return };
     let Some(parent) = seek(document, front) else { return };
     match (last, parent) {
-        (Leg::Member(key), Tree::Object(members)) => members.push((key.clone(), value)),
+        (Leg::Member(key), Tree::Object(members)) => members.push((key.clone().into(), value)),
         (Leg::Element(index), Tree::Array(elements)) => {
             let at = if index.resolve(elements.len()) < 0 { 0 } else { elements.len() };
             elements.insert(at, value);
@@ -90,7 +90,7 @@ fn add(document: &mut Tree, legs: &[Leg], value: Tree) {
     }
 }
 
-fn append(document: &mut Tree, legs: &[Leg], value: Tree) {
+fn append<'a>(document: &mut Tree<'a>, legs: &[Leg], value: Tree<'a>) {
     match seek(document, legs) {
         Some(Tree::Array(elements)) => elements.push(value),
         Some(there) => {
@@ -101,7 +101,7 @@ fn append(document: &mut Tree, legs: &[Leg], value: Tree) {
     }
 }
 
-fn insert_between(document: &mut Tree, legs: &[Leg], value: Tree) {
+fn insert_between<'a>(document: &mut Tree<'a>, legs: &[Leg], value: Tree<'a>) {
     if let Some((Leg::Element(index), front)) = legs.split_last()
         && let Some(Tree::Array(elements)) = seek(document, front)
     {
@@ -110,10 +110,10 @@ fn insert_between(document: &mut Tree, legs: &[Leg], value: Tree) {
     }
 }
 
-fn remove(document: &mut Tree, legs: &[Leg]) {
+fn remove(document: &mut Tree<'_>, legs: &[Leg]) {
     let Some((last, front)) = legs.split_last() else { return };
     match (last, seek(document, front)) {
-        (Leg::Member(key), Some(Tree::Object(members))) => members.retain(|(name, _)| name != key),
+        (Leg::Member(key), Some(Tree::Object(members))) => members.retain(|(name, _)| **name != **key),
         (Leg::Element(index), Some(Tree::Array(elements))) => {
             if let Ok(at) = usize::try_from(index.resolve(elements.len()))
                 && at < elements.len()

@@ -42,6 +42,9 @@ use crate::text::Charset;
 /// The deepest nesting.
 pub const MAX_DEPTH: usize = 100;
 
+/// Room for so many bytes a document has at first.
+const USUAL_BYTES: usize = 128;
+
 /// The document `null`.
 pub const NULL: &[u8] = &[4, 0];
 
@@ -76,7 +79,7 @@ pub(crate) fn to_numeric_as(document: &[u8], kind: &str, context: &mut Context) 
 ///
 /// Text must be parsed ([`parse()`]) or taken as a string ([`Tree::Text`]), which is up to the caller; here it is a
 /// string.
-pub fn from_datum(value: Datum<'_>) -> Tree {
+pub fn from_datum(value: Datum<'_>) -> Tree<'_> {
     match value {
         Datum::Null => Tree::Null,
         Datum::Signed(number) => Tree::Signed(number),
@@ -90,30 +93,31 @@ pub fn from_datum(value: Datum<'_>) -> Tree {
         Datum::Bits { .. } => {
             let mut bytes = Vec::new();
             value.append_text(&mut bytes);
-            Tree::Opaque(16, bytes)
+            Tree::Opaque(16, bytes.into())
         }
         Datum::Text(text, collation) => match collation.charset() {
-            Charset::Binary => Tree::Opaque(15, text.to_vec()),
+            Charset::Binary => Tree::Opaque(15, text.into()),
+            charset if charset.is_same_in(Charset::Utf8mb4, text) => Tree::Text(text.into()),
             charset => {
                 let mut converted = Vec::new();
                 charset.convert(text, Charset::Utf8mb4, &mut converted);
-                Tree::Text(converted)
+                Tree::Text(converted.into())
             }
         },
         Datum::Member { members, .. } => {
             let (mut text, mut converted) = (Vec::new(), Vec::new());
             value.append_text(&mut text);
             members.collation().charset().convert(&text, Charset::Utf8mb4, &mut converted);
-            Tree::Text(converted)
+            Tree::Text(converted.into())
         }
         Datum::Json(document) => Element::root(document).to_tree(),
     }
 }
 
-impl Tree {
+impl Tree<'_> {
     /// The document in binary form; error 3157 if it is nested too deep.
     pub fn to_document(&self) -> Result<Vec<u8>, SqlError> {
-        let mut out = Vec::new();
+        let mut out = Vec::with_capacity(USUAL_BYTES);
         if !binary::append(self, &mut out) {
             return Err(SqlError::new(number::JSON_DOCUMENT_TOO_DEEP, "The JSON document exceeds the maximum depth."));
         }
@@ -121,7 +125,7 @@ impl Tree {
     }
 }
 
-impl From<Decimal> for Tree {
+impl From<Decimal> for Tree<'_> {
     fn from(number: Decimal) -> Self {
         Tree::Decimal(number)
     }

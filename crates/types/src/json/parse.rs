@@ -6,6 +6,8 @@
 //! # Source
 //! RFC 8259. The sentences and positions of errors are those that a MySQL server gives.
 
+use std::borrow::Cow;
+
 use super::{MAX_DEPTH, Tree};
 
 /// What is wrong with a text, and where.
@@ -25,7 +27,7 @@ struct Parser<'a> {
 }
 
 /// Reads a text in utf8mb4.
-pub fn parse(text: &[u8]) -> Result<Tree, ParseError> {
+pub fn parse(text: &[u8]) -> Result<Tree<'_>, ParseError> {
     let mut parser = Parser { text, at: 0 };
     parser.skip_blanks();
     if parser.peek().is_none() {
@@ -39,7 +41,7 @@ pub fn parse(text: &[u8]) -> Result<Tree, ParseError> {
     }
 }
 
-impl Parser<'_> {
+impl<'a> Parser<'a> {
     fn peek(&self) -> Option<u8> {
         self.text.get(self.at).copied()
     }
@@ -60,7 +62,7 @@ impl Parser<'_> {
         there
     }
 
-    fn value(&mut self, depth: usize) -> Result<Tree, ParseError> {
+    fn value(&mut self, depth: usize) -> Result<Tree<'a>, ParseError> {
         let opens = matches!(self.peek(), Some(b'[' | b'{'));
         if opens && depth >= MAX_DEPTH {
             return Err(ParseError { too_deep: true, ..self.error("The JSON document exceeds the maximum depth.") });
@@ -77,7 +79,7 @@ impl Parser<'_> {
         }
     }
 
-    fn word(&mut self, word: &[u8], tree: Tree) -> Result<Tree, ParseError> {
+    fn word(&mut self, word: &[u8], tree: Tree<'a>) -> Result<Tree<'a>, ParseError> {
         for byte in word {
             if !self.take(*byte) {
                 return Err(self.error("Invalid value."));
@@ -86,7 +88,7 @@ impl Parser<'_> {
         Ok(tree)
     }
 
-    fn array(&mut self, depth: usize) -> Result<Tree, ParseError> {
+    fn array(&mut self, depth: usize) -> Result<Tree<'a>, ParseError> {
         self.at += 1;
         let mut elements = Vec::new();
         self.skip_blanks();
@@ -106,7 +108,7 @@ impl Parser<'_> {
         }
     }
 
-    fn object(&mut self, depth: usize) -> Result<Tree, ParseError> {
+    fn object(&mut self, depth: usize) -> Result<Tree<'a>, ParseError> {
         self.at += 1;
         let mut members = Vec::new();
         self.skip_blanks();
@@ -150,13 +152,17 @@ impl Parser<'_> {
         }
     }
 
-    fn string(&mut self) -> Result<Vec<u8>, ParseError> {
+    /// A string; without escapes, as it lies in the text.
+    fn string(&mut self) -> Result<Cow<'a, [u8]>, ParseError> {
         self.at += 1;
-        let mut out = Vec::new();
+        let mut out = Cow::Borrowed(&self.text[..0]);
         loop {
             let rest = &self.text[self.at..];
             let plain = rest.iter().take_while(|byte| **byte >= 0x20 && !matches!(**byte, b'"' | b'\\')).count();
-            out.extend_from_slice(&rest[..plain]);
+            match &mut out {
+                Cow::Borrowed(none) => *none = &rest[..plain],
+                Cow::Owned(out) => out.extend_from_slice(&rest[..plain]),
+            }
             self.at += plain;
             let start = self.at;
             match self.peek() {
@@ -204,7 +210,7 @@ impl Parser<'_> {
                             return Err(self.error("Invalid escape character in string."));
                         }
                     };
-                    out.extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
+                    out.to_mut().extend_from_slice(character.encode_utf8(&mut [0; 4]).as_bytes());
                 }
                 Some(_) => return Err(self.error("Invalid encoding in string.")),
             }
@@ -217,7 +223,7 @@ impl Parser<'_> {
         count
     }
 
-    fn number(&mut self) -> Result<Tree, ParseError> {
+    fn number(&mut self) -> Result<Tree<'a>, ParseError> {
         let start = self.at;
         let negative = self.take(b'-');
         let whole = self.at;

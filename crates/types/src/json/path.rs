@@ -140,7 +140,7 @@ impl Reader<'_> {
                 }
                 let Ok(Tree::Text(key)) = parse(&self.text[start..=end]) else { return None };
                 self.at = end + 1;
-                Some(Leg::Member(key))
+                Some(Leg::Member(key.into_owned()))
             }
             _ => {
                 let start = self.at;
@@ -268,7 +268,7 @@ fn walk_below<'a>(legs: &[Leg], element: Element<'a>, depth: usize, found: &mut 
 
 /// JSON_EXTRACT: what the paths find; an array of it if there are several paths or wildcards. `None` if nothing is
 /// found.
-pub fn extract(document: &[u8], paths: &[Path]) -> Option<Tree> {
+pub fn extract<'d>(document: &'d [u8], paths: &[Path]) -> Option<Tree<'d>> {
     let mut found = Vec::new();
     for path in paths {
         path.find(document, &mut |element| found.push(element.to_tree()));

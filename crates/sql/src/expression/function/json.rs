@@ -2,6 +2,8 @@
 //!
 //! Source: the manual's "JSON Functions".
 
+use std::borrow::Cow;
+
 use meseta_types::json::{self, Change, Element, Path, Tree};
 use meseta_types::{CastType, Charset, Collated, Collation, DataType, Datum, Derivation, SqlError, cast};
 
@@ -91,15 +93,13 @@ pub(super) static FUNCTIONS: &[Function] = &[
                 }
                 other => {
                     let text = utf8(other, env)?;
-                    if text.len() >= 2 && text.starts_with(b"\"") && text.ends_with(b"\"") {
-                        match json::parse(&text) {
-                            Ok(Tree::Text(inner)) => out = inner,
-                            Ok(_) => out = text,
-                            Err(error) => return Err(invalid_text(1, "json_unquote", &error)),
-                        }
-                    } else {
-                        out = text;
-                    }
+                    let is_quoted = text.len() >= 2 && text.starts_with(b"\"") && text.ends_with(b"\"");
+                    let inner = match is_quoted.then(|| json::parse(&text)).transpose() {
+                        Ok(Some(Tree::Text(inner))) => Some(inner.into_owned()),
+                        Ok(_) => None,
+                        Err(error) => return Err(invalid_text(1, "json_unquote", &error)),
+                    };
+                    out = inner.unwrap_or_else(|| text.into_owned());
                 }
             }
             Ok(site.made(&out, env))
@@ -170,7 +170,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
                 None => Some(Element::root(bytes)),
             };
             let Some(Element::Object(members)) = found else { return Ok(Datum::Null) };
-            let keys = members.members().map(|(key, _)| Tree::Text(key.to_vec())).collect();
+            let keys = members.members().map(|(key, _)| Tree::Text(key.into())).collect();
             document(&Tree::Array(keys), env)
         },
     ),
@@ -265,7 +265,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         Ok(read(site, 0, env)?.map_or(Datum::Null, |_| Datum::Signed(0)))
     }),
     pure("json_merge_patch", 2, 255, bind_json, |site, env| {
-        let mut result: Option<Tree> = None;
+        let mut result: Option<Tree<'_>> = None;
         for number in 0..site.count() {
             let next = read(site, number, env)?.map(|bytes| Element::root(bytes).to_tree());
             result = match (number, result, next) {
@@ -339,7 +339,7 @@ fn bind_json(arguments: &mut Arguments<'_, '_>) -> Result<Typed> {
 
 /// JSON_MERGE_PRESERVE.
 fn merged<'v>(site: Site<'v>, env: &mut Env<'v, '_>) -> Result<Datum<'v>> {
-    let mut result: Option<Tree> = None;
+    let mut result: Option<Tree<'_>> = None;
     for number in 0..site.count() {
         let Some(bytes) = read_for(site, number, "json_merge_preserve", env)? else { return Ok(Datum::Null) };
         let next = Element::root(bytes).to_tree();
@@ -403,14 +403,14 @@ fn search_in(
     all: bool,
     at: &mut String,
     depth: usize,
-    found: &mut Vec<Tree>,
+    found: &mut Vec<Tree<'static>>,
 ) {
     if depth > json::MAX_DEPTH || !all && !found.is_empty() {
         return;
     }
     let length = at.len();
     match element {
-        Element::Text(text) if is_it(text) => found.push(Tree::Text(at.clone().into_bytes())),
+        Element::Text(text) if is_it(text) => found.push(Tree::Text(at.clone().into_bytes().into())),
         Element::Array(elements) => {
             for (number, value) in elements.values().enumerate() {
                 at.push_str(&format!("[{number}]"));
@@ -451,7 +451,7 @@ fn invalid_text(argument: usize, name: &str, error: &json::ParseError) -> Error 
     SqlError::new(3141, message).into()
 }
 
-fn utf8<'v>(value: Datum<'v>, env: &mut Env<'v, '_>) -> Result<Vec<u8>> {
+fn utf8<'v>(value: Datum<'v>, env: &mut Env<'v, '_>) -> Result<Cow<'v, [u8]>> {
     let text = value.to_text(env.arena).unwrap_or_default();
     let charset = match value {
         Datum::Text(..) | Datum::Member { .. } => value.collation().charset(),
@@ -460,9 +460,12 @@ fn utf8<'v>(value: Datum<'v>, env: &mut Env<'v, '_>) -> Result<Vec<u8>> {
     if charset == Charset::Binary {
         return Err(SqlError::new(3144, "Cannot create a JSON value from a string with CHARACTER SET 'binary'.").into());
     }
+    if charset.is_same_in(Charset::Utf8mb4, text) {
+        return Ok(Cow::Borrowed(text));
+    }
     let mut out = Vec::with_capacity(text.len());
     charset.convert(text, Charset::Utf8mb4, &mut out);
-    Ok(out)
+    Ok(Cow::Owned(out))
 }
 
 /// An argument as a document: text is parsed. Errors: 3140 and 3141 (no JSON), 3146 (of another type).
@@ -492,12 +495,12 @@ fn read_for<'v>(site: Site<'v>, number: usize, name: &str, env: &mut Env<'v, '_>
 }
 
 /// An argument as a value of a document: text is a text.
-fn tree<'v>(site: Site<'v>, number: usize, env: &mut Env<'v, '_>) -> Result<Tree> {
+fn tree<'v>(site: Site<'v>, number: usize, env: &mut Env<'v, '_>) -> Result<Tree<'v>> {
     let value = site.value(number, env)?;
     Ok(crate::expression::aggregate::tree_of(value, site.argument(number)))
 }
 
-fn document<'v>(tree: &Tree, env: &mut Env<'v, '_>) -> Result<Datum<'v>> {
+fn document<'v>(tree: &Tree<'_>, env: &mut Env<'v, '_>) -> Result<Datum<'v>> {
     Ok(Datum::Json(env.arena.alloc_slice_copy(&tree.to_document()?)))
 }
 
@@ -539,7 +542,7 @@ fn one_or_all<'v>(site: Site<'v>, env: &mut Env<'v, '_>, name: &str) -> Result<O
     }
 }
 
-fn equal(left: &Tree, right: &Tree) -> bool {
+fn equal(left: &Tree<'_>, right: &Tree<'_>) -> bool {
     match (left.to_document(), right.to_document()) {
         (Ok(left), Ok(right)) => json::compare(&left, &right) == std::cmp::Ordering::Equal,
         _ => false,
@@ -577,7 +580,7 @@ fn overlaps(left: Element<'_>, right: Element<'_>) -> bool {
     }
 }
 
-fn merge_patch(target: Tree, patch: Tree) -> Tree {
+fn merge_patch<'v>(target: Tree<'v>, patch: Tree<'v>) -> Tree<'v> {
     let Tree::Object(changes) = patch else { return patch };
     let mut members = match target {
         Tree::Object(members) => members,
@@ -600,7 +603,7 @@ fn merge_patch(target: Tree, patch: Tree) -> Tree {
     Tree::Object(members)
 }
 
-fn merge_preserve(left: Tree, right: Tree) -> Tree {
+fn merge_preserve<'v>(left: Tree<'v>, right: Tree<'v>) -> Tree<'v> {
     match (left, right) {
         (Tree::Object(mut members), Tree::Object(others)) => {
             for (key, value) in others {
@@ -615,7 +618,7 @@ fn merge_preserve(left: Tree, right: Tree) -> Tree {
             Tree::Object(members)
         }
         (left, right) => {
-            let elements = |tree: Tree| match tree {
+            let elements = |tree: Tree<'v>| match tree {
                 Tree::Array(elements) => elements,
                 other => vec![other],
             };
