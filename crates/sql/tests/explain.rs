@@ -449,6 +449,36 @@ fn where_joins_begin() {
     }
 }
 
+/// Of an index's first columns, of which nothing is said, each value is gone to, if they are few; as MySQL 9.7 has it, but for the rows.
+#[test]
+fn the_first_columns_of_an_index_are_skipped() {
+    let server = Server::new();
+    let s = &mut server.session();
+    is(s, "create table t (id int primary key, a int not null, b int not null, c int not null, key ab (a, b))", "ok 0");
+    let rows: Vec<String> = (0..4000).map(|id| format!("({id}, {}, {}, {id})", id % 4, id % 997)).collect();
+    is(s, &format!("insert into t values {}", rows.join(",")), "ok 4000");
+    let skips = "1|SIMPLE|t|range|ab|ab|8|NULL|Using where; Using index for skip scan";
+    for (query, expected) in [
+        ("select a, b from t where b = 7", skips),
+        ("select count(*) from t where b > 990", skips),
+        ("select a, b, id from t where b between 3 and 5", skips),
+        ("select a, b from t where b < 2 order by a, b", skips),
+        // Not all that is asked for is in the index; or its first columns are too many; or rows are locked.
+        ("select * from t where b = 7", "1|SIMPLE|t|ALL|NULL|NULL|NULL|NULL|Using where"),
+        ("select id, c from t where c = 7", "1|SIMPLE|t|ALL|NULL|NULL|NULL|NULL|Using where"),
+        ("select a, b from t where b = 7 for update", "1|SIMPLE|t|ALL|NULL|NULL|NULL|NULL|Using where"),
+        ("select a, b from t where a = 1 and b = 7", "1|SIMPLE|t|ref|ab|ab|8|const,const|Using index"),
+    ] {
+        assert_eq!(explained(s, query), [expected], "{query}");
+    }
+    assert_eq!(
+        tree(s, "explain format=tree select a from t where b > 990"),
+        "-> Filter: (t.b > 990)\n    -> Covering index skip scan on t using ab over (990 < b)"
+    );
+    is(s, "alter table t add key cb (c, b), drop key ab", "ok 0");
+    assert_eq!(explained(s, "select c from t where b = 7"), ["1|SIMPLE|t|index|cb|cb|8|NULL|Using where; Using index"]);
+}
+
 /// Where no index joins two tables the rows of the smaller one are kept, and found for those of the larger one; unless the order of
 /// the smaller one is wanted, or STRAIGHT_JOIN says otherwise.
 #[test]

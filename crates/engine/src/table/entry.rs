@@ -230,8 +230,22 @@ impl EntryLayout {
     ) -> Result<KeyRange, KeyError> {
         let mut beginning = Vec::new();
         self.append_parts(front.iter().copied(), collations, &mut beginning)?;
-        let at = front.len();
-        let Some(part) = self.parts.get(at) else { return Ok(KeyRange::beginning_with(beginning)) };
+        if front.len() == self.parts.len() {
+            return Ok(KeyRange::beginning_with(beginning));
+        }
+        self.range_behind(&beginning, front.len(), lower, upper, collations)
+    }
+
+    /// Where the entries are whose keys begin with these bytes, those of the columns in front of the part with this number, and whose
+    /// part lies between two values.
+    pub fn range_behind(
+        &self,
+        beginning: &[u8],
+        at: usize,
+        lower: Bound<Value<'_>>,
+        upper: Bound<Value<'_>>,
+        collations: &dyn Collations,
+    ) -> Result<KeyRange, KeyError> {
         let widened = |bound| match bound {
             Bound::Excluded(value) if self.prefixes.get(at).is_some_and(Option::is_some) => Bound::Included(value),
             bound => bound,
@@ -240,7 +254,7 @@ impl EntryLayout {
         let [lower_weights, upper_weights] = &mut weights;
         let lower = widened(lower).map(|value| self.indexed(at, value, collations, lower_weights));
         let upper = widened(upper).map(|value| self.indexed(at, value, collations, upper_weights));
-        KeyRange::between(&beginning, part, lower, upper, KEY_LEN_MAX)
+        KeyRange::between(beginning, &self.parts[at], lower, upper, KEY_LEN_MAX)
     }
 
     /// Where the entries are that are the same as this in the index's first `parts` columns.

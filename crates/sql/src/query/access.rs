@@ -7,6 +7,7 @@
 //!               a IN (SELECT ..)                                  any of: the query's values, when it runs
 //!               c LIKE 'x%'                      index (c):       low and high: what begins with x
 //!               a = 1 OR c = 2        indexes (a), (c):           union: what each finds
+//!               b > ?                 index (a, b):               skips a, low (?, excluded): for each of its values
 //! ```
 //! When it runs, `bounds` makes keys of that.
 //!
@@ -45,7 +46,8 @@ pub fn possible(source: &TableSource, first_slot: usize, conditions: &[&Expr]) -
     }
     let is_possible = |index: &usize| {
         is_usable(table, source.usable.for_rows, *index)
-            && all.iter().any(|facts| for_index(table, *index, first_slot, facts).is_some())
+            && (all.iter().any(|facts| for_index(table, *index, first_slot, facts).is_some())
+                || skipping(source, *index, first_slot, &all[0]).is_some())
     };
     (0..table.engine().indexes.len()).filter(is_possible).collect()
 }
@@ -122,7 +124,9 @@ fn choose_one(
         best.1 = TOO_MUCH;
     }
     let usable = (0..table.engine().indexes.len()).filter(|index| is_usable(table, source.usable.for_rows, *index));
-    let found: Vec<Access> = usable.filter_map(|index| for_index(table, index, first_slot, &facts)).collect();
+    let access_by =
+        |index| for_index(table, index, first_slot, &facts).or_else(|| skipping(source, index, first_slot, &facts));
+    let found: Vec<Access> = usable.filter_map(access_by).collect();
     let is_contested = estimator.choice.is_contested;
     estimator.choice.is_contested |= found.len() > 1;
     for access in found {
@@ -156,7 +160,7 @@ fn union_of(
         let (access, rows) = choose_one(source, first_slot, &own, estimator);
         estimator.operand = 0;
         cost += rows;
-        if access.is_whole() || cost >= limit {
+        if access.is_whole() || access.skips > 0 || cost >= limit {
             return None;
         }
         // (Its conditions have other numbers.)
@@ -303,4 +307,28 @@ fn for_index(table: &KnownTable, number: usize, first_slot: usize, facts: &Facts
     access.is_point = is_decided && parts > 0 && definition.unique && is_whole;
     let is_any = equal > 0 || !access.any_of.is_empty() || access.low.is_some() || access.high.is_some();
     is_any.then_some(access)
+}
+
+/// What the conditions say of a column of an index of which they say nothing in front: where the index has all that is asked for, that is
+/// read of the entries with each value of the columns in front.
+fn skipping(source: &TableSource, number: usize, first_slot: usize, facts: &Facts<'_>) -> Option<Access> {
+    if !is_direct(source, number) || source.locking.is_some() {
+        return None;
+    }
+    let parts = &source.table.engine().definition.indexes[number].parts;
+    let mut behind = parts.iter().enumerate().skip(1).filter(|(_, part)| part.prefix.is_none());
+    behind.find_map(|(skips, part)| {
+        let slot = (first_slot + usize::from(part.column)) as u32;
+        let (Stretch { mut equal, low, high }, used) = stretch_of(&[&facts.all], &[slot]);
+        let (low, high) = match equal.pop() {
+            Some(value @ Lookup::Value { .. }) => (Some((value.clone(), true)), Some((value, true))),
+            Some(_) => return None,
+            None => (low, high),
+        };
+        let is_value =
+            |bound: &(Lookup, bool)| matches!(&bound.0, Lookup::Value { value, .. } if !value.names_columns());
+        let are_values = low.iter().chain(&high).all(is_value) && (low.is_some() || high.is_some());
+        let implied = implied(&facts.all, &used);
+        are_values.then(|| Access { index: number, skips, low, high, implied, ..Access::all() })
+    })
 }

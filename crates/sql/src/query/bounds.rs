@@ -40,6 +40,26 @@ pub enum Bounds {
     Point(Vec<u8>),
     /// In a stretch of keys.
     Range(KeyRange),
+    /// Among all keys that are the same in the index's first columns, for each of the values that they have there.
+    EachOf(Groups),
+}
+
+/// Keys that are the same in an index's first columns.
+#[derive(Debug)]
+pub struct Groups {
+    /// In so many columns.
+    pub columns: usize,
+    /// Where the keys of one are that are wanted, if what they have in common is left out.
+    within: KeyRange,
+}
+
+impl Groups {
+    /// Where the keys are that are wanted of those in this range: all that have its beginning in common.
+    pub fn wanted_in(&self, group: &KeyRange) -> KeyRange {
+        let behind = |key: &[u8]| [&group.from, key].concat();
+        let to = self.within.to.as_deref().map(behind).or_else(|| group.to.clone());
+        KeyRange { from: behind(&self.within.from), to }
+    }
 }
 
 /// Where the rows of an access are: mostly in one place.
@@ -151,6 +171,9 @@ impl<'s> Seeker<'s, '_> {
                 Sought::Anything => return Ok(smallvec![self.stretch(&front, Bound::Unbounded, Bound::Unbounded)]),
             }
         }
+        if access.skips > 0 {
+            return Ok(smallvec![self.groups(access.skips)?]);
+        }
         if access.any_of.is_empty() {
             return Ok(smallvec![self.between(&front, &access.low, &access.high)?]);
         }
@@ -231,32 +254,52 @@ impl<'s> Seeker<'s, '_> {
         low: &'s Option<(Lookup, bool)>,
         high: &'s Option<(Lookup, bool)>,
     ) -> Result<Bounds> {
-        let behind = front.len();
         if let Some((Lookup::Beginning(like), _)) = low {
             return self.beginning(front, like);
         }
+        let ends = self.ends(front.len(), low, high)?;
+        Ok(ends.map_or(Bounds::Empty, |[lower, upper]| self.stretch(front, lower, upper)))
+    }
+
+    /// The keys whose column of this part lies between two values, whatever the columns in front of it are.
+    fn groups(&mut self, part: usize) -> Result<Bounds> {
+        let access = self.access;
+        let Some([lower, upper]) = self.ends(part, &access.low, &access.high)? else { return Ok(Bounds::Empty) };
+        let layout = &self.source.table.engine().indexes[access.index].layout;
+        let within = layout.range_behind(&[], part, lower, upper, &MysqlCollations);
+        Ok(within.map_or(Bounds::Empty, |within| Bounds::EachOf(Groups { columns: part, within })))
+    }
+
+    /// Between which values a part lies; `None` if there are none.
+    fn ends(
+        &mut self,
+        part: usize,
+        low: &'s Option<(Lookup, bool)>,
+        high: &'s Option<(Lookup, bool)>,
+    ) -> Result<Option<[Bound<Value<'s>>; 2]>> {
+        // No comparison is true for NULL, which lies below all values. (A column that may not be NULL has no room for it.)
+        let above_null = if self.may_be_null(part) { Bound::Excluded(Value::Null) } else { Bound::Unbounded };
         let lower = match low {
-            // No comparison is true for NULL, which lies below all values.
-            None if high.is_some() => Bound::Excluded(Value::Null),
+            None if high.is_some() => above_null,
             None => Bound::Unbounded,
-            Some((lookup, is_included)) => match self.seek(lookup, behind)? {
+            Some((lookup, is_included)) => match self.seek(lookup, part)? {
                 Sought::Exactly(value) if *is_included => Bound::Included(value),
                 Sought::Exactly(value) => Bound::Excluded(value),
                 Sought::Below(value) => Bound::Included(value),
-                Sought::Nothing => return Ok(Bounds::Empty),
-                Sought::Anything => Bound::Excluded(Value::Null),
+                Sought::Nothing => return Ok(None),
+                Sought::Anything => above_null,
             },
         };
         let upper = match high {
             None => Bound::Unbounded,
-            Some((lookup, is_included)) => match self.seek(lookup, behind)? {
+            Some((lookup, is_included)) => match self.seek(lookup, part)? {
                 Sought::Exactly(value) if *is_included => Bound::Included(value),
                 Sought::Exactly(value) | Sought::Below(value) => Bound::Excluded(value),
-                Sought::Nothing => return Ok(Bounds::Empty),
+                Sought::Nothing => return Ok(None),
                 Sought::Anything => Bound::Unbounded,
             },
         };
-        Ok(self.stretch(front, lower, upper))
+        Ok(Some([lower, upper]))
     }
 
     /// The keys that begin with some values, and whose next part begins as a pattern does.
@@ -275,11 +318,6 @@ impl<'s> Seeker<'s, '_> {
         let engine_table = self.source.table.engine();
         let layout = &engine_table.indexes[access.index].layout;
         let parts = engine_table.definition.indexes[access.index].parts.len();
-        // A column that may not be NULL has no room for it: then it excludes nothing.
-        let lower = match lower {
-            Bound::Excluded(Value::Null) if !self.may_be_null(front.len()) => Bound::Unbounded,
-            lower => lower,
-        };
         if access.is_point && front.len() == parts && !front.contains(&Value::Null) {
             let mut key = Vec::new();
             // A value whose key is too long is in no row.
@@ -329,6 +367,7 @@ fn in_order(all: Vec<Bounds>) -> Vec<Bounds> {
         Bounds::Empty => None,
         Bounds::Point(key) => Some(KeyRange::beginning_with(key)),
         Bounds::Range(range) => (!range.is_empty()).then_some(range),
+        Bounds::EachOf(_) => unreachable!("there are no stretches beside it"),
     };
     let mut ranges: Vec<KeyRange> = all.into_iter().filter_map(range).collect();
     ranges.sort_unstable_by(|one, other| one.from.cmp(&other.from));

@@ -28,6 +28,10 @@ const FETCHED: f64 = 1.5;
 /// A row that is read beside its neighbours costs this share of one that is fetched (measured: 60 ns and 450).
 pub const BESIDE: f64 = 0.2;
 
+/// To find the next value of columns that are skipped, and what is asked for behind it, costs as much as so many rows (measured: 1.5 µs and
+/// 30 ns).
+const SKIP: f64 = 50.0;
+
 /// Of how many values a column must have that are looked for one by one, for all to be taken as equally frequent.
 const MANY_VALUES: f64 = 50.0;
 
@@ -121,6 +125,15 @@ impl<'e> Estimator<'e> {
             }
             self.operand = operand;
             return Cost { rows, found: rows, is_scattered: false };
+        }
+        if access.skips > 0 {
+            if !self.statistics.is_sampled(access.index) {
+                return Cost { rows: f64::INFINITY, found: self.statistics.planned_rows(), is_scattered: false };
+            }
+            let found = self.guess(source, access);
+            let groups =
+                self.statistics.planned_rows() / self.statistics.rows_per_key(access.index, access.skips).max(1.0);
+            return Cost { rows: found + groups * SKIP, found, is_scattered: false };
         }
         let is_direct = is_direct(source, access.index);
         let may_read_all = !is_direct && self.choice.wants_all && source.locking.is_none();

@@ -128,7 +128,7 @@ impl Planner<'_> {
         let (Some(Join::Source(0)), [source]) = (join, &mut *self.sources) else { return false };
         let Some(wanted) = Wanted::new(group.as_deref(), items, source) else { return false };
         let Source { kind: SourceKind::Table(table), first_slot, conditions, .. } = source else { return false };
-        if !table.access.union.is_empty() {
+        if !table.access.union.is_empty() || table.access.skips > 0 {
             return false;
         }
         let end = wanted.end.map(|end| (*first_slot + usize::from(end)) as u32);

@@ -682,6 +682,9 @@ pub struct Access {
     pub equal: Vec<Lookup>,
     /// The columns behind them are one of these: IN, OR. Then there are no bounds.
     pub any_of: Vec<Stretch>,
+    /// So many columns may have any value: of the entries with each of their values those within the bounds are read. Then nothing else is
+    /// said of the index's columns.
+    pub skips: usize,
     /// From where on, in the column behind those: the value, and whether it is included.
     pub low: Option<(Lookup, bool)>,
     /// To where.
@@ -728,7 +731,7 @@ impl Access {
 
     /// Whether it finds rows in one stretch of one index: they come in its order.
     pub fn is_one_stretch(&self) -> bool {
-        self.any_of.is_empty() && self.union.is_empty()
+        self.any_of.is_empty() && self.union.is_empty() && self.skips == 0
     }
 
     /// Whether it finds all rows.
@@ -747,6 +750,7 @@ impl Access {
             union: Vec::new(),
             direction: Direction::Ascending,
             loose: None,
+            skips: 0,
             is_point: false,
             implied: ConditionSet::default(),
         }

@@ -118,7 +118,7 @@ pub fn rows_of(source: &TableSource, access: &Access, running: &mut Running<'_>)
     for stretch in bounds(source, access, &[], &[], running)?.0 {
         rows += match stretch {
             Bounds::Empty => 0.0,
-            Bounds::Point(_) => 1.0,
+            Bounds::Point(_) | Bounds::EachOf(_) => 1.0,
             Bounds::Range(range) => table.estimate_range(access.index, &range).map_or(1.0, |rows| rows as f64),
         };
     }

@@ -31,6 +31,11 @@ impl TableStatistics {
         self.rows.max(FEWEST_ROWS) as f64
     }
 
+    /// Whether an index has been looked at, so that how many rows have the same values in it is more than a guess.
+    pub fn is_sampled(&self, index: usize) -> bool {
+        self.indexes.get(index).and_then(Option::as_ref).is_some_and(|known| known.entries > 0)
+    }
+
     /// About how many rows have the same values in an index's first `parts` columns.
     pub fn rows_per_key(&self, index: usize, parts: usize) -> f64 {
         let rows = self.planned_rows();

@@ -24,7 +24,7 @@ use meseta_engine::{Direction, EngineError, Isolation, Locking};
 use meseta_parser::ast::LockWait;
 use meseta_types::Datum;
 
-use super::bounds::{Bounds, Stretches, bounds, load_into};
+use super::bounds::{Bounds, Groups, Stretches, bounds, load_into};
 use super::inside::Running;
 use super::plan::{Access, ConditionSet, LockingPlan, LooseScan, Source, TableSource, UnionOperand};
 use super::run::{ENOUGH, Flow, MORE, Outer, Sink, others_hold};
@@ -127,20 +127,11 @@ impl<'r> TableRows<'r> {
                 (Bounds::Point(key), _) if locking.is_none() && self.access.index == 0 => {
                     self.show_one(&key, may_suspend, running, spare, sink)?
                 }
-                (bounds, _) => {
-                    let Some(cursor) = self.cursor(bounds, locking) else { continue };
-                    if cursor.has_batches() {
-                        self.show_batches(cursor, running, spare, sink)?
-                    } else {
-                        self.show_each(cursor, running, spare, |running, found, row| {
-                            // What is to be changed is kept while it is shown.
-                            if let Some(kept) = self.source.keeps_row {
-                                running.inside.found[kept] = Some(found.clone());
-                            }
-                            sink(running, row)
-                        })?
-                    }
-                }
+                (Bounds::EachOf(groups), _) => self.show_groups(&groups, running, spare, sink)?,
+                (bounds, _) => match self.cursor(bounds, locking) {
+                    Some(cursor) => self.show_cursor(cursor, running, spare, sink)?,
+                    None => MORE,
+                },
             };
             if flow.is_break() {
                 return Ok(flow);
@@ -149,16 +140,38 @@ impl<'r> TableRows<'r> {
         Ok(MORE)
     }
 
+    /// Shows what a cursor finds.
+    fn show_cursor(
+        &self,
+        cursor: RowCursor<'_>,
+        running: &mut Running<'_>,
+        spare: &mut Memory,
+        sink: &mut Sink<'_>,
+    ) -> Result<Flow> {
+        if cursor.has_batches() {
+            return self.show_batches(cursor, running, spare, sink);
+        }
+        self.show_each(cursor, running, spare, |running, found, row| {
+            // What is to be changed is kept while it is shown.
+            if let Some(kept) = self.source.keeps_row {
+                running.inside.found[kept] = Some(found.clone());
+            }
+            sink(running, row)
+        })
+    }
+
+    /// A cursor over what the statement's snapshot sees of a range.
+    fn consistent(&self, range: KeyRange) -> RowCursor<'r> {
+        let (index, direction) = (self.access.index, self.access.direction);
+        RowCursor::consistent(self.handle, index, range, direction, self.table.columns.iter().copied())
+    }
+
     /// A cursor over what lies within these bounds: locking, or over what the statement's snapshot sees.
     fn cursor(&self, bounds: Bounds, locking: Option<Locking>) -> Option<RowCursor<'r>> {
-        let (handle, table) = (self.handle, self.table);
-        let (index, direction) = (self.access.index, self.access.direction);
-        let consistent = |range| {
-            let cursor = RowCursor::consistent(handle, index, range, direction, table.columns.iter().copied());
-            cursor.in_batches(self.columns())
-        };
+        let (handle, index, direction) = (self.handle, self.access.index, self.access.direction);
+        let consistent = |range| self.consistent(range).in_batches(self.columns());
         Some(match (bounds, locking) {
-            (Bounds::Empty, _) => return None,
+            (Bounds::Empty | Bounds::EachOf(_), _) => return None,
             (Bounds::Point(key), Some(locking)) => RowCursor::locking_at(handle, index, &key, locking),
             (Bounds::Range(range), Some(locking)) => RowCursor::locking(handle, index, &range, direction, locking),
             (Bounds::Point(key), None) => consistent(KeyRange::beginning_with(key)),
@@ -324,6 +337,42 @@ impl<'r> TableRows<'r> {
         Ok(MORE)
     }
 
+    /// Shows of all entries that are the same in the index's first columns those that are wanted, for each of the values that they have
+    /// there; if those are very many, unlike what was expected, all of the rest is read.
+    fn show_groups(
+        &self,
+        groups: &Groups,
+        running: &mut Running<'_>,
+        spare: &mut Memory,
+        sink: &mut Sink<'_>,
+    ) -> Result<Flow> {
+        let (mut rest, mut gone_to) = (KeyRange::ALL, 0);
+        while !rest.is_empty() {
+            if gone_to == GROUPS_MAX {
+                let rows = TableRows { implied: ConditionSet::default(), ..*self };
+                return rows.show_cursor(rows.consistent(rest).in_batches(rows.columns()), running, spare, sink);
+            }
+            gone_to += 1;
+            let mut first = self.consistent(rest.clone());
+            if !first.next(running.inside.engine).map_err(Error::from_engine)? {
+                break;
+            }
+            running.inside.facts.count(Counter::HandlerReadKey, 1);
+            let group = first.range_of_same(groups.columns).map_err(Error::from_engine)?;
+            let wanted = groups.wanted_in(&group);
+            let cursor = self.consistent(wanted).in_batches(self.columns());
+            if self.show_cursor(cursor, running, spare, sink)?.is_break() {
+                return Ok(ENOUGH);
+            }
+            match (self.access.direction, group.to) {
+                (Direction::Descending, _) => rest.to = Some(group.from),
+                (Direction::Ascending, Some(above)) => rest.from = above,
+                (Direction::Ascending, None) => break,
+            }
+        }
+        Ok(MORE)
+    }
+
     /// As [`TableRows::show_each`], where the cursor has batches: their rows are there side by side, and are shown in the same
     /// slots, one after the other.
     fn show_batches(
@@ -363,6 +412,9 @@ impl<'r> TableRows<'r> {
         Ok(flow)
     }
 }
+
+/// So many values of an index's first columns are gone to one by one.
+const GROUPS_MAX: usize = 4096;
 
 /// Rows that a cursor reads from one look for a kill to the next.
 const ROWS_BETWEEN_LOOKS: u64 = 16;

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use meseta_engine::ids::TableId;
+use meseta_engine::ids::{IndexId, TableId};
 use meseta_engine::table::Table;
 use parking_lot::RwLock;
 
@@ -29,23 +29,32 @@ struct Known {
     statistics: Arc<TableStatistics>,
     /// The rows that there were when indexes were looked at.
     sampled_rows: u64,
+    /// The indexes that were.
+    indexes: Arc<[IndexId]>,
     looked: Instant,
 }
 
 impl Known {
     fn sample(table: &Table) -> Self {
         let statistics = TableStatistics::sample(table);
-        Self { sampled_rows: statistics.rows, statistics: Arc::new(statistics), looked: Instant::now() }
+        let indexes = table.indexes.iter().map(|index| index.index.id()).collect();
+        Self { sampled_rows: statistics.rows, indexes, statistics: Arc::new(statistics), looked: Instant::now() }
+    }
+
+    /// Whether a table has the indexes that were looked at.
+    fn has_indexes_of(&self, table: &Table) -> bool {
+        self.indexes.iter().copied().eq(table.indexes.iter().map(|index| index.index.id()))
     }
 
     /// With another number of rows, if it is about the same table still.
     fn with_rows(&self, rows: u64, table: &Table) -> Option<Self> {
         let is_like = rows.abs_diff(self.sampled_rows) <= self.sampled_rows / 10;
         let indexes = &self.statistics.indexes;
-        let is_same = indexes.len() == table.indexes.len() && indexes.iter().all(Option::is_some) && is_like;
+        let is_same = self.has_indexes_of(table) && indexes.iter().all(Option::is_some) && is_like;
         is_same.then(|| Self {
             statistics: Arc::new(TableStatistics { rows, indexes: indexes.clone() }),
             sampled_rows: self.sampled_rows,
+            indexes: Arc::clone(&self.indexes),
             looked: Instant::now(),
         })
     }
@@ -62,7 +71,7 @@ impl StatisticsCache {
         let old = self.0.read().get(&table.id()).cloned();
         if let Some(known) = &old
             && known.looked.elapsed() < GOOD_FOR
-            && known.statistics.indexes.len() == table.indexes.len()
+            && known.has_indexes_of(table)
         {
             return Arc::clone(&known.statistics);
         }

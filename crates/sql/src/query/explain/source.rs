@@ -79,12 +79,23 @@ pub struct Read {
     pub is_covering: bool,
     /// From the end on.
     pub is_backward: bool,
-    /// If of entries that are the same in the key's parts not all are read: what for.
-    pub skips_for: Option<&'static str>,
+    /// If of entries that are the same in the key's first parts not all are read: why.
+    pub skips: Option<Skips>,
     /// If the rows are those of several indexes: what is read of each.
     pub union: Vec<Read>,
     /// The rows come in the order of their keys.
     pub is_in_key_order: bool,
+}
+
+/// Why not all entries are read that are the same in a key's first parts.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Skips {
+    /// One of each is wanted.
+    ForDeduplication,
+    /// The ends of each are.
+    ForGrouping,
+    /// What lies between bounds of the part behind them is.
+    ForRange,
 }
 
 /// A part's bytes in a key, as MySQL counts them.
@@ -161,7 +172,7 @@ pub fn read_table(
         filtered: 100.0,
         is_covering: false,
         is_backward: false,
-        skips_for: None,
+        skips: None,
         is_in_key_order: union.iter().all(|part| part.is_in_key_order),
         union,
     })
@@ -209,7 +220,12 @@ fn read_by(
         _ if access.loose.is_some() => access.loose.map_or(0, |scan| scan.parts),
         Kind::All => 0,
         Kind::Index => index.parts.len(),
-        _ => access.equal.len() + usize::from(has_bounds) + access.any_of.iter().map(parts_of).max().unwrap_or(0),
+        _ => {
+            access.equal.len()
+                + access.skips
+                + usize::from(has_bounds)
+                + access.any_of.iter().map(parts_of).max().unwrap_or(0)
+        }
     };
     let part_name = |at: usize| known.columns[usize::from(index.parts[at].column)].name.clone();
     let bytes_of = |part: &PartDefinition| {
@@ -229,7 +245,7 @@ fn read_by(
         let stretches = if access.any_of.is_empty() { std::slice::from_ref(&whole) } else { &access.any_of };
         for stretch in stretches {
             let mut parts = lookup.clone();
-            let at = access.equal.len();
+            let at = access.equal.len() + access.skips;
             for (behind, value) in stretch.equal.iter().enumerate() {
                 parts.push(format!("{} = {}", part_name(at + behind), value_text(value)));
             }
@@ -297,10 +313,14 @@ fn read_by(
         filtered,
         is_covering,
         is_backward: access.direction == Direction::Descending && kind != Kind::Const && kind != Kind::EqRef,
-        skips_for: access.loose.map(|scan| {
-            let is_part = |column: &u16| index.parts[..scan.parts].iter().any(|part| part.column == *column);
-            if table.columns.iter().all(is_part) { "deduplication" } else { "grouping" }
-        }),
+        skips: match access.loose {
+            Some(scan) => {
+                let is_part = |column: &u16| index.parts[..scan.parts].iter().any(|part| part.column == *column);
+                let is_whole = table.columns.iter().all(is_part);
+                Some(if is_whole { Skips::ForDeduplication } else { Skips::ForGrouping })
+            }
+            None => (access.skips > 0).then_some(Skips::ForRange),
+        },
         union: Vec::new(),
         is_in_key_order: access.index == 0 || access.equal.len() == index.parts.len(),
     })
@@ -318,6 +338,10 @@ fn estimate(table: &TableSource, access: &Access, kind: Kind, running: &mut Runn
     }
     if matches!(kind, Kind::Const | Kind::EqRef) {
         return Ok(1.0);
+    }
+    if access.skips > 0 {
+        let share = if access.low.is_some() && access.high.is_some() { 0.1111 } else { 0.3333 };
+        return Ok((all() * share).max(1.0));
     }
     if matches!(kind, Kind::All | Kind::Index) {
         return Ok(all());

@@ -3,7 +3,7 @@
 use super::super::estimate::share_of;
 use super::super::inside::Running;
 use super::super::plan::{Body, GroupPlan, Join, QueryPlan, SelectPlan, SourceKind, Subquery, TableSource};
-use super::source::{Kind, Read, read, table_of};
+use super::source::{Kind, Read, Skips, read, table_of};
 use super::text::Names;
 use crate::error::Result;
 use crate::expression::{Expr, ExprKind};
@@ -51,7 +51,12 @@ impl Row {
             extra.push("Backward index scan".to_owned());
         }
         if read.is_covering {
-            extra.push(if read.skips_for.is_some() { "Using index for group-by" } else { "Using index" }.to_owned());
+            let what = match read.skips {
+                None => "Using index",
+                Some(Skips::ForDeduplication | Skips::ForGrouping) => "Using index for group-by",
+                Some(Skips::ForRange) => "Using index for skip scan",
+            };
+            extra.push(what.to_owned());
         }
         Row {
             id,

@@ -12,7 +12,7 @@ use super::super::hash::HashPlan;
 use super::super::inside::Running;
 use super::super::measure::{Measure, Measures};
 use super::super::plan::{Body, Join, LimitPlan, QueryPlan, SelectPlan, SortKey, Source, SourceKind, Subquery};
-use super::source::{Kind, Read, order_text, read};
+use super::source::{Kind, Read, Skips, order_text, read};
 use super::text::Names;
 use super::traditional::{expressions_of, is_impossible, subqueries_in};
 use crate::error::Result;
@@ -415,11 +415,16 @@ fn table_node(alias: &str, table: &str, database: &str, read: &Read) -> Node {
             _ => name.to_owned(),
         }
     };
-    let (operation, kind) = match (read.kind, read.skips_for) {
-        (_, Some(purpose)) => {
+    let (operation, kind) = match (read.kind, read.skips) {
+        (_, Some(skips)) => {
+            let purpose = match skips {
+                Skips::ForDeduplication => " for deduplication",
+                Skips::ForGrouping => " for grouping",
+                Skips::ForRange => "",
+            };
             let over =
                 if read.ranges.is_empty() { String::new() } else { format!(" over {}", read.ranges.join(" OR ")) };
-            let scan = format!("Covering index skip scan for {purpose} on {alias} using {key}{over}");
+            let scan = format!("Covering index skip scan{purpose} on {alias} using {key}{over}");
             (scan, Some("index_skip_scan"))
         }
         (Kind::All | Kind::IndexMerge, None) => (format!("Table scan on {alias}"), None),
