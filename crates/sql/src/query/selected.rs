@@ -69,9 +69,12 @@ impl SelectedTable {
     /// Whether a row may be found once more when some columns have been changed, as `changes` says by their numbers.
     pub fn may_find_again(&self, changes: impl Fn(usize) -> bool) -> bool {
         let SourceKind::Table(table) = &self.source.kind else { return false };
+        // Entries of every index end with the primary key: with another one they move among those of the same values.
+        let definition = &self.table.engine().definition;
+        let parts_of = |index: usize| &definition.indexes[index].parts;
+        let mut parts = parts_of(table.access.index).iter().chain(parts_of(0));
         // What one operand has found may be what another finds.
-        let parts = || &self.table.engine().definition.indexes[table.access.index].parts;
-        !table.access.union.is_empty() || parts().iter().any(|part| changes(usize::from(part.column)))
+        !table.access.union.is_empty() || parts.any(|part| changes(usize::from(part.column)))
     }
 }
 
