@@ -514,7 +514,7 @@ impl<'a> Datum<'a> {
     }
 
     /// The whole part of a number, if it has 64 bits, and its decimals as microseconds, rounded.
-    fn whole_and_micros(self, context: &mut Context) -> (Option<i64>, u32) {
+    pub(crate) fn whole_and_micros(self, context: &mut Context) -> (Option<i64>, u32) {
         match self.to_numeric(context) {
             Some(Numeric::Signed(number)) => (Some(number), 0),
             Some(Numeric::Unsigned(number)) => (i64::try_from(number).ok(), 0),

@@ -8,6 +8,7 @@
 //! | date, time, both | the same, text that is one | points in time, lengths of time |
 //! | column of integers or exact numbers | text that was given | exact numbers, if it is one |
 //! | column of years | integer or text that was given | years |
+//! | column of dates | number that was given | points in time, if it is written as one ([`number_as_point`]) |
 //! | JSON | anything | JSON |
 //! | TIME | text that is none | text |
 //! | anything else | | doubles |
@@ -17,7 +18,7 @@
 
 use std::cmp::Ordering;
 
-use crate::context::Context;
+use crate::context::{Context, SqlMode};
 use crate::datum::{Datum, Numeric};
 use crate::decimal::Decimal;
 use crate::error::SqlError;
@@ -211,6 +212,16 @@ pub fn text_as_point(text: &[u8], context: &Context) -> Option<DateTime> {
     })
 }
 
+/// The point in time that a number is written as, in a column that has so many digits of seconds; `None` if it is none. Days that a month
+/// does not have count.
+pub fn number_as_point(number: Datum<'_>, decimals: u8, context: &mut Context) -> Option<DateTime> {
+    let (whole, micros) = number.whole_and_micros(context);
+    let mode = SqlMode { allow_invalid_dates: true, ..SqlMode::NONE };
+    let (point, is_date) = crate::temporal::datetime_from_number(whole?, mode)?;
+    let micros = if is_date { 0 } else { micros.min(999_999) };
+    DateTime { micros, ..point }.round(decimals, false)
+}
+
 /// A value as a point in time beside another one.
 fn point(value: Datum<'_>, other: Datum<'_>, context: &mut Context) -> Result<Option<DateTime>, SqlError> {
     Ok(match value {
@@ -225,9 +236,7 @@ fn point(value: Datum<'_>, other: Datum<'_>, context: &mut Context) -> Result<Op
                 return Err(SqlError::new(1525, format!("Incorrect {kind} value: '{shown}'")));
             }
         },
-        Datum::Signed(number) => {
-            crate::temporal::datetime_from_number(number, crate::context::SqlMode::NONE).map(|(value, _)| value)
-        }
+        Datum::Signed(number) => crate::temporal::datetime_from_number(number, SqlMode::NONE).map(|(value, _)| value),
         _ => None,
     })
 }

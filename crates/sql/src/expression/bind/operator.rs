@@ -11,9 +11,9 @@ use super::{Binder, convert_to, unify, unify_compared};
 use crate::error::{Error, Result};
 use crate::expression::comparer::{Comparer, ComparisonOperator, kind_of};
 use crate::expression::evaluate::is_bytes;
-use crate::expression::function::is_condition;
+use crate::expression::function::{NUMBER_AS_POINT, is_condition};
 use crate::expression::kind::*;
-use crate::expression::typing::{self, BOOLEAN, exact_digits, is_integral};
+use crate::expression::typing::{self, BOOLEAN, collated_of, exact_digits, is_integral};
 use crate::expression::value::Value;
 use crate::expression::{BoundSubquery, Expr, merge_types};
 
@@ -370,6 +370,11 @@ impl Binder<'_, '_> {
         Ok(self.boolean(ExprKind::InSubquery(Box::new(inside)), true))
     }
 
+    /// What a column is compared with: of a number that is the same for all rows, beside dates, the date that it is written as.
+    fn beside_dates(&self, column: &Expr, number: Expr) -> Expr {
+        number_beside_dates(column, number).fold(self.facts.mode)
+    }
+
     /// Two operands made comparable, and how they compare.
     fn pair(&mut self, mut left: Expr, mut right: Expr, operation: &str) -> Result<(Expr, Expr, Comparer)> {
         if right.data_type.is_numeric() {
@@ -401,6 +406,8 @@ impl Binder<'_, '_> {
 
     fn compare_values(&mut self, operator: ComparisonOperator, left: Expr, right: Expr) -> Result<Expr> {
         let nullable = operator != ComparisonOperator::NullSafeEqual && (left.nullable || right.nullable);
+        let right = self.beside_dates(&left, right);
+        let left = self.beside_dates(&right, left);
         let (left, right, comparer) = self.pair(left, right, operator.symbol())?;
         let compare = Compare { operator, comparer, left, right };
         Ok(self.boolean(ExprKind::Compare(Box::new(compare)), nullable))
@@ -424,6 +431,8 @@ impl Binder<'_, '_> {
             return Err(Error::new(ER_OPERAND_COLUMNS, &[&operand.width()]));
         }
         let nullable = operand.nullable || low.nullable || high.nullable;
+        low = self.beside_dates(&operand, low);
+        high = self.beside_dates(&operand, high);
         if [&operand, &low, &high].iter().any(|part| part.data_type.is_numeric()) {
             operand = numeric_operand(operand);
             low = numeric_operand(low);
@@ -467,6 +476,7 @@ impl Binder<'_, '_> {
         let mut comparers = Vec::with_capacity(elements.len() * width);
         let mut integers = None;
         if width == 1 {
+            elements = elements.into_iter().map(|element| self.beside_dates(&operand, element)).collect();
             if operand.data_type.is_numeric() {
                 elements = elements.into_iter().map(numeric_operand).collect();
             } else if elements.iter().all(|element| element.data_type.is_numeric()) {
@@ -494,6 +504,7 @@ impl Binder<'_, '_> {
                     if part.width() != 1 || other.width() != 1 {
                         return Err(Error::not_yet("rows within rows"));
                     }
+                    *other = self.beside_dates(part, other.clone());
                     comparers.push(self.comparer(part, other, "IN")?);
                 }
             }
@@ -800,6 +811,21 @@ pub(super) fn comparer_of(left: &Expr, right: &Expr, collation: Collation) -> Co
         comparer.kind = None;
     }
     comparer
+}
+
+/// A number that is the same for all rows as what it is beside a column of dates; all else as it is.
+pub(super) fn number_beside_dates(column: &Expr, number: Expr) -> Expr {
+    let is_column = matches!(column.kind, ExprKind::Column(_) | ExprKind::Outer { .. });
+    let has_dates = matches!(column.data_type, DataType::Date | DataType::DateTime { .. } | DataType::Timestamp { .. });
+    let is_number = exact_digits(&number.data_type).is_some() && number.data_type.is_numeric()
+        || matches!(number.data_type, DataType::Double { .. } | DataType::Float { .. });
+    if !is_column || !has_dates || !is_number || !number.is_constant() {
+        return number;
+    }
+    let (data_type, nullable) = (column.data_type.clone(), number.nullable);
+    let collated = collated_of(&data_type, Derivation::Coercible, number.collated.collation);
+    let call = Call { function: &NUMBER_AS_POINT, arguments: vec![number], extra: Extra::None };
+    Expr { kind: ExprKind::Call(Box::new(call)), data_type, nullable, collated }
 }
 
 fn is_year_column(expr: &Expr) -> bool {

@@ -26,6 +26,8 @@ use std::sync::LazyLock;
 
 use meseta_types::{Collation, DataType, Datum};
 
+pub(in crate::expression) use temporal::NUMBER_AS_POINT;
+
 use super::bind::call::{Arguments, Typed};
 use super::kind::{Call, Extra};
 use super::{Env, Expr};
@@ -69,6 +71,11 @@ impl std::fmt::Debug for Function {
 }
 
 impl Function {
+    /// Whether it is written by nobody: what is written is its argument.
+    pub fn is_unwritten(&self) -> bool {
+        self.name.is_empty()
+    }
+
     /// Whether its arguments alone decide its value.
     pub fn is_pure(&self) -> bool {
         self.firmness == Firmness::Pure

@@ -11,6 +11,7 @@ use argument::{
     time,
 };
 use arithmetic::{add_time, bind_add_time, bind_date_add, date_add, looks_like_datetime, time_diff, with_day};
+use meseta_types::comparison::number_as_point;
 use meseta_types::temporal::{
     self, Instant, SECOND, WeekMode, day_number, extract, from_day_number, period_add, period_diff, timestampdiff,
 };
@@ -24,6 +25,20 @@ use super::{
 };
 use crate::error::{Error, Result};
 use crate::expression::typing::{self, exact_digits};
+
+/// A number that is compared with a column of dates, as the point in time that it is written as, or as it is. Nobody can call it.
+pub(in crate::expression) static NUMBER_AS_POINT: Function = pure("", 1, 1, bind_date, |site, env| {
+    let number = site.value(0, env)?;
+    let (decimals, has_time) = match *site.data_type() {
+        DataType::DateTime { decimals } | DataType::Timestamp { decimals } => (decimals, true),
+        _ => (0, false),
+    };
+    Ok(match number_as_point(number, decimals, env.context) {
+        Some(point) if has_time => Datum::DateTime(point, decimals),
+        Some(point) => Datum::Date(point.date),
+        None => number,
+    })
+});
 
 pub(super) static FUNCTIONS: &[Function] = &[
     statement("now", 0, 1, bind_now, |site, env| now(site, env, env_start(env))),

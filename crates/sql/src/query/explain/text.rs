@@ -229,6 +229,9 @@ impl Names<'_> {
                 let _ = write!(out, " as {})", format!("{:?}", cast.target).to_lowercase());
             }
             ExprKind::Convert(operand) => self.append(operand, deeper, out),
+            ExprKind::Call(call) if call.function.is_unwritten() => {
+                call.arguments.iter().for_each(|argument| self.append(argument, depth, out));
+            }
             ExprKind::Call(call) => {
                 let _ = write!(out, "{}(", call.function.name);
                 self.list(&call.arguments, ",", depth, out);
