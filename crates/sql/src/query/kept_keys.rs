@@ -59,6 +59,10 @@ impl KeptKeys {
 
     /// Whether a row with these values is there: `Some(None)` if that is unknown, `None` if they have to be compared.
     pub fn contain(&self, values: &[Datum<'_>], comparers: &[Comparer], context: &mut Context) -> Option<Option<bool>> {
+        // Nothing is compared with no rows, nor warned of.
+        if !self.has_rows {
+            return Some(Some(false));
+        }
         // With NULLs in rows of several columns some column may still decide.
         if values.len() > 1 && self.has_null {
             return None;
@@ -68,7 +72,6 @@ impl KeptKeys {
             Keyed::Yes if self.all.get(&key).is_some() => Some(Some(true)),
             Keyed::Yes if self.has_null => Some(None),
             Keyed::Yes => Some(Some(false)),
-            Keyed::Null if !self.has_rows => Some(Some(false)),
             Keyed::Null if values.len() == 1 => Some(None),
             _ => None,
         };

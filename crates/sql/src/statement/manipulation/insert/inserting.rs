@@ -19,7 +19,9 @@ use meseta_engine::row::Value;
 use meseta_engine::rows::{Conflict, RowChange, RowCursor, RowRun};
 use meseta_types::{Datum, SqlError};
 
-use super::super::row::{Given, complete, default_of, engine_row, next_numbers, put, refuse_generated};
+use super::super::row::{
+    Given, complete, default_of, engine_row, implicit_default, next_numbers, put, put_new, refuse_generated,
+};
 use super::super::{Changes, Strictness, columns_of, duplicate, take_back, update, warn_or_fail};
 use super::{GivenRows, GivenValue, InsertPlan, Numbers, Rows};
 use crate::error::{Error, Result};
@@ -240,7 +242,7 @@ impl InsertPlan {
                 return Err(refuse_generated(&self.table, column));
             }
             is_given[column] = true;
-            row[column] = put(&self.table, column, value, is_kind, running, arena)?;
+            row[column] = put_new(&self.table, column, value, is_kind, running, arena)?;
         }
         for column in (0..row.len()).filter(|&column| !is_given[column]) {
             if self.table.columns[column].generated.is_none() {
@@ -468,7 +470,12 @@ impl InsertPlan {
                 Some(value) => value.evaluate(so_far, &mut running.env(arena, &[]))?,
                 None => default_of(&self.table, &self.rules, *column, so_far, running, arena)?,
             };
-            both[*column] = put(&self.table, *column, value, self.ignores, running, arena)?;
+            let counts = value.is_null() && self.table.columns[*column].auto_increment;
+            both[*column] = match counts {
+                // (MySQL says nothing of it here.)
+                true => implicit_default(&self.table.columns[*column].data_type),
+                false => put(&self.table, *column, value, self.ignores, running, arena)?,
+            };
         }
         both.truncate(before.len());
         let is_changed = update::touch(&self.table, before, &mut both, running)?;
