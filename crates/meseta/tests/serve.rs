@@ -5,7 +5,8 @@ mod support;
 use std::io::{BufRead, BufReader};
 use std::process::{Command, Stdio};
 
-use meseta_protocol::flags::CursorFlags;
+use meseta_protocol::auth::client::ClientOptions;
+use meseta_protocol::flags::{Capabilities, CursorFlags};
 use meseta_protocol::value::Value;
 use support::Serving;
 
@@ -43,6 +44,38 @@ fn a_client_is_answered_and_what_it_committed_survives() {
     let told = String::from_utf8_lossy(&check.stdout);
     assert_eq!(check.status.code(), Some(0), "{told}");
     assert!(told.contains("compared") && told.contains("indexes have what tables have"), "{told}");
+}
+
+/// What MySQL 9.7 answers: with CLIENT_FOUND_ROWS, as Connector/J and ActiveRecord log in, the rows that were found.
+#[test]
+fn a_client_that_asks_for_found_rows_is_told_of_them() {
+    let directory = tempfile::tempdir().unwrap();
+    let serving = Serving::start(directory.path());
+    let usual = serving.options("root", "");
+    let wants_found =
+        ClientOptions { capabilities: usual.capabilities.with(Capabilities::FOUND_ROWS), ..usual.clone() };
+    let mut clients = [usual, wants_found].map(|options| serving.connect_with(options).unwrap());
+    for (number, client) in clients.iter_mut().enumerate() {
+        client.query(&format!("create database d{number}; use d{number}"));
+        client.query("create table t (id int primary key, a int, b int, key (a))");
+        client.query("insert into t values (1, 1, 1), (2, 1, 2), (3, 2, 3)");
+        for (query, changed, found) in [
+            ("update t set b = 1 where a = 1", 1, 2),
+            ("update t set b = 1 where a = 1", 0, 2),
+            ("update t set b = 9 where a = 7", 0, 0),
+            ("insert into t values (1, 1, 1) on duplicate key update b = 1", 0, 1),
+            ("insert into t values (1, 1, 1) on duplicate key update b = b + 1", 2, 2),
+            ("insert into t values (4, 4, 4), (1, 1, 2), (2, 1, 5) on duplicate key update b = values(b)", 3, 4),
+            ("update t x join t y on x.a = y.a and y.id = 1 set x.b = 2", 1, 2),
+            ("replace into t values (1, 1, 2)", 1, 1),
+            ("delete from t where a = 4", 1, 1),
+            ("update t set b = b order by id limit 2", 0, 2),
+        ] {
+            let expected = [changed, found][number];
+            assert_eq!(client.query(query), [format!("ok {expected}")], "{query}");
+            assert_eq!(client.query("select row_count()"), [expected.to_string()], "{query}");
+        }
+    }
 }
 
 #[test]

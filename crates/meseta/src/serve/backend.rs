@@ -99,6 +99,7 @@ fn begin_session(
     }
     session.set_client_collation(client.collation)?;
     session.set_tracking(client.capabilities.has(Capabilities::SESSION_TRACK));
+    session.set_counts_found(client.capabilities.has(Capabilities::FOUND_ROWS));
     if client.capabilities.has(Capabilities::INTERACTIVE) {
         session.set_wait_timeout(session.variables().settings().interactive_timeout);
     }

@@ -94,18 +94,22 @@ impl Serving {
 
     /// A client that is logged in, by the Unix socket if there is one; or what it was answered.
     pub fn login_as(&self, user: &str, password: &str) -> Result<Connection, String> {
+        self.connect_with(self.options(user, password))
+    }
+
+    /// What a client logs in with.
+    pub fn options(&self, user: &str, password: &str) -> ClientOptions {
         let usual = ClientOptions::default();
         let capabilities = usual.capabilities.with(Capabilities::MULTI_STATEMENTS).with(Capabilities::SESSION_TRACK);
         let capabilities = capabilities.with(Capabilities::LOCAL_FILES).without(Capabilities::SSL);
-        let options = ClientOptions {
+        ClientOptions {
             user: user.as_bytes().to_vec(),
             password: Password::new(password.as_bytes().to_vec()),
             allow_public_key: true,
             secure: self.socket_path.is_some(),
             capabilities,
             ..usual
-        };
-        self.connect_with(options)
+        }
     }
 
     /// A client with these options.

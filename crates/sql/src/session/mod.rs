@@ -107,6 +107,8 @@ pub struct Session {
     globals_heeded: Option<u64>,
     /// What the client is told of the session's state.
     tracker: tracking::Tracker,
+    /// The client is told how many rows were found for a change, not how many have changed: CLIENT_FOUND_ROWS.
+    counts_found: bool,
     plans: SessionPlans,
     environment: Environment,
     normaliser: Normaliser,
@@ -178,6 +180,7 @@ impl Session {
             named_statements: prepared::NamedStatements::default(),
             globals_heeded: None,
             tracker: tracking::Tracker::default(),
+            counts_found: false,
             plans: SessionPlans::default(),
             environment: Environment::default(),
             normaliser: Normaliser::new(),
@@ -247,6 +250,12 @@ impl Session {
         }
         self.tracker.chose_schema();
         Ok(())
+    }
+
+    /// Whether UPDATE tells the client how many rows it has found, and ON DUPLICATE KEY UPDATE counts rows that were as they were to be;
+    /// otherwise those that have changed. ROW_COUNT() is the same number.
+    pub fn set_counts_found(&mut self, on: bool) {
+        self.counts_found = on;
     }
 
     /// Leaves commits that are to be flushed to the caller: after each call that executes, [`Session::take_pending`] says

@@ -382,10 +382,11 @@ impl Session {
             (0, None) => changes.last_number,
             (generated, _) => generated,
         };
+        let unchanged = if self.counts_found { changes.unchanged } else { 0 };
         let info = match body {
             PlanBody::Insert(_) if changes.tells_records => {
-                let records = changes.found - changes.passed_over;
-                info([("Records: ", records), ("  Duplicates: ", changes.duplicates), ("  Warnings: ", warnings)])
+                let (records, duplicates) = (changes.found - changes.passed_over, changes.duplicates + unchanged);
+                info([("Records: ", records), ("  Duplicates: ", duplicates), ("  Warnings: ", warnings)])
             }
             PlanBody::Update(_) | PlanBody::Several(_) if !body.deletes() => {
                 let Changes { found, affected, .. } = changes;
@@ -397,6 +398,11 @@ impl Session {
             PlanBody::Insert(_) => insert_id,
             _ => self.facts.given_insert_id.unwrap_or(0),
         };
-        Done { affected: changes.affected, insert_id, info }
+        let affected = match body {
+            PlanBody::Insert(_) => changes.affected + unchanged,
+            PlanBody::Update(_) | PlanBody::Several(_) if self.counts_found && !body.deletes() => changes.found,
+            _ => changes.affected,
+        };
+        Done { affected, insert_id, info }
     }
 }

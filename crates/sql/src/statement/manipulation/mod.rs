@@ -35,9 +35,11 @@ pub struct Changes {
     pub found: u64,
     /// Those of them that IGNORE passed over, but not for another row.
     pub passed_over: u64,
-    /// Rows that were changed: what the client is told.
+    /// Rows that were changed: what the client is told, unless it asks for those that were found.
     pub affected: u64,
-    /// Rows that were in the way.
+    /// Rows that ON DUPLICATE KEY UPDATE found as they were to be.
+    pub unchanged: u64,
+    /// Rows that were in the way, and were changed or removed, or made IGNORE pass over one.
     pub duplicates: u64,
     /// Rows that were removed for others.
     pub removed: u64,

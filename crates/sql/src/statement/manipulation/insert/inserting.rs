@@ -381,24 +381,25 @@ impl InsertPlan {
                 Ok(RowChange::Conflict(conflict)) => conflict,
                 Err(error) => return self.pass_over(error, number, inserting, running),
             };
-            inserting.changes.duplicates += 1;
             if !self.on_duplicate.is_empty() {
                 if self.update_instead(row, beside, &conflict, inserting, running, arena)? {
                     inserting.put_back(number);
                     return Ok(());
                 }
             } else if self.replaces {
-                if self.is_there(row, &conflict, handle, running, arena)? {
+                if self.may_stay(&conflict) && self.is_there(row, &conflict, handle, running, arena)? {
                     inserting.changes.affected += 1;
                     return Ok(());
                 }
                 if self.remove(&conflict, values, handle, running)? {
                     inserting.changes.affected += 1;
                     inserting.changes.removed += 1;
+                    inserting.changes.duplicates += 1;
                 }
             } else if self.ignores {
                 let error = duplicate(&self.table, row, &conflict);
                 running.context.warnings.warn(SqlError::new(error.code.0, error.message));
+                inserting.changes.duplicates += 1;
                 inserting.put_back(number);
                 return Ok(());
             } else {
@@ -410,6 +411,23 @@ impl InsertPlan {
     /// The row that is in the way, locked.
     fn locking(running: &Running<'_>) -> Locking {
         Locking { mode: Mode::Exclusive, gaps: false, on_conflict: OnConflict::Wait(running.inside.lock_wait) }
+    }
+
+    /// REPLACE: whether a row in the way may stay if it is the same, and is then not counted as removed: no other unique index behind, in
+    /// MySQL's order, could have another row in the way, and no rows refer to it.
+    fn may_stay(&self, conflict: &Conflict) -> bool {
+        let engine_table = self.table.engine();
+        let definition = &engine_table.definition;
+        let rank = |index: usize| {
+            let parts = &definition.indexes[index].parts;
+            let has_null = parts.iter().any(|part| definition.columns[usize::from(part.column)].content.nullable);
+            (index > 0, has_null, index)
+        };
+        let uniques = (0..definition.indexes.len()).filter(|&index| match index {
+            0 => definition.has_primary_key,
+            _ => definition.indexes[index].unique,
+        });
+        engine_table.referrers.is_empty() && uniques.map(rank).max() == Some(rank(conflict.index))
     }
 
     /// REPLACE: whether the row in the way is the same in all columns.
@@ -480,6 +498,7 @@ impl InsertPlan {
         both.truncate(before.len());
         let is_changed = update::touch(&self.table, before, &mut both, running)?;
         if !is_changed {
+            changes.unchanged += 1;
             return Ok(true);
         }
         if let Err(error) = complete(&self.table, &self.rules, &mut both, running, arena) {
@@ -492,6 +511,7 @@ impl InsertPlan {
         match updated.map_err(|error| running.inside.refusal(error)) {
             Ok(RowChange::Done) => {
                 changes.affected += 2;
+                changes.duplicates += 1;
                 changes.last_number = self.counted(&both);
                 Ok(true)
             }
