@@ -155,6 +155,17 @@ impl DefinitionContext<'_> {
             let at = of.and_then(|of| columns.iter().position(|(_, source)| *source == Some(of)));
             (wanted, at)
         };
+        let drops_primary_key = actions.iter().any(|action| match action {
+            AlterAction::DropPrimaryKey => true,
+            AlterAction::DropIndex(given) | AlterAction::DropConstraint(given) => {
+                name::text(given.text).eq_ignore_ascii_case("PRIMARY")
+            }
+            _ => false,
+        });
+        let primary_key = old.indexes.first().filter(|_| old.has_primary_key && !drops_primary_key);
+        let stays_in_primary_key = |source: Option<u16>| {
+            primary_key.is_some_and(|index| index.parts.iter().any(|part| Some(part.column) == source))
+        };
         // What was there goes, or changes; names are those of before.
         for action in actions {
             match action {
@@ -167,12 +178,18 @@ impl DefinitionContext<'_> {
                     let (wanted, at) = find(&columns, *given);
                     let at = at.ok_or_else(|| unknown_column(&wanted, &old.name))?;
                     let made = self.bind_column(column, collation, text)?;
+                    if (made.explicit_null || made.default_null) && stays_in_primary_key(columns[at].1) {
+                        return Err(Error::new(ER_PRIMARY_CANT_HAVE_NULL, &[]));
+                    }
                     change(&mut columns[at].0, made, column.name, &mut added);
                 }
                 AlterAction::ModifyColumn { column, .. } => {
                     let (wanted, at) = find(&columns, column.name);
                     let at = at.ok_or_else(|| unknown_column(&wanted, &old.name))?;
                     let made = self.bind_column(column, collation, text)?;
+                    if (made.explicit_null || made.default_null) && stays_in_primary_key(columns[at].1) {
+                        return Err(Error::new(ER_PRIMARY_CANT_HAVE_NULL, &[]));
+                    }
                     change(&mut columns[at].0, made, column.name, &mut added);
                 }
                 AlterAction::RenameColumn { old: given, new } => {

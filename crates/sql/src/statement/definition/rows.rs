@@ -97,7 +97,18 @@ impl Converter<'_> {
         }
         let arena = Bump::new();
         let zone = self.context.zone.clone();
-        let datum = stored_to_datum(&from.data_type, value, &zone);
+        let datum = match (stored_to_datum(&from.data_type, value, &zone), &to.data_type) {
+            (datum @ (Datum::Text(..) | Datum::Json(_)), _) => datum,
+            // INSERT takes no number for a document; here its text is read as one.
+            (datum, DataType::Json) => {
+                let mut text = Vec::new();
+                from.data_type.append_text(datum, &mut text);
+                let is_binary = matches!(from.data_type, DataType::Bit { .. });
+                let collation = if is_binary { Collation::Binary } else { Collation::Utf8mb4Bin };
+                Datum::Text(arena.alloc_slice_copy(&text), collation)
+            }
+            (datum, _) => datum,
+        };
         let fitted = assign(datum, &to.data_type, &to.name, self.context, &arena).map_err(|error| {
             // ALTER TABLE says so of what is too long, too.
             match ErrorCode(error.number) {
