@@ -87,15 +87,15 @@ pub struct Read {
     pub is_in_key_order: bool,
 }
 
-/// Why not all entries are read that are the same in a key's first parts.
+/// What not all entries are read for that are the same in a key's first parts.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Skips {
     /// One of each is wanted.
-    ForDeduplication,
+    Deduplication,
     /// The ends of each are.
-    ForGrouping,
+    Grouping,
     /// What lies between bounds of the part behind them is.
-    ForRange,
+    Range,
 }
 
 /// A part's bytes in a key, as MySQL counts them.
@@ -317,9 +317,9 @@ fn read_by(
             Some(scan) => {
                 let is_part = |column: &u16| index.parts[..scan.parts].iter().any(|part| part.column == *column);
                 let is_whole = table.columns.iter().all(is_part);
-                Some(if is_whole { Skips::ForDeduplication } else { Skips::ForGrouping })
+                Some(if is_whole { Skips::Deduplication } else { Skips::Grouping })
             }
-            None => (access.skips > 0).then_some(Skips::ForRange),
+            None => (access.skips > 0).then_some(Skips::Range),
         },
         union: Vec::new(),
         is_in_key_order: access.index == 0 || access.equal.len() == index.parts.len(),

@@ -53,8 +53,8 @@ impl Row {
         if read.is_covering {
             let what = match read.skips {
                 None => "Using index",
-                Some(Skips::ForDeduplication | Skips::ForGrouping) => "Using index for group-by",
-                Some(Skips::ForRange) => "Using index for skip scan",
+                Some(Skips::Deduplication | Skips::Grouping) => "Using index for group-by",
+                Some(Skips::Range) => "Using index for skip scan",
             };
             extra.push(what.to_owned());
         }

@@ -418,9 +418,9 @@ fn table_node(alias: &str, table: &str, database: &str, read: &Read) -> Node {
     let (operation, kind) = match (read.kind, read.skips) {
         (_, Some(skips)) => {
             let purpose = match skips {
-                Skips::ForDeduplication => " for deduplication",
-                Skips::ForGrouping => " for grouping",
-                Skips::ForRange => "",
+                Skips::Deduplication => " for deduplication",
+                Skips::Grouping => " for grouping",
+                Skips::Range => "",
             };
             let over =
                 if read.ranges.is_empty() { String::new() } else { format!(" over {}", read.ranges.join(" OR ")) };
