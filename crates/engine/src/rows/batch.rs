@@ -6,8 +6,9 @@
 //!              \_____________ a batch ____________/
 //! ```
 //!
-//! Headers are looked at first, all in one go, and keys put together, if columns are read from them. Then rows are shown, whose values are all there at the same time: so whoever reads
-//! them fills the same places again and again, and nothing is set up for a row.
+//! Headers are looked at first, all in one go, and keys put together, if columns are read from them. Then rows are shown, whose
+//! values are all there at the same time: so whoever reads them fills the same places again and again, and nothing is set up for a
+//! row.
 //!
 //! # Invariants
 //! 1. A batch has no row whose version had to be looked for, and none that is kept elsewhere, but for its first.
