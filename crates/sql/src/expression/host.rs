@@ -6,6 +6,7 @@
 use meseta_types::{Context, Datum};
 
 use super::kind::SystemVariable;
+use super::once::Kept;
 use super::random::Random;
 use crate::error::{Error, Result};
 use crate::session::{Counter, SessionFacts};
@@ -149,7 +150,7 @@ pub trait Host {
 
     /// A place for what is the same for all rows of a statement, by a number that nothing else has; nothing is there at first.
     /// Without a place it is computed for each.
-    fn kept_value(&mut self, _number: u32) -> Option<&mut Option<Datum<'static>>> {
+    fn kept_value(&mut self, _number: u32) -> Option<&mut Option<Kept>> {
         None
     }
 

@@ -55,6 +55,7 @@ pub use kind::{
     Between, BitOperator, Call, Case, Cast, Chain, ChainOperator, Compare, ExprKind, Extra, InList, InSubquery, Like,
     Quantified, RowCompare, Step, SystemVariable,
 };
+pub use once::Kept;
 pub use typing::{merge_types, string_type};
 pub use value::{Value, copy_into};
 

@@ -5,6 +5,7 @@
 //!   at = '2024-05-05'                at = Once('2024-05-05')                the text is read as a date once
 //!   n < '5x'                         n < Once('5x')                         and as a number once: one warning, not one a row
 //!   DATEDIFF('2024-05-05', at)       DATEDIFF(Once('2024-05-05'), at)
+//!   n IN (?, ?, ?, ..)               the integers are put in order once
 //! ```
 //!
 //! # Invariants
@@ -24,6 +25,15 @@ use super::kind::ExprKind;
 use super::value::without_memory;
 use super::{Env, Expr, Value};
 use crate::error::Result;
+
+/// What is kept from row to row.
+#[derive(Clone, Debug)]
+pub enum Kept {
+    /// A value without memory of its own.
+    Value(Datum<'static>),
+    /// The integers of a list, in order; none if it has others than integers.
+    Integers(Box<[i64]>),
+}
 
 /// A value that is the same for all rows.
 #[derive(Clone, Debug)]
@@ -47,7 +57,7 @@ enum TakenAs {
 
 impl Once {
     pub(super) fn evaluate<'v>(&'v self, row: &'v [Datum<'v>], env: &mut Env<'v, '_>) -> Result<Datum<'v>> {
-        if let Some(Some(kept)) = env.host.kept_value(self.number) {
+        if let Some(Some(Kept::Value(kept))) = env.host.kept_value(self.number) {
             return Ok(*kept);
         }
         let value = self.value.evaluate(row, env)?;
@@ -75,7 +85,7 @@ impl Once {
         if let Some(alone) = without_memory(value)
             && let Some(place) = env.host.kept_value(self.number)
         {
-            *place = Some(alone);
+            *place = Some(Kept::Value(alone));
         }
         Ok(value)
     }
@@ -95,6 +105,14 @@ impl Expr {
                 between.operand.compute_once(None, next);
                 between.low.compute_once(taken_as, next);
                 between.high.compute_once(taken_as, next);
+            }
+            ExprKind::In(list) => {
+                if list.may_be_of_integers() {
+                    list.number = Some(*next);
+                    *next += 1;
+                }
+                list.operand.compute_once(None, next);
+                list.list.iter_mut().for_each(|element| element.compute_once(None, next));
             }
             ExprKind::Call(call) if call.function.takes_points => {
                 call.arguments.iter_mut().for_each(|argument| argument.compute_once(Some(TakenAs::Point), next));

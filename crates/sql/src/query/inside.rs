@@ -26,7 +26,7 @@ use super::recursive::WorkingRows;
 use super::run::{ENOUGH, MORE, Outer, run_query};
 use crate::error::{Error, Result};
 use crate::expression::random::Random;
-use crate::expression::{Comparer, Env, Host, Quantified, SystemVariable, Value};
+use crate::expression::{Comparer, Env, Host, Kept, Quantified, SystemVariable, Value};
 use crate::schema::TableCache;
 use crate::statement::definition::change_failure;
 
@@ -339,7 +339,7 @@ impl Host for Inside<'_> {
         self.facts.seeded_random(site)
     }
 
-    fn kept_value(&mut self, number: u32) -> Option<&mut Option<Datum<'static>>> {
+    fn kept_value(&mut self, number: u32) -> Option<&mut Option<Kept>> {
         self.facts.kept_value(number)
     }
 

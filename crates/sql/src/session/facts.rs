@@ -14,7 +14,7 @@ use super::{Instance, identifiers};
 use crate::account::SessionAccount;
 use crate::error::{Error, Result};
 use crate::expression::random::Random;
-use crate::expression::{Host, SystemVariable, Value};
+use crate::expression::{Host, Kept, SystemVariable, Value};
 use crate::variable::{ReadScope, SessionVariables};
 
 /// Whether a statement is to end: asked between rows.
@@ -76,7 +76,7 @@ pub struct SessionFacts {
     /// RAND(seed), by the place in the statement.
     pub seeded: HashMap<usize, Option<Random>>,
     /// What is the same for all rows of the statement, by the numbers that its plan gives it.
-    pub kept_values: Vec<Option<Datum<'static>>>,
+    pub kept_values: Vec<Option<Kept>>,
     /// What all sessions share.
     pub instance: Arc<Instance>,
     /// What others see of this one.
@@ -210,10 +210,10 @@ impl Host for SessionFacts {
         &self.instance.version
     }
 
-    fn kept_value(&mut self, number: u32) -> Option<&mut Option<Datum<'static>>> {
+    fn kept_value(&mut self, number: u32) -> Option<&mut Option<Kept>> {
         let number = number as usize;
         if self.kept_values.len() <= number {
-            self.kept_values.resize(number + 1, None);
+            self.kept_values.resize_with(number + 1, || None);
         }
         self.kept_values.get_mut(number)
     }

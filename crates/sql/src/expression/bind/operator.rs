@@ -509,7 +509,7 @@ impl Binder<'_, '_> {
                 }
             }
         }
-        let list = InList { operand, list: elements, comparers, integers, negated };
+        let list = InList { operand, list: elements, comparers, integers, number: None, negated };
         Ok(self.boolean(ExprKind::In(Box::new(list)), nullable))
     }
 
