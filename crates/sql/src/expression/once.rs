@@ -10,7 +10,7 @@
 //!
 //! # Invariants
 //! 1. It is computed where the first row asks for it, not before: an error in it is one only if there is a row.
-//! 2. What is kept has no memory of its own: a number, a date. Texts are made anew.
+//! 2. What is kept is a number, a date, or the integers of a list: nothing that lies in a row's memory. Texts are made anew.
 //! 3. It compares as the value itself does. As which type comparisons take it is known from [`Comparer`]; elsewhere it is as it is.
 //!
 //! # Source
