@@ -646,14 +646,8 @@ impl<'a> Target<'a, '_> {
                         "Cannot create a JSON value from a string with CHARACTER SET 'binary'.",
                     ));
                 }
-                let mut converted = Vec::new();
-                let text = if charset.is_same_in(Charset::Utf8mb4, text) {
-                    text
-                } else {
-                    charset.convert(text, Charset::Utf8mb4, &mut converted);
-                    &converted
-                };
-                let tree = json::parse(text).map_err(|error| match error.too_deep {
+                let text = charset.converted(text, Charset::Utf8mb4);
+                let tree = json::parse(&text).map_err(|error| match error.too_deep {
                     true => SqlError::new(number::JSON_DOCUMENT_TOO_DEEP, error.message),
                     false => invalid(error.message, error.position),
                 })?;

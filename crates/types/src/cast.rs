@@ -3,6 +3,8 @@
 //! # Source
 //! MySQL Reference Manual, "Cast Functions and Operators"; texts and numbers of warnings by experiment.
 
+use std::borrow::Cow;
+
 use bumpalo::Bump;
 
 use crate::context::{Context, SqlMode};
@@ -135,12 +137,10 @@ pub fn cast<'a>(
 }
 
 fn utf8<'a>(bytes: &'a [u8], collation: Collation, arena: &'a Bump) -> &'a [u8] {
-    if collation.charset().is_same_in(Charset::Utf8mb4, bytes) {
-        return bytes;
+    match collation.charset().converted(bytes, Charset::Utf8mb4) {
+        Cow::Borrowed(same) => same,
+        Cow::Owned(converted) => arena.alloc_slice_copy(&converted),
     }
-    let mut out = Vec::new();
-    collation.charset().convert(bytes, Charset::Utf8mb4, &mut out);
-    arena.alloc_slice_copy(&out)
 }
 
 /// Warns if a document is no number.

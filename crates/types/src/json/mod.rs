@@ -97,18 +97,13 @@ pub fn from_datum(value: Datum<'_>) -> Tree<'_> {
         }
         Datum::Text(text, collation) => match collation.charset() {
             Charset::Binary => Tree::Opaque(15, text.into()),
-            charset if charset.is_same_in(Charset::Utf8mb4, text) => Tree::Text(text.into()),
-            charset => {
-                let mut converted = Vec::new();
-                charset.convert(text, Charset::Utf8mb4, &mut converted);
-                Tree::Text(converted.into())
-            }
+            charset => Tree::Text(charset.converted(text, Charset::Utf8mb4)),
         },
         Datum::Member { members, .. } => {
-            let (mut text, mut converted) = (Vec::new(), Vec::new());
+            let mut text = Vec::new();
             value.append_text(&mut text);
-            members.collation().charset().convert(&text, Charset::Utf8mb4, &mut converted);
-            Tree::Text(converted.into())
+            let converted = members.collation().charset().converted(&text, Charset::Utf8mb4);
+            Tree::Text(converted.into_owned().into())
         }
         Datum::Json(document) => Element::root(document).to_tree(),
     }

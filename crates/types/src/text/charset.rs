@@ -14,6 +14,8 @@
 //! # Source
 //! MySQL Reference Manual, "Character Sets, Collations, Unicode".
 
+use std::borrow::Cow;
+
 use super::collation::Collation;
 use super::table::LATIN1_UNICODE;
 use crate::error::{SqlError, number};
@@ -219,6 +221,16 @@ impl Charset {
             (Charset::Utf8mb3, Charset::Utf8mb4) | (_, Charset::Binary) => true,
             _ => text.is_ascii(),
         }
+    }
+
+    /// A text in another character set, as [`Charset::convert`] makes it: the same bytes where nothing has to be converted.
+    pub fn converted(self, text: &[u8], to: Charset) -> Cow<'_, [u8]> {
+        if self == Charset::Binary || self.is_same_in(to, text) {
+            return Cow::Borrowed(text);
+        }
+        let mut out = Vec::with_capacity(text.len());
+        self.convert(text, to, &mut out);
+        Cow::Owned(out)
     }
 
     /// Appends a text in another character set; what the other does not have becomes a question mark.

@@ -460,12 +460,7 @@ fn utf8<'v>(value: Datum<'v>, env: &mut Env<'v, '_>) -> Result<Cow<'v, [u8]>> {
     if charset == Charset::Binary {
         return Err(SqlError::new(3144, "Cannot create a JSON value from a string with CHARACTER SET 'binary'.").into());
     }
-    if charset.is_same_in(Charset::Utf8mb4, text) {
-        return Ok(Cow::Borrowed(text));
-    }
-    let mut out = Vec::with_capacity(text.len());
-    charset.convert(text, Charset::Utf8mb4, &mut out);
-    Ok(Cow::Owned(out))
+    Ok(charset.converted(text, Charset::Utf8mb4))
 }
 
 /// An argument as a document: text is parsed. Errors: 3140 and 3141 (no JSON), 3146 (of another type).
