@@ -155,16 +155,13 @@ impl DefinitionContext<'_> {
             let at = of.and_then(|of| columns.iter().position(|(_, source)| *source == Some(of)));
             (wanted, at)
         };
-        let drops_primary_key = actions.iter().any(|action| match action {
-            AlterAction::DropPrimaryKey => true,
-            AlterAction::DropIndex(given) | AlterAction::DropConstraint(given) => {
-                name::text(given.text).eq_ignore_ascii_case("PRIMARY")
+        let primary_key = old.indexes.first().filter(|_| old.has_primary_key && !drops_primary_key(actions));
+        let may_be = |made: &NewColumn<'_>, source: Option<u16>| {
+            let is_part = |index: &Index| index.parts.iter().any(|part| Some(part.column) == source);
+            match (made.explicit_null || made.default_null) && primary_key.is_some_and(is_part) {
+                true => Err(Error::new(ER_PRIMARY_CANT_HAVE_NULL, &[])),
+                false => Ok(()),
             }
-            _ => false,
-        });
-        let primary_key = old.indexes.first().filter(|_| old.has_primary_key && !drops_primary_key);
-        let stays_in_primary_key = |source: Option<u16>| {
-            primary_key.is_some_and(|index| index.parts.iter().any(|part| Some(part.column) == source))
         };
         // What was there goes, or changes; names are those of before.
         for action in actions {
@@ -178,18 +175,14 @@ impl DefinitionContext<'_> {
                     let (wanted, at) = find(&columns, *given);
                     let at = at.ok_or_else(|| unknown_column(&wanted, &old.name))?;
                     let made = self.bind_column(column, collation, text)?;
-                    if (made.explicit_null || made.default_null) && stays_in_primary_key(columns[at].1) {
-                        return Err(Error::new(ER_PRIMARY_CANT_HAVE_NULL, &[]));
-                    }
+                    may_be(&made, columns[at].1)?;
                     change(&mut columns[at].0, made, column.name, &mut added);
                 }
                 AlterAction::ModifyColumn { column, .. } => {
                     let (wanted, at) = find(&columns, column.name);
                     let at = at.ok_or_else(|| unknown_column(&wanted, &old.name))?;
                     let made = self.bind_column(column, collation, text)?;
-                    if (made.explicit_null || made.default_null) && stays_in_primary_key(columns[at].1) {
-                        return Err(Error::new(ER_PRIMARY_CANT_HAVE_NULL, &[]));
-                    }
+                    may_be(&made, columns[at].1)?;
                     change(&mut columns[at].0, made, column.name, &mut added);
                 }
                 AlterAction::RenameColumn { old: given, new } => {
@@ -289,13 +282,7 @@ impl DefinitionContext<'_> {
                 at.is_some()
             });
         }
-        let drops_primary = actions.iter().any(|action| match action {
-            AlterAction::DropPrimaryKey => true,
-            AlterAction::DropIndex(given) | AlterAction::DropConstraint(given) => {
-                given.text.eq_ignore_ascii_case(b"PRIMARY")
-            }
-            _ => false,
-        });
+        let drops_primary = drops_primary_key(actions);
         let before = std::mem::take(&mut draft.table.indexes);
         draft.table.indexes = before.into_iter().filter(|index| !index.parts.is_empty()).collect();
         draft.table.has_primary_key = draft.table.indexes.iter().any(Index::is_primary);
@@ -518,6 +505,17 @@ impl<'a> Added<'a> {
         self.checks.extend(made.checks.into_iter().map(|check| (Some(made.column.name.clone()), check)));
         self.references.extend(made.references.into_iter().map(|references| (column, references)));
     }
+}
+
+/// Whether the primary key goes.
+fn drops_primary_key(actions: &[AlterAction<'_>]) -> bool {
+    actions.iter().any(|action| match action {
+        AlterAction::DropPrimaryKey => true,
+        AlterAction::DropIndex(given) | AlterAction::DropConstraint(given) => {
+            given.text.eq_ignore_ascii_case(b"PRIMARY")
+        }
+        _ => false,
+    })
 }
 
 /// Puts a column's new definition in the place of its old one.
