@@ -139,21 +139,6 @@ pub fn implicit_default(data_type: &DataType) -> Datum<'_> {
     }
 }
 
-/// As [`put`], into a new row: a column that counts by itself gets its number where NULL is given.
-pub fn put_new<'v>(
-    table: &'v KnownTable,
-    number: usize,
-    value: Datum<'v>,
-    is_kind: bool,
-    running: &mut Running<'_>,
-    arena: &'v Bump,
-) -> Result<Datum<'v>> {
-    if value.is_null() && table.columns[number].auto_increment {
-        return Ok(value);
-    }
-    put(table, number, value, is_kind, running, arena)
-}
-
 /// Puts a value into a column of a row: bent to its type, checked for NULL. With `is_kind`, NULL in a column that takes none
 /// becomes the implicit default, with a warning.
 pub fn put<'v>(

@@ -20,7 +20,7 @@ use meseta_engine::rows::{Conflict, RowChange, RowCursor, RowRun};
 use meseta_types::{Datum, SqlError};
 
 use super::super::row::{
-    Given, complete, default_of, engine_row, implicit_default, next_numbers, put, put_new, refuse_generated,
+    Given, complete, default_of, engine_row, implicit_default, next_numbers, put, refuse_generated,
 };
 use super::super::{Changes, Strictness, columns_of, duplicate, take_back, update, warn_or_fail};
 use super::{GivenRows, GivenValue, InsertPlan, Numbers, Rows};
@@ -242,7 +242,10 @@ impl InsertPlan {
                 return Err(refuse_generated(&self.table, column));
             }
             is_given[column] = true;
-            row[column] = put_new(&self.table, column, value, is_kind, running, arena)?;
+            row[column] = match self.is_left_to_count(column, value) {
+                true => value,
+                false => put(&self.table, column, value, is_kind, running, arena)?,
+            };
         }
         for column in (0..row.len()).filter(|&column| !is_given[column]) {
             if self.table.columns[column].generated.is_none() {
@@ -295,6 +298,11 @@ impl InsertPlan {
         if number.is_none() && !is_negative {
             inserting.numbers.given(self.counted(row));
         }
+    }
+
+    /// Whether NULL is given for a column that counts by itself, which is no NULL in it.
+    fn is_left_to_count(&self, column: usize, value: Datum<'_>) -> bool {
+        value.is_null() && self.table.columns[column].auto_increment
     }
 
     /// Whether the counting column gets its next number: it is NULL or 0.
@@ -488,8 +496,7 @@ impl InsertPlan {
                 Some(value) => value.evaluate(so_far, &mut running.env(arena, &[]))?,
                 None => default_of(&self.table, &self.rules, *column, so_far, running, arena)?,
             };
-            let counts = value.is_null() && self.table.columns[*column].auto_increment;
-            both[*column] = match counts {
+            both[*column] = match self.is_left_to_count(*column, value) {
                 // (MySQL says nothing of it here.)
                 true => implicit_default(&self.table.columns[*column].data_type),
                 false => put(&self.table, *column, value, self.ignores, running, arena)?,
