@@ -161,15 +161,14 @@ impl<'r> TableRows<'r> {
     }
 
     /// A cursor over what the statement's snapshot sees of a range.
-    fn consistent(&self, range: KeyRange) -> RowCursor<'r> {
-        let (index, direction) = (self.access.index, self.access.direction);
-        RowCursor::consistent(self.handle, index, range, direction, self.table.columns.iter().copied())
+    fn consistent(&self, range: KeyRange, direction: Direction) -> RowCursor<'r> {
+        RowCursor::consistent(self.handle, self.access.index, range, direction, self.table.columns.iter().copied())
     }
 
     /// A cursor over what lies within these bounds: locking, or over what the statement's snapshot sees.
     fn cursor(&self, bounds: Bounds, locking: Option<Locking>) -> Option<RowCursor<'r>> {
         let (handle, index, direction) = (self.handle, self.access.index, self.access.direction);
-        let consistent = |range| self.consistent(range).in_batches(self.columns());
+        let consistent = |range| self.consistent(range, direction).in_batches(self.columns());
         Some(match (bounds, locking) {
             (Bounds::Empty | Bounds::EachOf(_), _) => return None,
             (Bounds::Point(key), Some(locking)) => RowCursor::locking_at(handle, index, &key, locking),
@@ -304,8 +303,7 @@ impl<'r> TableRows<'r> {
         let passed = scan.passes_null.map(|column| self.source.first_slot + usize::from(column));
         // Shows the first of a range; whether to go on, and the range of those that are the same.
         let mut show_first = |range: &KeyRange, direction, running: &mut Running<'_>| {
-            let told = self.table.columns.iter().copied();
-            let mut cursor = RowCursor::consistent(self.handle, self.access.index, range.clone(), direction, told);
+            let mut cursor = self.consistent(range.clone(), direction);
             if !cursor.next(running.inside.engine).map_err(Error::from_engine)? {
                 return Ok(None);
             }
@@ -328,10 +326,8 @@ impl<'r> TableRows<'r> {
             if flow.is_break() {
                 return Ok(ENOUGH);
             }
-            match (forwards, same.to) {
-                (Direction::Descending, _) => rest.to = Some(same.from),
-                (Direction::Ascending, Some(above)) => rest.from = above,
-                (Direction::Ascending, None) => break,
+            if !pass(same, &mut rest, forwards) {
+                break;
             }
         }
         Ok(MORE)
@@ -346,28 +342,28 @@ impl<'r> TableRows<'r> {
         spare: &mut Memory,
         sink: &mut Sink<'_>,
     ) -> Result<Flow> {
+        let direction = self.access.direction;
         let (mut rest, mut gone_to) = (KeyRange::ALL, 0);
         while !rest.is_empty() {
             if gone_to == GROUPS_MAX {
                 let rows = TableRows { implied: ConditionSet::default(), ..*self };
-                return rows.show_cursor(rows.consistent(rest).in_batches(rows.columns()), running, spare, sink);
+                let cursor = rows.consistent(rest, direction).in_batches(rows.columns());
+                return rows.show_cursor(cursor, running, spare, sink);
             }
             gone_to += 1;
-            let mut first = self.consistent(rest.clone());
+            let mut first = self.consistent(rest.clone(), direction);
             if !first.next(running.inside.engine).map_err(Error::from_engine)? {
                 break;
             }
             running.inside.facts.count(Counter::HandlerReadKey, 1);
             let group = first.range_of_same(groups.columns).map_err(Error::from_engine)?;
             let wanted = groups.wanted_in(&group);
-            let cursor = self.consistent(wanted).in_batches(self.columns());
+            let cursor = self.consistent(wanted, direction).in_batches(self.columns());
             if self.show_cursor(cursor, running, spare, sink)?.is_break() {
                 return Ok(ENOUGH);
             }
-            match (self.access.direction, group.to) {
-                (Direction::Descending, _) => rest.to = Some(group.from),
-                (Direction::Ascending, Some(above)) => rest.from = above,
-                (Direction::Ascending, None) => break,
+            if !pass(group, &mut rest, direction) {
+                break;
             }
         }
         Ok(MORE)
@@ -411,6 +407,16 @@ impl<'r> TableRows<'r> {
         read.has_ended = flow.is_continue() && !self.access.is_point;
         Ok(flow)
     }
+}
+
+/// Leaves out of a range the keys that it begins with, the way that it is read. False if there are none behind them.
+fn pass(keys: KeyRange, rest: &mut KeyRange, direction: Direction) -> bool {
+    match (direction, keys.to) {
+        (Direction::Descending, _) => rest.to = Some(keys.from),
+        (Direction::Ascending, Some(above)) => rest.from = above,
+        (Direction::Ascending, None) => return false,
+    }
+    true
 }
 
 /// So many values of an index's first columns are gone to one by one.
