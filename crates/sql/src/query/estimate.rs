@@ -38,13 +38,18 @@ const MANY_VALUES: f64 = 50.0;
 /// LIMIT is planned for as if it were this: its number may be another each time.
 const WANTED: f64 = 100.0;
 
+/// This share of all rows lies between two values of which nothing is known,
+pub const BETWEEN: f64 = 0.1111;
+/// and this one satisfies a condition of another kind.
+pub const OTHERS: f64 = 0.3333;
+
 /// How many of the rows for which nothing is known satisfy a condition.
 pub fn share_of(condition: &Expr) -> f64 {
     match condition.as_comparisons().next().map(|comparison| comparison.operator) {
         Some(ComparisonOperator::Equal | ComparisonOperator::NullSafeEqual) => 0.1,
         Some(ComparisonOperator::NotEqual) => 0.9,
-        _ if condition.as_between().is_some() => 0.1111,
-        _ => 0.3333,
+        _ if condition.as_between().is_some() => BETWEEN,
+        _ => OTHERS,
     }
 }
 

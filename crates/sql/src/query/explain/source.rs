@@ -4,7 +4,7 @@
 //! 1. What is said is what the executor does: a condition is shown unless the keys that are looked up imply it.
 
 use super::super::access::{covers, possible};
-use super::super::estimate::share_of;
+use super::super::estimate::{BETWEEN, OTHERS, share_of};
 use super::super::inside::Running;
 use super::super::join::first_of;
 use super::super::plan::{Access, Lookup, SelectPlan, SortKey, Source, SourceKind, Stretch, TableSource, UnionOperand};
@@ -340,7 +340,7 @@ fn estimate(table: &TableSource, access: &Access, kind: Kind, running: &mut Runn
         return Ok(1.0);
     }
     if access.skips > 0 {
-        let share = if access.low.is_some() && access.high.is_some() { 0.1111 } else { 0.3333 };
+        let share = if access.low.is_some() && access.high.is_some() { BETWEEN } else { OTHERS };
         return Ok((all() * share).max(1.0));
     }
     if matches!(kind, Kind::All | Kind::Index) {
