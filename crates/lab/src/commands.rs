@@ -21,7 +21,7 @@ use crate::generator::target::Target;
 use crate::generator::tls::{self, TlsOptions};
 use crate::measure::machine;
 use crate::measure::server::{ServerFacts, Wait};
-use crate::options::{AS_THE_SERVER, Options, help};
+use crate::options::{Options, help};
 use crate::record::{self, FORMAT, Key, Point, Run, Single};
 use crate::subject::{Subject, Watch};
 use crate::text::{nearest, thousands};
@@ -89,8 +89,9 @@ pub fn execute(words: &[String], interrupted: &Interrupt) -> Result<u8, String> 
         return Ok(0);
     }
     let options = Options::parse(words)?;
-    // (A sweep that shares its servers' processors binds itself to those of each.)
-    if !matches!(options.text("lab-cpus"), "" | AS_THE_SERVER) {
+    // (A sweep starts servers, which are not where the lab is, and has the lab there while it measures.)
+    let sweeps = options.words.first().is_some_and(|word| word == "sweep");
+    if !sweeps && options.is_given("lab-cpus") {
         let processors = grid::parse_processors("lab-cpus", options.text("lab-cpus"))?;
         launch::pin(&processors).map_err(|error| format!("--lab-cpus: {error}"))?;
     }

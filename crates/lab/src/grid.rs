@@ -78,6 +78,17 @@ pub struct Grid {
     pub rounds: u64,
     /// The processors for servers that the lab starts, the first ones first.
     pub processors: Vec<usize>,
+    /// Those of the lab while it measures.
+    lab: LabProcessors,
+}
+
+/// Where the lab runs while it measures.
+#[derive(Debug)]
+enum LabProcessors {
+    /// Where the server does.
+    AsTheServer,
+    /// On these; anywhere, if there are none.
+    These(Vec<usize>),
 }
 
 impl Grid {
@@ -101,18 +112,32 @@ impl Grid {
             "" => processors(),
             list => parse_processors("server-cpus", list)?,
         };
+        let lab = match options.text("lab-cpus") {
+            AS_THE_SERVER => LabProcessors::AsTheServer,
+            "" => LabProcessors::These(Vec::new()),
+            list => LabProcessors::These(parse_processors("lab-cpus", list)?),
+        };
         Ok(Grid {
             stages: stages(options, &given)?,
             workloads,
             clients,
             rounds: options.number("rounds").clamp(1, 1000),
             processors: given,
+            lab,
         })
     }
 
     /// The processors of a server that has so many, or all.
     pub fn on(&self, cores: Option<usize>) -> &[usize] {
         &self.processors[..cores.unwrap_or(self.processors.len())]
+    }
+
+    /// The processors of the lab while it measures a server that has so many; none if nobody asked.
+    pub fn lab_beside(&self, cores: Option<usize>) -> &[usize] {
+        match &self.lab {
+            LabProcessors::AsTheServer => self.on(cores),
+            LabProcessors::These(these) => these,
+        }
     }
 
     /// The most clients of any point.

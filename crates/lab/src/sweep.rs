@@ -24,7 +24,7 @@ use crate::generator::target::Target;
 use crate::grid::{Grid, Place, Setting, Stage};
 use crate::launch::{self, Launched};
 use crate::measure::server::Wait;
-use crate::options::{AS_THE_SERVER, Options};
+use crate::options::Options;
 use crate::record::{self, Key, Point, Run};
 use crate::subject::{Subject, Watch};
 use crate::view::{View, time};
@@ -237,14 +237,11 @@ impl Sweep<'_> {
         Ok(())
     }
 
-    /// Measures a point, bound to the server's processors if the two are to share them.
+    /// Measures a point, from the processors that the lab is to have beside its server.
     fn measure(&mut self, subject: &mut Subject, place: &Place, number: usize) -> Result<Point, String> {
-        if self.options.text("lab-cpus") != AS_THE_SERVER {
-            return self.measure_here(subject, place, number);
-        }
-        let processors = self.grid.on(place.key.cores).to_vec();
+        let processors = self.grid.lab_beside(place.key.cores).to_vec();
         launch::on(&processors, || self.measure_here(subject, place, number))
-            .map_err(|error| format!("--lab-cpus={}: {error}", AS_THE_SERVER))?
+            .map_err(|error| format!("--lab-cpus={}: {error}", self.options.text("lab-cpus")))?
     }
 
     fn measure_here(&mut self, subject: &mut Subject, place: &Place, number: usize) -> Result<Point, String> {

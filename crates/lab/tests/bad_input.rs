@@ -43,6 +43,7 @@ fn what_is_misspelt_is_named_with_the_nearest() {
         ("oltp_read_write --report-checkpoints=soon run", "seconds, as in 60,120"),
         ("oltp_read_write --threads=0 run", "1 to 100,000"),
         ("demo --clients=1,,2", "1,2,4..1024"),
+        ("oltp_read_write --lab-cpus=server run", "0,2,4-7"),
     ] {
         let why = refused(&server, line);
         assert!(why.contains(hint), "{line}: {why}");
@@ -104,6 +105,27 @@ fn files_that_cannot_be_written_are_named_before_the_load() {
         let why = lab(&server, "oltp_point_select --events=3 --json=/dev/full run", &Arc::default()).unwrap_err();
         assert!(why.contains("make room there"), "{why}");
     }
+}
+
+/// The line of `status`, proc(5), that says where a process may run.
+const ALLOWED: &str = "Cpus_allowed_list:";
+
+#[test]
+fn a_server_that_a_sweep_starts_is_not_kept_to_the_processors_of_the_lab() {
+    let status = std::fs::read_to_string("/proc/thread-self/status").unwrap();
+    let allowed = status.lines().find(|line| line.starts_with(ALLOWED)).unwrap();
+    let one = allowed.rsplit(['\t', ',', '-']).next().unwrap();
+    let directory = tempfile::tempdir().unwrap();
+    // It says where it may run, and ends: that is what the lab says of it.
+    let words = [
+        "sweep".to_owned(),
+        "--workload=oltp_point_select".to_owned(),
+        format!("--start=server=grep {ALLOWED} /proc/self/status; exit 1"),
+        format!("--lab-cpus={one}"),
+        format!("--dir={}/run", directory.path().display()),
+    ];
+    let why = execute(&words, &Arc::default()).unwrap_err();
+    assert!(why.contains(allowed), "{why} in place of {allowed}");
 }
 
 #[test]
