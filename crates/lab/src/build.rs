@@ -235,8 +235,11 @@ pub fn plan(options: &Options) -> Result<Plan, String> {
         clients,
         workers: match options.number("workers") as usize {
             // A client costs about what a point read costs its server, which has the processors to itself if it can.
-            0 if options.text("lab-cpus") == AS_THE_SERVER => processors.div_ceil(2),
-            0 => (processors / 4).max(1),
+            0 => match options.text("lab-cpus") {
+                "" => (processors / 4).max(1),
+                AS_THE_SERVER => processors.div_ceil(2),
+                _ => processors,
+            },
             workers => workers.min(1024),
         },
         warm_up: seconds("warmup-time"),

@@ -71,7 +71,7 @@ pub const OPTIONS: &[OptionInfo] = &[
         "workers",
         Number,
         "0",
-        "threads of the generator's; 0: a quarter of the processors (half, if they are the server's)",
+        "threads of the generator's; 0: a quarter of the processors; all of --lab-cpus, half of the server's",
     ),
     option(GENERAL, "time", Number, "10", "seconds to measure; 0: no limit"),
     option(GENERAL, "events", Number, "0", "events to do; 0: no limit"),
