@@ -2,7 +2,8 @@
 //!
 //! ```text
 //! 17 statement4 cursor1 iterations4
-//!    [count]                      with query attributes and PARAMETER_COUNT_AVAILABLE: parameters and attributes
+//!    [count]                      of parameters and attributes: with query attributes, if the statement has parameters or
+//!                                 the client says that it is here (PARAMETER_COUNT_AVAILABLE)
 //!    bitmap of NULLs              (count + 7) / 8 bytes
 //!    new types? 1
 //!    types: type1 unsigned1 [name]    if so; kept by the server for the executions that follow
@@ -148,7 +149,7 @@ impl<'a> Execute<'a> {
         let mut rest = self.rest;
         let mut total = count;
         let attributes = capabilities.has(Capabilities::QUERY_ATTRIBUTES);
-        if attributes && self.cursor.has(CursorFlags::PARAMETER_COUNT_AVAILABLE) {
+        if attributes && (count > 0 || self.cursor.has(CursorFlags::PARAMETER_COUNT_AVAILABLE)) {
             total = usize::try_from(rest.integer()?).map_err(|_| ProtocolError::Malformed("number of parameters"))?;
             if total < count {
                 return Err(ProtocolError::Malformed("too few parameters"));
@@ -434,6 +435,23 @@ mod tests {
         assert_eq!(query.text, b"SELECT 1");
         let got: Vec<_> = query.attributes.map(|attribute| attribute.unwrap()).collect();
         assert_eq!((got[0].name, got[0].value, got[1].value), (&b"a"[..], Value::Int(2), Value::Null));
+    }
+
+    #[test]
+    fn the_count_is_there_where_a_statement_has_parameters() {
+        // As Connector/Python sends it, and MySQL 9.7 reads it: no flag says so.
+        let payload = b"\x01\0\0\0\0\x01\0\0\0\x01\x00\x01\x01\x80\x00\x07";
+        let mut types = ParameterTypes::default();
+        let execute = Execute::parse(payload).unwrap();
+        let got: Vec<_> = execute
+            .parameters(Capabilities::QUERY_ATTRIBUTES, 1, &mut types, None)
+            .unwrap()
+            .map(|parameter| parameter.unwrap().value)
+            .collect();
+        assert_eq!(got, [Value::UInt(7)]);
+        // Without parameters it is not.
+        let execute = Execute::parse(b"\x01\0\0\0\0\x01\0\0\0").unwrap();
+        assert!(execute.parameters(Capabilities::QUERY_ATTRIBUTES, 0, &mut types, None).unwrap().is_empty());
     }
 
     #[test]
