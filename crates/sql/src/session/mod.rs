@@ -318,13 +318,14 @@ impl Session {
     fn renew_context(&mut self, changes_data: bool) {
         // (A plan has been made, perhaps another one.)
         self.facts.kept_values.clear();
-        let made_of = (self.facts.variables.version(), self.facts.statement_time.div_euclid(60_000_000));
+        let now = self.facts.statement_time();
+        let made_of = (self.facts.variables.version(), now.div_euclid(60_000_000));
         if self.context_of == made_of {
             self.context.warnings.clear();
             self.context.row = 1;
         } else {
             let settings = self.facts.variables.settings();
-            let today = crate::statement::today(self.facts.statement_time, &settings.time_zone);
+            let today = crate::statement::today(now, &settings.time_zone);
             self.context = settings.context(today);
             (self.context_of, self.is_strict) = (made_of, self.context.mode.strict);
         }
