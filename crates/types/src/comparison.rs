@@ -204,7 +204,18 @@ pub fn exact_number(value: Datum<'_>, context: &mut Context) -> Option<Decimal> 
 
 /// The point in time that a text is beside a date; `None` if it is none.
 pub fn text_as_point(text: &[u8], context: &Context) -> Option<DateTime> {
-    let parsed = parse_datetime(text, context.mode);
+    point_of_text(text, context.mode, context)
+}
+
+/// The point in time that a parameter's text is beside a date; `None` if it is none. The zero date is one in all modes, as are days of a
+/// month that have no number.
+pub fn parameter_as_point(text: &[u8], context: &Context) -> Option<DateTime> {
+    let mode = SqlMode { no_zero_date: false, no_zero_in_date: false, ..context.mode };
+    point_of_text(text, mode, context)
+}
+
+fn point_of_text(text: &[u8], mode: SqlMode, context: &Context) -> Option<DateTime> {
+    let parsed = parse_datetime(text, mode);
     let value = parsed.value?;
     Some(match parsed.offset {
         Some(minutes) => value.in_zone(minutes, &context.zone).unwrap_or(value),

@@ -5,7 +5,7 @@ use meseta_parser::ast::{self, CallExtra};
 use meseta_types::json::Path;
 use meseta_types::{CastType, Charset, Collated, Collation, DataType, Derivation};
 
-use super::operator::{comparer_of, interval_unit, is_given_text, number_beside_dates, numeric_operand, result_of};
+use super::operator::{comparer_of, interval_unit, is_given_text, numeric_operand, point_beside_dates, result_of};
 use super::{BindFacts, Binder, unify, unify_compared};
 use crate::error::{Error, Result};
 use crate::expression::Expr;
@@ -141,11 +141,11 @@ impl Arguments<'_, '_> {
         }
     }
 
-    /// A number that is the same for all rows becomes what it is beside a column of dates, another argument.
-    pub fn number_beside_dates(&mut self, number: usize, column: usize) {
+    /// An argument becomes what it is beside dates, another argument, as [`point_beside_dates`] has it.
+    pub fn point_beside_dates(&mut self, number: usize, dates: usize) {
         if number < self.list.len() {
             let argument = self.list.remove(number);
-            self.list.insert(number, number_beside_dates(&self.list[column], argument));
+            self.list.insert(number, point_beside_dates(&self.list[dates], argument, self.facts));
         }
     }
 

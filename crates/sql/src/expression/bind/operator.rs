@@ -7,11 +7,11 @@ use meseta_types::comparison::{ComparisonKind, ComparisonType};
 use meseta_types::{CastType, Charset, Collated, Collation, DataType, Datum, Derivation, IntervalUnit};
 
 use super::describe::describe;
-use super::{Binder, convert_to, unify, unify_compared};
+use super::{BindFacts, Binder, convert_to, unify, unify_compared};
 use crate::error::{Error, Result};
 use crate::expression::comparer::{Comparer, ComparisonOperator, kind_of};
 use crate::expression::evaluate::is_bytes;
-use crate::expression::function::{NUMBER_AS_POINT, is_condition};
+use crate::expression::function::{NUMBER_AS_POINT, TEXT_AS_POINT, is_condition};
 use crate::expression::kind::*;
 use crate::expression::typing::{self, BOOLEAN, collated_of, exact_digits, is_integral};
 use crate::expression::value::Value;
@@ -370,9 +370,9 @@ impl Binder<'_, '_> {
         Ok(self.boolean(ExprKind::InSubquery(Box::new(inside)), true))
     }
 
-    /// What a column is compared with: of a number that is the same for all rows, beside dates, the date that it is written as.
-    fn beside_dates(&self, column: &Expr, number: Expr) -> Expr {
-        number_beside_dates(column, number).fold(self.facts.mode)
+    /// What something is compared with, as [`point_beside_dates`] has it.
+    fn beside_dates(&self, dates: &Expr, given: Expr) -> Expr {
+        point_beside_dates(dates, given, self.facts).fold(self.facts.mode)
     }
 
     /// Two operands made comparable, and how they compare.
@@ -767,7 +767,7 @@ impl Binder<'_, '_> {
 pub(super) fn result_of(
     results: &mut [&mut Expr],
     operation: &str,
-    facts: &super::BindFacts<'_>,
+    facts: &BindFacts<'_>,
 ) -> Result<(DataType, Collated)> {
     let has_text = results
         .iter()
@@ -813,19 +813,24 @@ pub(super) fn comparer_of(left: &Expr, right: &Expr, collation: Collation) -> Co
     comparer
 }
 
-/// A number that is the same for all rows as what it is beside a column of dates; all else as it is.
-pub(super) fn number_beside_dates(column: &Expr, number: Expr) -> Expr {
-    let is_column = matches!(column.kind, ExprKind::Column(_) | ExprKind::Outer { .. });
-    let has_dates = matches!(column.data_type, DataType::Date | DataType::DateTime { .. } | DataType::Timestamp { .. });
-    let is_number = exact_digits(&number.data_type).is_some() && number.data_type.is_numeric()
-        || matches!(number.data_type, DataType::Double { .. } | DataType::Float { .. });
-    if !is_column || !has_dates || !is_number || !number.is_constant() {
-        return number;
-    }
-    let (data_type, nullable) = (column.data_type.clone(), number.nullable);
-    let collated = collated_of(&data_type, Derivation::Coercible, number.collated.collation);
-    let call = Call { function: &NUMBER_AS_POINT, arguments: vec![number], extra: Extra::None };
-    Expr { kind: ExprKind::Call(Box::new(call)), data_type, nullable, collated }
+/// What is given beside dates, as the point in time that it is written as: a number that is the same for all rows, beside a column; a
+/// parameter, beside whatever is a date. All else as it is.
+pub(super) fn point_beside_dates(dates: &Expr, given: Expr, facts: &BindFacts<'_>) -> Expr {
+    let has_dates = matches!(dates.data_type, DataType::Date | DataType::DateTime { .. } | DataType::Timestamp { .. });
+    let is_parameter = matches!(given.kind, ExprKind::Slot(number) if number < facts.first_lifted);
+    let is_column = matches!(dates.kind, ExprKind::Column(_) | ExprKind::Outer { .. });
+    let is_number = exact_digits(&given.data_type).is_some() && given.data_type.is_numeric()
+        || matches!(given.data_type, DataType::Double { .. } | DataType::Float { .. });
+    let (function, data_type) = match () {
+        () if !has_dates || !given.is_constant() => return given,
+        () if is_number && (is_column || is_parameter) => (&NUMBER_AS_POINT, dates.data_type.clone()),
+        // (Beside a day, too, it may be a time of one.)
+        () if is_parameter && given.data_type.is_string() => (&TEXT_AS_POINT, DataType::DateTime { decimals: 6 }),
+        () => return given,
+    };
+    let collated = collated_of(&data_type, Derivation::Coercible, given.collated.collation);
+    let call = Call { function, arguments: vec![given], extra: Extra::None };
+    Expr { kind: ExprKind::Call(Box::new(call)), data_type, nullable: true, collated }
 }
 
 fn is_year_column(expr: &Expr) -> bool {

@@ -110,7 +110,7 @@ fn coalesce<'v>(site: Site<'v>, env: &mut Env<'v, '_>) -> Result<Datum<'v>> {
 }
 
 fn bind_nullif(arguments: &mut Arguments<'_, '_>) -> Result<Typed> {
-    arguments.number_beside_dates(1, 0);
+    arguments.point_beside_dates(1, 0);
     let collated = arguments.unify_compared(0, 2)?;
     let comparer = arguments.comparer(0, 1, collated.collation);
     arguments.extra = Extra::Comparer(comparer);

@@ -26,7 +26,7 @@ use std::sync::LazyLock;
 
 use meseta_types::{Collation, DataType, Datum};
 
-pub(in crate::expression) use temporal::NUMBER_AS_POINT;
+pub(in crate::expression) use temporal::{NUMBER_AS_POINT, TEXT_AS_POINT};
 
 use super::bind::call::{Arguments, Typed};
 use super::kind::{Call, Extra};

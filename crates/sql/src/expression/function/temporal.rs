@@ -11,7 +11,7 @@ use argument::{
     time,
 };
 use arithmetic::{add_time, bind_add_time, bind_date_add, date_add, looks_like_datetime, time_diff, with_day};
-use meseta_types::comparison::number_as_point;
+use meseta_types::comparison::{number_as_point, parameter_as_point};
 use meseta_types::temporal::{
     self, Instant, SECOND, WeekMode, day_number, extract, from_day_number, period_add, period_diff, timestampdiff,
 };
@@ -38,6 +38,16 @@ pub(in crate::expression) static NUMBER_AS_POINT: Function = pure("", 1, 1, bind
         Some(point) => Datum::Date(point.date),
         None => number,
     })
+});
+
+/// A parameter's text that is compared with dates, as the point in time that it is written as; NULL, with a warning, if it is none.
+pub(in crate::expression) static TEXT_AS_POINT: Function = pure("", 1, 1, bind_date, |site, env| {
+    let Datum::Text(text, _) = site.value(0, env)? else { return Ok(Datum::Null) };
+    let point = parameter_as_point(text, env.context);
+    if point.is_none() {
+        env.context.warnings.warn(SqlError::incorrect("datetime", text));
+    }
+    Ok(point.map_or(Datum::Null, |point| Datum::DateTime(point, 6)))
 });
 
 pub(super) static FUNCTIONS: &[Function] = &[
