@@ -47,7 +47,7 @@ use bumpalo::Bump;
 use meseta_parser::ast;
 use meseta_types::{Collated, Context, DataType, Datum};
 
-pub use bind::{BindFacts, bind, literal_value};
+pub use bind::{BindFacts, WholeTexts, bind, literal_value};
 pub use comparer::{Comparer, ComparisonOperator};
 pub use host::{Host, NoHost};
 pub use inspect::{Comparison, Key, key_value, orders_like};

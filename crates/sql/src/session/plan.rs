@@ -88,6 +88,8 @@ pub struct StatementPlan {
     pub access: (bool, bool),
     /// How many rows it takes ranges to have: looked at by every execution, whether it fits.
     pub sizes: Vec<RangeSize>,
+    /// For which [`Parameters::whole_texts`] it is; for all, if there are none.
+    pub whole_texts: Option<u64>,
 }
 
 /// Whether a statement has a plan.
@@ -126,7 +128,18 @@ impl StatementPlan {
             _ => counters_of_subqueries(&subqueries),
         };
         let sizes = std::mem::take(&mut tables.sizes).into_taken();
-        Ok(StatementPlan { body, subqueries, requirements, deprecated, is_personal, counter, counts, access, sizes })
+        Ok(StatementPlan {
+            body,
+            subqueries,
+            requirements,
+            deprecated,
+            is_personal,
+            counter,
+            counts,
+            access,
+            sizes,
+            whole_texts: None,
+        })
     }
 
     /// Whether bad values are errors in it, where the SQL mode is strict.
@@ -151,6 +164,17 @@ impl Parameters<'_> {
             Datum::Text(text, _) => text.is_ascii(),
             _ => true,
         })
+    }
+
+    /// Which of the first 64 are texts of whole numbers that a BIGINT has room for: a bit for each.
+    pub fn whole_texts(&self) -> u64 {
+        let is_whole = |value: &Datum<'_>| {
+            let Datum::Text(text, _) = value else { return false };
+            let digits = text.strip_prefix(b"-").unwrap_or(text);
+            (1..=18).contains(&digits.len()) && digits.iter().all(u8::is_ascii_digit)
+        };
+        let first = self.values.iter().take(64).enumerate();
+        first.fold(0, |bits, (number, value)| bits | u64::from(is_whole(value)) << number)
     }
 }
 

@@ -25,7 +25,7 @@ use std::time::Duration;
 use meseta_engine::known_hash::KnownMap;
 use parking_lot::RwLock;
 
-use super::plan::StatementPlan;
+use super::plan::{Parameters, StatementPlan};
 
 /// What a plan is found by.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -63,6 +63,11 @@ impl CachedPlan {
     /// A plan that was made now.
     pub fn new(plan: StatementPlan, made: PlanMoment) -> Self {
         Self { plan, made }
+    }
+
+    /// Whether it is for these values of parameters, whose types are those that it was made for.
+    pub fn is_for(&self, parameters: Parameters<'_>) -> bool {
+        self.plan.whole_texts.is_none_or(|bits| bits == parameters.whole_texts())
     }
 
     /// Whether it may still be used.
@@ -167,6 +172,7 @@ mod tests {
             counts: Box::default(),
             access: (false, false),
             sizes: Vec::new(),
+            whole_texts: None,
         };
         CachedPlan::new(plan, made)
     }

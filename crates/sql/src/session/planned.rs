@@ -11,6 +11,7 @@
 //! changed before it failed is undone; a deadlock's victim is rolled back whole. One that is suspended has not failed: it has
 //! done nothing, and begins anew.
 
+use std::cell::Cell;
 use std::sync::Arc;
 
 use meseta_errors::ER_TABLE_DEF_CHANGED;
@@ -25,7 +26,7 @@ use super::suspension::{CHANGING, READING};
 use super::{Answer, Done, Session, SessionTables, Status};
 use crate::account::Requirements;
 use crate::error::{Error, Result};
-use crate::expression::{BindFacts, literal_value};
+use crate::expression::{BindFacts, WholeTexts, literal_value};
 use crate::query::{MORE, QueryPlan, RangeSizes, Subquery, are_known, fit, run_query, sizes_now};
 use crate::statement::manipulation::Changes;
 
@@ -216,6 +217,7 @@ impl Session {
     ) -> Result<()> {
         if let Some(key) = key
             && let Some(cached) = self.instance.plans.fresh(kept.take(), key, self.plan_moment())
+            && cached.is_for(parameters)
         {
             let ran = self.run_cached(&cached, parameters.values, answer);
             *kept = Some(cached);
@@ -246,8 +248,12 @@ impl Session {
             self.renew_context(!matches!(statement, ast::Statement::Query(_)));
             let requirements = self.authorise(statement)?;
             let made = self.plan_moment();
-            let facts = BindFacts { lifted: source.lifted, ..self.bind_facts(source.text, source.parameters) };
-            let plan = self.plan(statement, facts, requirements, slots)?;
+            let asked = Cell::new(false);
+            let whole_texts = WholeTexts { bits: source.parameters.whole_texts(), asked: Some(&asked) };
+            let facts = self.bind_facts(source.text, source.parameters);
+            let facts = BindFacts { lifted: source.lifted, whole_texts, ..facts };
+            let mut plan = self.plan(statement, facts, requirements, slots)?;
+            plan.whole_texts = asked.get().then_some(whole_texts.bits);
             let ran = self.run_plan(&plan, slots, attempt < ATTEMPTS, answer);
             let is_stale = matches!(ran, Ok(Ran::Stale));
             if let Some(key) = source.key

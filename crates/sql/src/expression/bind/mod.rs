@@ -17,6 +17,8 @@ mod literal;
 mod operator;
 
 pub use literal::literal_value;
+use std::cell::Cell;
+
 use meseta_errors::{ER_OPERAND_COLUMNS, ER_STACK_OVERRUN_NEED_MORE};
 use meseta_parser::ast::{self, ExpressionKind as A};
 use meseta_parser::{Lifted, SqlMode as ParserMode};
@@ -43,6 +45,8 @@ pub struct BindFacts<'f> {
     /// Types of the parameters, slots 0 and on; `DataType::Null` where a type is not known. Parameters beyond are of
     /// unknown type.
     pub parameters: &'f [DataType],
+    /// Which of them are texts of whole numbers.
+    pub whole_texts: WholeTexts<'f>,
     /// Whether every parameter that is text is ASCII, this time and whenever the plan is used.
     pub parameters_are_ascii: bool,
     /// The literals that are to be slots, in the order of the text; empty if literals are to be constants.
@@ -63,12 +67,32 @@ impl Default for BindFacts<'_> {
             mode: SqlMode::DEFAULT,
             collation: Collation::Utf8mb4_0900AiCi,
             parameters: &[],
+            whole_texts: WholeTexts::default(),
             parameters_are_ascii: false,
             lifted: &[],
             first_lifted: 0,
             div_precision_increment: 4,
             only_full_group_by: false,
         }
+    }
+}
+
+/// Which parameters are texts of whole numbers, this time: what is made for them is for others only if nobody has asked.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct WholeTexts<'f> {
+    /// A bit for each of the first 64.
+    pub bits: u64,
+    /// That somebody has asked.
+    pub asked: Option<&'f Cell<bool>>,
+}
+
+impl WholeTexts<'_> {
+    /// Whether that parameter is one.
+    fn has(&self, parameter: u32) -> bool {
+        if let Some(asked) = self.asked {
+            asked.set(true);
+        }
+        1_u64.checked_shl(parameter).is_some_and(|bit| self.bits & bit != 0)
     }
 }
 

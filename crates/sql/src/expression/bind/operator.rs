@@ -248,7 +248,11 @@ impl Binder<'_, '_> {
                 }
                 ChainOperator::Arithmetic(arithmetic) => {
                     all_bytes = false;
-                    let right = numeric_operand(right);
+                    let right = self.beside_exact(&data_type, numeric_operand(right));
+                    if chain.steps.is_empty() {
+                        chain.first = self.beside_exact(&right.data_type, chain.first);
+                        data_type = chain.first.data_type.clone();
+                    }
                     if chain.steps.is_empty() && matches!(chain.first.kind, ExprKind::Constant(Value::Hexadecimal(_))) {
                         data_type = typing::unsigned(20);
                     }
@@ -270,6 +274,19 @@ impl Binder<'_, '_> {
             chain.steps.push(Step { operator, right, right_text, data_type: data_type.clone() });
         }
         Ok(Expr::new(ExprKind::Chain(Box::new(chain)), data_type, nullable, self.facts.collation))
+    }
+
+    /// What is calculated with an exact number: of a parameter's text, a decimal, or beside an integer the one that it is. All other
+    /// texts make DOUBLEs of both.
+    fn beside_exact(&self, other: &DataType, given: Expr) -> Expr {
+        let ExprKind::Slot(number) = given.kind else { return given };
+        let is_exact = other.is_numeric() && exact_digits(other).is_some();
+        if number >= self.facts.first_lifted || !given.data_type.is_string() || !is_exact {
+            return given;
+        }
+        let is_whole = is_integral(other) && self.facts.whole_texts.has(number);
+        let target = if is_whole { CastType::Signed } else { CastType::Decimal(65, 30) };
+        self.cast_to(given, target, "?".into())
     }
 
     fn connective(&mut self, wanted: B, expression: &ast::Expression<'_>) -> Result<Expr> {
