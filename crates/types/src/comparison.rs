@@ -207,10 +207,10 @@ pub fn text_as_point(text: &[u8], context: &Context) -> Option<DateTime> {
     point_of_text(text, context.mode, context)
 }
 
-/// The point in time that a parameter's text is beside a date; `None` if it is none. The zero date is one in all modes, as are days of a
-/// month that have no number.
+/// The point in time that a parameter's text is beside a date; `None` if it is none. In all modes the zero date is one, as are days of a month
+/// that have no number, or that it does not have: as in `at < '2024-02-31'`.
 pub fn parameter_as_point(text: &[u8], context: &Context) -> Option<DateTime> {
-    let mode = SqlMode { no_zero_date: false, no_zero_in_date: false, ..context.mode };
+    let mode = SqlMode { no_zero_date: false, no_zero_in_date: false, allow_invalid_dates: true, ..context.mode };
     point_of_text(text, mode, context)
 }
 
