@@ -197,6 +197,14 @@ def numbers(connection):
     same(prepared.fetchall(), [(1,)], "a day")
     prepared.execute("UPDATE parent SET n = %s WHERE id IN (%s, %s)", [1, 1, 2])
     same(prepared.rowcount, 1, "rows changed")
+    # A number that is sent as a text counts rows, too.
+    for statement in ["SELECT id FROM parent LIMIT %s", "SELECT id FROM parent LIMIT 5 OFFSET %s"]:
+        prepared.execute(statement, ["1"])
+        same(len(prepared.fetchall()), 1, statement)
+    for statement in ["UPDATE parent SET n = n + 1 ORDER BY id LIMIT %s", "DELETE FROM parent ORDER BY id LIMIT %s"]:
+        fails(1690, lambda: prepared.execute(statement, [-1]))
+        prepared.execute(statement, ["1"])
+        same(prepared.rowcount, 1, statement)
     connection.rollback()
     cursor.execute("SELECT COUNT(*) FROM parent")
     same(cursor.fetchone(), (0,), "after ROLLBACK")

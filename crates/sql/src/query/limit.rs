@@ -1,12 +1,13 @@
 //! LIMIT: which rows are shown.
 
 use bumpalo::Bump;
+use meseta_errors::ER_DATA_OUT_OF_RANGE;
 use meseta_types::Datum;
 
 use super::inside::Running;
 use super::plan::LimitPlan;
 use super::run::{ENOUGH, Flow, MORE, Outer, Sink};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::expression::Expr;
 
 /// Passes rows on from `offset` on, until `count` of them have been.
@@ -37,15 +38,24 @@ impl Limited {
 
 /// How many rows are passed over, and how many are shown.
 pub fn limit_of(limit: &LimitPlan, outer: Outer<'_>, running: &mut Running<'_>) -> Result<(u64, u64)> {
+    let offset = limit.offset.as_ref().map_or(Ok(0), |offset| number_of(offset, outer, running))?;
+    Ok((offset, number_of(&limit.count, outer, running)?))
+}
+
+/// How many rows an UPDATE or DELETE changes at most.
+pub fn limit_count(limit: Option<&Expr>, running: &mut Running<'_>) -> Result<u64> {
+    limit.map_or(Ok(u64::MAX), |limit| number_of(limit, &[], running))
+}
+
+/// The number of rows that a literal or a parameter is, which may be a text: beside LIMIT a text below zero is a large number, as it is in
+/// MySQL, and NULL is none. Error 1690: an integer below zero.
+fn number_of(expr: &Expr, outer: Outer<'_>, running: &mut Running<'_>) -> Result<u64> {
     let arena = Bump::new();
-    let mut number = |expr: &Expr| -> Result<u64> {
-        let value = expr.evaluate(&[], &mut running.env(&arena, outer))?;
-        Ok(match value {
-            Datum::Unsigned(number) => number,
-            Datum::Signed(number) => u64::try_from(number).unwrap_or(0),
-            other => other.to_integer(running.context).map_or(0, |(number, _)| u64::try_from(number).unwrap_or(0)),
-        })
-    };
-    let offset = limit.offset.as_ref().map_or(Ok(0), &mut number)?;
-    Ok((offset, number(&limit.count)?))
+    match expr.evaluate(&[], &mut running.env(&arena, outer))? {
+        Datum::Unsigned(number) => Ok(number),
+        Datum::Signed(number) => u64::try_from(number)
+            .map_err(|_| Error::new(ER_DATA_OUT_OF_RANGE, &[&"SIGNED INTEGER", &"mysqld_stmt_execute"])),
+        // (What it is beside that nobody is told.)
+        other => Ok(other.to_integer(&mut running.context.apart()).map_or(0, |(number, _)| number as u64)),
+    }
 }

@@ -65,6 +65,7 @@ pub use bounds::{loaded, stored};
 pub use filter::bind_filter;
 pub use inside::{Inside, Running};
 pub use joined::JoinPlan;
+pub use limit::limit_count;
 pub use measure::{Measure, Measures};
 pub use plan::{
     Access, Body, Join, LockingPlan, Lookup, Origin, OutputColumn, OutputColumns, QueryPlan, SelectPlan, SortKey,
@@ -72,7 +73,7 @@ pub use plan::{
 };
 pub use run::{ENOUGH, Flow, MORE, evaluate_all, holds, run_query};
 pub use scope::shown as shown_name;
-pub use selected::{SelectedTable, Shown, change_one_row, limit_count, named_source, rows_to_change, sort_rows};
+pub use selected::{SelectedTable, Shown, change_one_row, named_source, rows_to_change, sort_rows};
 pub use sizes::{RangeSize, RangeSizes, are_known, fit, sizes_now};
 pub(crate) use spare::Spare;
 pub use statistics::TableStatistics;

@@ -174,18 +174,6 @@ impl<'a> Binder<'a, '_> {
     }
 }
 
-/// LIMIT's number.
-pub fn limit_count(limit: Option<&Expr>, running: &mut Running<'_>) -> Result<u64> {
-    let Some(limit) = limit else { return Ok(u64::MAX) };
-    let arena = Bump::new();
-    let value = limit.evaluate(&[], &mut running.env(&arena, &[]))?;
-    Ok(match value {
-        Datum::Unsigned(number) => number,
-        Datum::Signed(number) => u64::try_from(number).unwrap_or(0),
-        _ => 0,
-    })
-}
-
 /// What is done with a row that is found: the engine's handle of the table, the row, and its columns that conditions name.
 pub type Change<'c> = dyn FnMut(&mut Running<'_>, &TableHandle, &FoundRow, &[Datum<'_>]) -> Result<Flow> + 'c;
 
