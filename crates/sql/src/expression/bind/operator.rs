@@ -279,9 +279,8 @@ impl Binder<'_, '_> {
     /// What is calculated with an exact number: of a parameter's text, a decimal, or beside an integer the one that it is. All other
     /// texts make DOUBLEs of both.
     fn beside_exact(&self, other: &DataType, given: Expr) -> Expr {
-        let ExprKind::Slot(number) = given.kind else { return given };
-        let is_exact = other.is_numeric() && exact_digits(other).is_some();
-        if number >= self.facts.first_lifted || !given.data_type.is_string() || !is_exact {
+        let Some(number) = parameter_of(&given, self.facts) else { return given };
+        if !given.data_type.is_string() || !other.is_numeric() || exact_digits(other).is_none() {
             return given;
         }
         let is_whole = is_integral(other) && self.facts.whole_texts.has(number);
@@ -412,7 +411,8 @@ impl Binder<'_, '_> {
             right = self.cast_to(right, CastType::Json, "".into()).fold(self.facts.mode);
         }
         let mut comparer = self.comparer(&mut left, &mut right, operation)?;
-        comparer.refuses = is_given_text(&left) || is_given_text(&right);
+        comparer.refuses =
+            [&left, &right].iter().any(|given| is_given_text(given) && parameter_of(given, self.facts).is_none());
         Ok((left, right, comparer))
     }
 
@@ -423,8 +423,10 @@ impl Binder<'_, '_> {
 
     fn compare_values(&mut self, operator: ComparisonOperator, left: Expr, right: Expr) -> Result<Expr> {
         let nullable = operator != ComparisonOperator::NullSafeEqual && (left.nullable || right.nullable);
-        let right = self.beside_dates(&left, right);
-        let left = self.beside_dates(&right, left);
+        // (A text that is no date would be NULL, and NULL is something that this operator finds.)
+        let stays = |given: &Expr| operator == ComparisonOperator::NullSafeEqual && given.data_type.is_string();
+        let right = if stays(&right) { right } else { self.beside_dates(&left, right) };
+        let left = if stays(&left) { left } else { self.beside_dates(&right, left) };
         let (left, right, comparer) = self.pair(left, right, operator.symbol())?;
         let compare = Compare { operator, comparer, left, right };
         Ok(self.boolean(ExprKind::Compare(Box::new(compare)), nullable))
@@ -830,11 +832,19 @@ pub(super) fn comparer_of(left: &Expr, right: &Expr, collation: Collation) -> Co
     comparer
 }
 
+/// The number of the parameter that it is.
+fn parameter_of(expr: &Expr, facts: &BindFacts<'_>) -> Option<u32> {
+    match expr.kind {
+        ExprKind::Slot(number) if number < facts.first_lifted => Some(number),
+        _ => None,
+    }
+}
+
 /// What is given beside dates, as the point in time that it is written as: a number that is the same for all rows, beside a column; a
 /// parameter, beside whatever is a date. All else as it is.
 pub(super) fn point_beside_dates(dates: &Expr, given: Expr, facts: &BindFacts<'_>) -> Expr {
     let has_dates = matches!(dates.data_type, DataType::Date | DataType::DateTime { .. } | DataType::Timestamp { .. });
-    let is_parameter = matches!(given.kind, ExprKind::Slot(number) if number < facts.first_lifted);
+    let is_parameter = parameter_of(&given, facts).is_some();
     let is_column = matches!(dates.kind, ExprKind::Column(_) | ExprKind::Outer { .. });
     let is_number = exact_digits(&given.data_type).is_some() && given.data_type.is_numeric()
         || matches!(given.data_type, DataType::Double { .. } | DataType::Float { .. });
