@@ -5,15 +5,18 @@ use meseta_parser::ast::{self, CallExtra};
 use meseta_types::json::Path;
 use meseta_types::{CastType, Charset, Collated, Collation, DataType, Derivation};
 
-use super::operator::{comparer_of, interval_unit, is_given_text, numeric_operand, point_beside_dates, result_of};
+use super::operator::{
+    comparer_of, exact_beside, interval_unit, is_given_text, numeric_operand, parameter_of, point_beside_dates,
+    result_of,
+};
 use super::{BindFacts, Binder, unify, unify_compared};
 use crate::error::{Error, Result};
-use crate::expression::Expr;
 use crate::expression::comparer::Comparer;
 use crate::expression::function::{self, Function};
 use crate::expression::kind::{Call, ExprKind, Extra, JsonFallback, JsonValue};
 use crate::expression::typing::{self, collated_of};
 use crate::expression::value::Value;
+use crate::expression::{Expr, merge_types};
 
 /// The arguments of a call, bound; what a function's binder looks at and changes.
 pub(in crate::expression) struct Arguments<'b, 'f> {
@@ -147,6 +150,17 @@ impl Arguments<'_, '_> {
             let argument = self.list.remove(number);
             self.list.insert(number, point_beside_dates(&self.list[dates], argument, self.facts));
         }
+    }
+
+    /// Texts of parameters become numbers, if all else are exact ones.
+    pub fn exact_parameters(&mut self) {
+        let is_text = |argument: &Expr| argument.data_type.is_string() && parameter_of(argument, self.facts).is_some();
+        let mut others = DataType::Null;
+        for argument in self.list.iter().filter(|argument| !is_text(argument)) {
+            others = merge_types(&others, &argument.data_type, self.facts.collation);
+        }
+        let list = std::mem::take(&mut self.list).into_iter();
+        self.list = list.map(|argument| exact_beside(&others, argument, self.facts)).collect();
     }
 
     /// A constant argument as an integer.

@@ -248,9 +248,9 @@ impl Binder<'_, '_> {
                 }
                 ChainOperator::Arithmetic(arithmetic) => {
                     all_bytes = false;
-                    let right = self.beside_exact(&data_type, numeric_operand(right));
+                    let right = exact_beside(&data_type, numeric_operand(right), self.facts);
                     if chain.steps.is_empty() {
-                        chain.first = self.beside_exact(&right.data_type, chain.first);
+                        chain.first = exact_beside(&right.data_type, chain.first, self.facts);
                         data_type = chain.first.data_type.clone();
                     }
                     if chain.steps.is_empty() && matches!(chain.first.kind, ExprKind::Constant(Value::Hexadecimal(_))) {
@@ -274,18 +274,6 @@ impl Binder<'_, '_> {
             chain.steps.push(Step { operator, right, right_text, data_type: data_type.clone() });
         }
         Ok(Expr::new(ExprKind::Chain(Box::new(chain)), data_type, nullable, self.facts.collation))
-    }
-
-    /// What is calculated with an exact number: of a parameter's text, a decimal, or beside an integer the one that it is. All other
-    /// texts make DOUBLEs of both.
-    fn beside_exact(&self, other: &DataType, given: Expr) -> Expr {
-        let Some(number) = parameter_of(&given, self.facts) else { return given };
-        if !given.data_type.is_string() || !other.is_numeric() || exact_digits(other).is_none() {
-            return given;
-        }
-        let is_whole = is_integral(other) && self.facts.whole_texts.has(number);
-        let target = if is_whole { CastType::Signed } else { CastType::Decimal(65, 30) };
-        self.cast_to(given, target, "?".into())
     }
 
     fn connective(&mut self, wanted: B, expression: &ast::Expression<'_>) -> Result<Expr> {
@@ -692,44 +680,7 @@ impl Binder<'_, '_> {
 
     /// A cast of a bound operand.
     pub(super) fn cast_to(&self, operand: Expr, target: CastType, text: Box<str>) -> Expr {
-        let connection = self.facts.collation;
-        let length = typing::characters(&operand.data_type);
-        let mut nullable = operand.nullable;
-        let data_type = match target {
-            CastType::Signed => typing::integer(21),
-            CastType::Unsigned => typing::unsigned(21),
-            CastType::Float => DataType::Float { digits: None, number: Default::default() },
-            CastType::Double => DataType::DOUBLE,
-            CastType::Decimal(precision, scale) => DataType::decimal(precision, scale),
-            CastType::Char(characters, collation) => {
-                nullable |= operand.collated.collation.charset() == Charset::Binary;
-                typing::string_type(characters.map_or(length, u64::from), collation)
-            }
-            CastType::Binary(bytes) => {
-                let each = operand.data_type.collation().map_or(1, |collation| collation.charset().max_len());
-                let length = bytes.map_or(length.saturating_mul(each.into()), u64::from);
-                typing::string_type(length, Collation::Binary)
-            }
-            CastType::Date => DataType::Date,
-            CastType::Time(decimals) => DataType::Time { decimals },
-            CastType::DateTime(decimals) => DataType::DateTime { decimals },
-            CastType::Year => DataType::Year,
-            CastType::Json => DataType::Json,
-        };
-        nullable |= matches!(
-            target,
-            CastType::Date | CastType::Time(_) | CastType::DateTime(_) | CastType::Year | CastType::Json
-        );
-        let derivation = match target {
-            CastType::Binary(_) | CastType::Char(..) | CastType::Json => Derivation::Implicit,
-            _ => Derivation::Coercible,
-        };
-        let mut collated = typing::collated_of(&data_type, derivation, connection);
-        if matches!(target, CastType::Char(..)) {
-            collated.ascii = operand.collated.ascii;
-        }
-        let cast = Cast { operand, target, text };
-        Expr { kind: ExprKind::Cast(Box::new(cast)), data_type, nullable, collated }
+        cast_of(operand, target, text, self.facts.collation)
     }
 
     pub(super) fn convert_using(&mut self, operand: &ast::Expression<'_>, name: &[u8]) -> Result<Expr> {
@@ -832,8 +783,59 @@ pub(super) fn comparer_of(left: &Expr, right: &Expr, collation: Collation) -> Co
     comparer
 }
 
+/// A cast of a bound operand, in a session with this collation.
+fn cast_of(operand: Expr, target: CastType, text: Box<str>, connection: Collation) -> Expr {
+    let length = typing::characters(&operand.data_type);
+    let mut nullable = operand.nullable;
+    let data_type = match target {
+        CastType::Signed => typing::integer(21),
+        CastType::Unsigned => typing::unsigned(21),
+        CastType::Float => DataType::Float { digits: None, number: Default::default() },
+        CastType::Double => DataType::DOUBLE,
+        CastType::Decimal(precision, scale) => DataType::decimal(precision, scale),
+        CastType::Char(characters, collation) => {
+            nullable |= operand.collated.collation.charset() == Charset::Binary;
+            typing::string_type(characters.map_or(length, u64::from), collation)
+        }
+        CastType::Binary(bytes) => {
+            let each = operand.data_type.collation().map_or(1, |collation| collation.charset().max_len());
+            let length = bytes.map_or(length.saturating_mul(each.into()), u64::from);
+            typing::string_type(length, Collation::Binary)
+        }
+        CastType::Date => DataType::Date,
+        CastType::Time(decimals) => DataType::Time { decimals },
+        CastType::DateTime(decimals) => DataType::DateTime { decimals },
+        CastType::Year => DataType::Year,
+        CastType::Json => DataType::Json,
+    };
+    nullable |=
+        matches!(target, CastType::Date | CastType::Time(_) | CastType::DateTime(_) | CastType::Year | CastType::Json);
+    let derivation = match target {
+        CastType::Binary(_) | CastType::Char(..) | CastType::Json => Derivation::Implicit,
+        _ => Derivation::Coercible,
+    };
+    let mut collated = typing::collated_of(&data_type, derivation, connection);
+    if matches!(target, CastType::Char(..)) {
+        collated.ascii = operand.collated.ascii;
+    }
+    let cast = Cast { operand, target, text };
+    Expr { kind: ExprKind::Cast(Box::new(cast)), data_type, nullable, collated }
+}
+
+/// What is calculated with an exact number, or is one value with it: of a parameter's text, a decimal, or beside an integer the one that it
+/// is. All other texts make DOUBLEs, or texts, of both.
+pub(super) fn exact_beside(other: &DataType, given: Expr, facts: &BindFacts<'_>) -> Expr {
+    let Some(number) = parameter_of(&given, facts) else { return given };
+    if !given.data_type.is_string() || !other.is_numeric() || exact_digits(other).is_none() {
+        return given;
+    }
+    let is_whole = is_integral(other) && facts.whole_texts.has(number);
+    let target = if is_whole { CastType::Signed } else { CastType::Decimal(65, 30) };
+    cast_of(given, target, "?".into(), facts.collation)
+}
+
 /// The number of the parameter that it is.
-fn parameter_of(expr: &Expr, facts: &BindFacts<'_>) -> Option<u32> {
+pub(super) fn parameter_of(expr: &Expr, facts: &BindFacts<'_>) -> Option<u32> {
     match expr.kind {
         ExprKind::Slot(number) if number < facts.first_lifted => Some(number),
         _ => None,

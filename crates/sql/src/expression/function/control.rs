@@ -90,6 +90,7 @@ fn bind_if(arguments: &mut Arguments<'_, '_>) -> Result<Typed> {
 }
 
 fn bind_coalesce(arguments: &mut Arguments<'_, '_>) -> Result<Typed> {
+    arguments.exact_parameters();
     let (data_type, collated) = arguments.common_type(0)?;
     let nullable = arguments.list.iter().all(|argument| argument.nullable);
     Ok(Typed { data_type, nullable, collated })
@@ -128,6 +129,7 @@ fn bind_nullif(arguments: &mut Arguments<'_, '_>) -> Result<Typed> {
 }
 
 fn bind_extreme(arguments: &mut Arguments<'_, '_>) -> Result<Typed> {
+    arguments.exact_parameters();
     let has_text = arguments
         .list
         .iter()
