@@ -5,10 +5,8 @@ use meseta_parser::ast::{self, CallExtra};
 use meseta_types::json::Path;
 use meseta_types::{CastType, Charset, Collated, Collation, DataType, Derivation};
 
-use super::operator::{
-    comparer_of, exact_beside, interval_unit, is_given_text, numeric_operand, parameter_of, point_beside_dates,
-    result_of,
-};
+use super::operator::{comparer_of, interval_unit, is_given_text, numeric_operand, result_of};
+use super::parameter::{exact_beside, parameter_of, point_beside_dates};
 use super::{BindFacts, Binder, unify, unify_compared};
 use crate::error::{Error, Result};
 use crate::expression::comparer::Comparer;

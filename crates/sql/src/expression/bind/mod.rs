@@ -5,6 +5,7 @@
 //! | `literal` | constants, parameters, variables |
 //! | `operator` | arithmetic, conditions, comparisons, rows, LIKE, IN, CASE, CAST |
 //! | `call` | functions and aggregates, their arguments |
+//! | `parameter` | what parameters that are texts are beside something else |
 //! | `describe` | expressions as errors print them |
 //!
 //! # Invariants
@@ -15,15 +16,15 @@ pub(super) mod call;
 mod describe;
 mod literal;
 mod operator;
+mod parameter;
 
 pub use literal::literal_value;
-use std::cell::Cell;
-
 use meseta_errors::{ER_OPERAND_COLUMNS, ER_STACK_OVERRUN_NEED_MORE};
 use meseta_parser::ast::{self, ExpressionKind as A};
 use meseta_parser::{Lifted, SqlMode as ParserMode};
 use meseta_types::text::{self, Charset};
 use meseta_types::{Collated, Collation, DataType, Derivation, SqlError, SqlMode};
+pub use parameter::WholeTexts;
 
 use super::kind::ExprKind;
 use super::typing::{self, collated_of};
@@ -74,25 +75,6 @@ impl Default for BindFacts<'_> {
             div_precision_increment: 4,
             only_full_group_by: false,
         }
-    }
-}
-
-/// Which parameters are texts of whole numbers, this time: what is made for them is for others only if nobody has asked.
-#[derive(Clone, Copy, Default, Debug)]
-pub struct WholeTexts<'f> {
-    /// A bit for each of the first 64.
-    pub bits: u64,
-    /// That somebody has asked.
-    pub asked: Option<&'f Cell<bool>>,
-}
-
-impl WholeTexts<'_> {
-    /// Whether that parameter is one.
-    fn has(&self, parameter: u32) -> bool {
-        if let Some(asked) = self.asked {
-            asked.set(true);
-        }
-        1_u64.checked_shl(parameter).is_some_and(|bit| self.bits & bit != 0)
     }
 }
 

@@ -7,13 +7,14 @@ use meseta_types::comparison::{ComparisonKind, ComparisonType};
 use meseta_types::{CastType, Charset, Collated, Collation, DataType, Datum, Derivation, IntervalUnit};
 
 use super::describe::describe;
+use super::parameter::{exact_beside, parameter_of, point_beside_dates};
 use super::{BindFacts, Binder, convert_to, unify, unify_compared};
 use crate::error::{Error, Result};
 use crate::expression::comparer::{Comparer, ComparisonOperator, kind_of};
 use crate::expression::evaluate::is_bytes;
-use crate::expression::function::{NUMBER_AS_POINT, TEXT_AS_POINT, is_condition};
+use crate::expression::function::is_condition;
 use crate::expression::kind::*;
-use crate::expression::typing::{self, BOOLEAN, collated_of, exact_digits, is_integral};
+use crate::expression::typing::{self, BOOLEAN, exact_digits, is_integral};
 use crate::expression::value::Value;
 use crate::expression::{BoundSubquery, Expr, merge_types};
 
@@ -784,7 +785,7 @@ pub(super) fn comparer_of(left: &Expr, right: &Expr, collation: Collation) -> Co
 }
 
 /// A cast of a bound operand, in a session with this collation.
-fn cast_of(operand: Expr, target: CastType, text: Box<str>, connection: Collation) -> Expr {
+pub(super) fn cast_of(operand: Expr, target: CastType, text: Box<str>, connection: Collation) -> Expr {
     let length = typing::characters(&operand.data_type);
     let mut nullable = operand.nullable;
     let data_type = match target {
@@ -820,46 +821,6 @@ fn cast_of(operand: Expr, target: CastType, text: Box<str>, connection: Collatio
     }
     let cast = Cast { operand, target, text };
     Expr { kind: ExprKind::Cast(Box::new(cast)), data_type, nullable, collated }
-}
-
-/// What is calculated with an exact number, or is one value with it: of a parameter's text, a decimal, or beside an integer the one that it
-/// is. All other texts make DOUBLEs, or texts, of both.
-pub(super) fn exact_beside(other: &DataType, given: Expr, facts: &BindFacts<'_>) -> Expr {
-    let Some(number) = parameter_of(&given, facts) else { return given };
-    if !given.data_type.is_string() || !other.is_numeric() || exact_digits(other).is_none() {
-        return given;
-    }
-    let is_whole = is_integral(other) && facts.whole_texts.has(number);
-    let target = if is_whole { CastType::Signed } else { CastType::Decimal(65, 30) };
-    cast_of(given, target, "?".into(), facts.collation)
-}
-
-/// The number of the parameter that it is.
-pub(super) fn parameter_of(expr: &Expr, facts: &BindFacts<'_>) -> Option<u32> {
-    match expr.kind {
-        ExprKind::Slot(number) if number < facts.first_lifted => Some(number),
-        _ => None,
-    }
-}
-
-/// What is given beside dates, as the point in time that it is written as: a number that is the same for all rows, beside a column; a
-/// parameter, beside whatever is a date. All else as it is.
-pub(super) fn point_beside_dates(dates: &Expr, given: Expr, facts: &BindFacts<'_>) -> Expr {
-    let has_dates = matches!(dates.data_type, DataType::Date | DataType::DateTime { .. } | DataType::Timestamp { .. });
-    let is_parameter = parameter_of(&given, facts).is_some();
-    let is_column = matches!(dates.kind, ExprKind::Column(_) | ExprKind::Outer { .. });
-    let is_number = exact_digits(&given.data_type).is_some() && given.data_type.is_numeric()
-        || matches!(given.data_type, DataType::Double { .. } | DataType::Float { .. });
-    let (function, data_type) = match () {
-        () if !has_dates || !given.is_constant() => return given,
-        () if is_number && (is_column || is_parameter) => (&NUMBER_AS_POINT, dates.data_type.clone()),
-        // (Beside a day, too, it may be a time of one.)
-        () if is_parameter && given.data_type.is_string() => (&TEXT_AS_POINT, DataType::DateTime { decimals: 6 }),
-        () => return given,
-    };
-    let collated = collated_of(&data_type, Derivation::Coercible, given.collated.collation);
-    let call = Call { function, arguments: vec![given], extra: Extra::None };
-    Expr { kind: ExprKind::Call(Box::new(call)), data_type, nullable: true, collated }
 }
 
 fn is_year_column(expr: &Expr) -> bool {
