@@ -5,16 +5,18 @@ over the Unix socket.
 (Its C library sends each number of a prepared statement as a FLOAT, and takes no large ones: it is not tested.)
 """
 
-import datetime
-import decimal
 import io
 import json
 import os
+import pathlib
 import struct
 import sys
 
 import mysql.connector
 from mysql.connector import errors
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
+from values import SENT, read_types  # noqa: E402
 
 DATABASE = "clients_connector_python"
 
@@ -27,44 +29,6 @@ def connect(way):
     where |= {"ssl_disabled": way != "tls", "compress": way == "compressed"}
     options = {"user": os.environ["USER"], "password": os.environ["PASSWORD"], "use_pure": True, "time_zone": "+00:00"}
     return mysql.connector.connect(**where, **options)
-
-
-def read_types(path):
-    """Columns as (kind, type, values)."""
-    with open(path, encoding="utf-8") as lines:
-        rows = [line.rstrip("\n").split("\t") for line in lines if not line.startswith("#")]
-    return [(kind, column_type, values) for kind, column_type, *values in rows]
-
-
-def time_of(text):
-    negative, text = text.startswith("-"), text.lstrip("-")
-    hours, minutes, seconds = text.split(":")
-    whole, _, fraction = seconds.partition(".")
-    time = datetime.timedelta(
-        hours=int(hours), minutes=int(minutes), seconds=int(whole), microseconds=int(fraction or "0")
-    )
-    return -time if negative else time
-
-
-def datetime_of(text):
-    return datetime.datetime.strptime(text, "%Y-%m-%d %H:%M:%S.%f" if "." in text else "%Y-%m-%d %H:%M:%S")
-
-
-# What a value is in Python, as it is sent and as it is wanted back.
-SENT = {
-    "integer": int,
-    "decimal": decimal.Decimal,
-    "float": float,
-    "double": float,
-    "date": datetime.date.fromisoformat,
-    "time": time_of,
-    "datetime": datetime_of,
-    "year": int,
-    "bit": int,
-    "text": str,
-    "bytes": bytes.fromhex,
-    "json": str,
-}
 
 
 def sent(kind, text):

@@ -5,16 +5,18 @@ PyMySQL writes parameters into the statement's text; it has no prepared statemen
 are used as statements.
 """
 
-import datetime
-import decimal
 import json
 import os
+import pathlib
 import ssl
 import struct
 import sys
 
 import pymysql
 from pymysql.constants import CLIENT
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
+from values import SENT, read_types  # noqa: E402
 
 DATABASE = "clients_pymysql"
 
@@ -33,44 +35,6 @@ def connect(tls, **more):
     options = {"user": os.environ["USER"], "password": os.environ["PASSWORD"], "charset": "utf8mb4"}
     options["init_command"] = "SET time_zone = '+00:00'"
     return pymysql.connect(**where, **{**options, **more})
-
-
-def read_types(path):
-    """Columns as (kind, type, values)."""
-    with open(path, encoding="utf-8") as lines:
-        rows = [line.rstrip("\n").split("\t") for line in lines if not line.startswith("#")]
-    return [(kind, column_type, values) for kind, column_type, *values in rows]
-
-
-def time_of(text):
-    negative, text = text.startswith("-"), text.lstrip("-")
-    hours, minutes, seconds = text.split(":")
-    whole, _, fraction = seconds.partition(".")
-    time = datetime.timedelta(
-        hours=int(hours), minutes=int(minutes), seconds=int(whole), microseconds=int(fraction or "0")
-    )
-    return -time if negative else time
-
-
-def datetime_of(text):
-    return datetime.datetime.strptime(text, "%Y-%m-%d %H:%M:%S.%f" if "." in text else "%Y-%m-%d %H:%M:%S")
-
-
-# What a value is in Python, as it is sent and as it is wanted back.
-SENT = {
-    "integer": int,
-    "decimal": decimal.Decimal,
-    "float": float,
-    "double": float,
-    "date": datetime.date.fromisoformat,
-    "time": time_of,
-    "datetime": datetime_of,
-    "year": int,
-    "bit": int,
-    "text": str,
-    "bytes": bytes.fromhex,
-    "json": str,
-}
 
 
 def sent(kind, text):
