@@ -88,8 +88,10 @@ pub struct StatementPlan {
     pub access: (bool, bool),
     /// How many rows it takes ranges to have: looked at by every execution, whether it fits.
     pub sizes: Vec<RangeSize>,
-    /// For which [`Parameters::whole_texts`] it is; for all, if there are none.
-    pub whole_texts: Option<u64>,
+    /// Which parameters it takes for texts of whole numbers ([`Parameters::whole_texts`])...
+    pub whole_texts: u64,
+    /// ... and of which it matters.
+    pub asks_whole_texts: u64,
 }
 
 /// Whether a statement has a plan.
@@ -138,7 +140,8 @@ impl StatementPlan {
             counts,
             access,
             sizes,
-            whole_texts: None,
+            whole_texts: 0,
+            asks_whole_texts: 0,
         })
     }
 

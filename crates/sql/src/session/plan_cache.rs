@@ -67,7 +67,8 @@ impl CachedPlan {
 
     /// Whether it is for these values of parameters, whose types are those that it was made for.
     pub fn is_for(&self, parameters: Parameters<'_>) -> bool {
-        self.plan.whole_texts.is_none_or(|bits| bits == parameters.whole_texts())
+        let asked = self.plan.asks_whole_texts;
+        asked == 0 || (self.plan.whole_texts ^ parameters.whole_texts()) & asked == 0
     }
 
     /// Whether it may still be used.
@@ -151,6 +152,8 @@ impl SessionPlans {
 
 #[cfg(test)]
 mod tests {
+    use meseta_types::{Collation, Datum};
+
     use super::*;
     use crate::account::Requirements;
     use crate::query::{Body, QueryPlan};
@@ -172,9 +175,29 @@ mod tests {
             counts: Box::default(),
             access: (false, false),
             sizes: Vec::new(),
-            whole_texts: None,
+            whole_texts: 0,
+            asks_whole_texts: 0,
         };
         CachedPlan::new(plan, made)
+    }
+
+    #[test]
+    fn a_plan_is_for_texts_like_those_that_it_has_asked_of() {
+        let text = |text: &'static [u8]| Datum::Text(text, Collation::Utf8mb4_0900AiCi);
+        let of = |values: &[Datum<'_>], asks: u64| {
+            let made_for = Parameters { values: &[text(b"12"), text(b"name")], types: &[] };
+            let mut plan = plan(at(1, 1));
+            (plan.plan.whole_texts, plan.plan.asks_whole_texts) = (made_for.whole_texts(), asks);
+            plan.is_for(Parameters { values, types: &[] })
+        };
+        assert!(of(&[text(b"-7"), text(b"other")], 0b11));
+        assert!(of(&[text(b"-7"), text(b"8")], 0b01), "of the second it has not asked");
+        assert!(!of(&[text(b"-7"), text(b"8")], 0b10));
+        for not_whole in [&b"1.5"[..], b"", b"-", b"+1", b" 1", b"1e3", b"1234567890123456789"] {
+            assert!(!of(&[text(not_whole), text(b"name")], 0b01), "{}", not_whole.escape_ascii());
+            assert!(of(&[text(not_whole), text(b"name")], 0), "nobody has asked");
+        }
+        assert!(!of(&[Datum::Signed(12), text(b"name")], 0b01), "no text");
     }
 
     #[test]

@@ -248,12 +248,12 @@ impl Session {
             self.renew_context(!matches!(statement, ast::Statement::Query(_)));
             let requirements = self.authorise(statement)?;
             let made = self.plan_moment();
-            let asked = Cell::new(false);
+            let asked = Cell::new(0);
             let whole_texts = WholeTexts { bits: source.parameters.whole_texts(), asked: Some(&asked) };
             let facts = self.bind_facts(source.text, source.parameters);
             let facts = BindFacts { lifted: source.lifted, whole_texts, ..facts };
             let mut plan = self.plan(statement, facts, requirements, slots)?;
-            plan.whole_texts = asked.get().then_some(whole_texts.bits);
+            (plan.whole_texts, plan.asks_whole_texts) = (whole_texts.bits, asked.get());
             let ran = self.run_plan(&plan, slots, attempt < ATTEMPTS, answer);
             let is_stale = matches!(ran, Ok(Ran::Stale));
             if let Some(key) = source.key

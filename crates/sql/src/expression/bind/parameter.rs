@@ -27,22 +27,23 @@ use crate::expression::function::{NUMBER_AS_POINT, TEXT_AS_POINT};
 use crate::expression::kind::{Call, ExprKind, Extra};
 use crate::expression::typing::{collated_of, exact_digits, is_integral};
 
-/// Which parameters are texts of whole numbers, this time: what is made for them is for others only if nobody has asked.
+/// Which parameters are texts of whole numbers, this time: a bit for each of the first 64.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct WholeTexts<'f> {
-    /// A bit for each of the first 64.
+    /// Which are.
     pub bits: u64,
-    /// That somebody has asked.
-    pub asked: Option<&'f Cell<bool>>,
+    /// Of which somebody has asked it: what is made is for others of which the same is true.
+    pub asked: Option<&'f Cell<u64>>,
 }
 
 impl WholeTexts<'_> {
     /// Whether that parameter is one.
     fn has(&self, parameter: u32) -> bool {
+        let bit = 1_u64.checked_shl(parameter).unwrap_or(0);
         if let Some(asked) = self.asked {
-            asked.set(true);
+            asked.set(asked.get() | bit);
         }
-        1_u64.checked_shl(parameter).is_some_and(|bit| self.bits & bit != 0)
+        self.bits & bit != 0
     }
 }
 
