@@ -91,7 +91,7 @@ pub fn execute(words: &[String], interrupted: &Interrupt) -> Result<u8, String> 
     let options = Options::parse(words)?;
     // (A sweep starts servers, which are not where the lab is, and has the lab there while it measures.)
     let sweeps = options.words.first().is_some_and(|word| word == "sweep");
-    if !sweeps && options.is_given("lab-cpus") {
+    if !sweeps && !options.text("lab-cpus").is_empty() {
         let processors = grid::parse_processors("lab-cpus", options.text("lab-cpus"))?;
         launch::pin(&processors).map_err(|error| format!("--lab-cpus: {error}"))?;
     }
