@@ -55,7 +55,7 @@ fn number_of(expr: &Expr, outer: Outer<'_>, running: &mut Running<'_>) -> Result
         Datum::Unsigned(number) => Ok(number),
         Datum::Signed(number) => u64::try_from(number)
             .map_err(|_| Error::new(ER_DATA_OUT_OF_RANGE, &[&"SIGNED INTEGER", &"mysqld_stmt_execute"])),
-        // (What it is beside that nobody is told.)
+        // (What stands behind the number of a text is passed over without a warning.)
         other => Ok(other.to_integer(&mut running.context.apart()).map_or(0, |(number, _)| number as u64)),
     }
 }

@@ -6,7 +6,7 @@ use meseta_types::json::Path;
 use meseta_types::{CastType, Charset, Collated, Collation, DataType, Derivation};
 
 use super::operator::{comparer_of, interval_unit, is_given_text, numeric_operand, result_of};
-use super::parameter::{exact_beside, parameter_of, point_beside_dates};
+use super::parameter::{exact_beside, point_beside_dates, text_parameter_of};
 use super::{BindFacts, Binder, unify, unify_compared};
 use crate::error::{Error, Result};
 use crate::expression::comparer::Comparer;
@@ -152,9 +152,8 @@ impl Arguments<'_, '_> {
 
     /// Texts of parameters become numbers, if all else are exact ones.
     pub fn exact_parameters(&mut self) {
-        let is_text = |argument: &Expr| argument.data_type.is_string() && parameter_of(argument, self.facts).is_some();
         let mut others = DataType::Null;
-        for argument in self.list.iter().filter(|argument| !is_text(argument)) {
+        for argument in self.list.iter().filter(|argument| text_parameter_of(argument, self.facts).is_none()) {
             others = merge_types(&others, &argument.data_type, self.facts.collation);
         }
         let list = std::mem::take(&mut self.list).into_iter();

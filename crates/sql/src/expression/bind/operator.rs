@@ -252,10 +252,10 @@ impl Binder<'_, '_> {
                     let right = exact_beside(&data_type, numeric_operand(right), self.facts);
                     if chain.steps.is_empty() {
                         chain.first = exact_beside(&right.data_type, chain.first, self.facts);
-                        data_type = chain.first.data_type.clone();
-                    }
-                    if chain.steps.is_empty() && matches!(chain.first.kind, ExprKind::Constant(Value::Hexadecimal(_))) {
-                        data_type = typing::unsigned(20);
+                        data_type = match chain.first.kind {
+                            ExprKind::Constant(Value::Hexadecimal(_)) => typing::unsigned(20),
+                            _ => chain.first.data_type.clone(),
+                        };
                     }
                     data_type = arithmetic_type(
                         arithmetic,

@@ -55,11 +55,16 @@ pub(super) fn parameter_of(expr: &Expr, facts: &BindFacts<'_>) -> Option<u32> {
     }
 }
 
+/// The number of the parameter that it is, if that is a text.
+pub(super) fn text_parameter_of(expr: &Expr, facts: &BindFacts<'_>) -> Option<u32> {
+    parameter_of(expr, facts).filter(|_| expr.data_type.is_string())
+}
+
 /// What is calculated with an exact number, or is one value with it: of a parameter's text, a decimal, or beside an integer the one that it
 /// is. All other texts make DOUBLEs, or texts, of both.
 pub(super) fn exact_beside(other: &DataType, given: Expr, facts: &BindFacts<'_>) -> Expr {
-    let Some(number) = parameter_of(&given, facts) else { return given };
-    if !given.data_type.is_string() || !other.is_numeric() || exact_digits(other).is_none() {
+    let Some(number) = text_parameter_of(&given, facts) else { return given };
+    if !other.is_numeric() || exact_digits(other).is_none() {
         return given;
     }
     let is_whole = is_integral(other) && facts.whole_texts.has(number);
