@@ -1,7 +1,9 @@
-"""What types.tsv says, in Python: columns, and values as they are sent and wanted back."""
+"""What types.tsv says, in Python: columns, and values as they are sent and wanted back; and whether it is so."""
 
 import datetime
 import decimal
+import json
+import struct
 
 
 def read_types(path):
@@ -40,3 +42,29 @@ SENT = {
     "bytes": bytes.fromhex,
     "json": str,
 }
+
+
+def wanted(kind, text):
+    """What is to come, in a form that can be compared with what has come."""
+    value = SENT[kind](text)
+    match kind:
+        case "float":
+            return struct.pack("<f", value)
+        case "json":
+            return json.loads(value)
+    return value
+
+
+def same(got, expected, where):
+    if got != expected or type(got) is not type(expected):
+        raise AssertionError(f"{where}: got {got!r}, expected {expected!r}")
+
+
+def fails_with(error, number, run):
+    """`error`: the driver's class, whose first argument is MySQL's number and the second its message."""
+    try:
+        run()
+    except error as raised:
+        same(raised.args[0], number, raised.args[1] if len(raised.args) > 1 else raised)
+    else:
+        raise AssertionError(f"error {number} did not come")

@@ -5,6 +5,7 @@ over the Unix socket.
 (Its C library sends each number of a prepared statement as a FLOAT, and takes no large ones: it is not tested.)
 """
 
+import functools
 import io
 import json
 import os
@@ -16,7 +17,7 @@ import mysql.connector
 from mysql.connector import errors
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
-from values import SENT, read_types  # noqa: E402
+from values import SENT, fails_with, read_types, same, wanted  # noqa: E402
 
 DATABASE = "clients_connector_python"
 
@@ -36,8 +37,8 @@ def sent(kind, text):
     return text if kind == "time" else SENT[kind](text)
 
 
-def plain(kind, value):
-    """A value in a form that can be compared, sent or come."""
+def seen(kind, value):
+    """What came, in a form that can be compared with what was sent."""
     match kind:
         case "float":
             return struct.pack("<f", value)
@@ -54,18 +55,7 @@ def plain(kind, value):
     return value
 
 
-def same(got, expected, where):
-    if got != expected:
-        raise AssertionError(f"{where}: got {got!r}, expected {expected!r}")
-
-
-def fails(number, run):
-    try:
-        run()
-    except errors.Error as error:
-        same(error.errno, number, error.msg)
-    else:
-        raise AssertionError(f"error {number} did not come")
+fails = functools.partial(fails_with, errors.Error)
 
 
 def every_type(connection, columns):
@@ -91,8 +81,8 @@ def every_type(connection, columns):
             for n, value in zip(shown, got):
                 kind, column_type, values = columns[n]
                 where = f"{type(reader).__name__}: {column_type}, row {row}"
-                wanted = None if row == count else plain(kind, SENT[kind](values[row % len(values)]))
-                same(None if value is None else plain(kind, value), wanted, where)
+                expected = None if row == count else wanted(kind, values[row % len(values)])
+                same(None if value is None else seen(kind, value), expected, where)
     # A value is found by what it is.
     for n, (kind, column_type, values) in enumerate(columns):
         if kind not in ("float", "json"):

@@ -5,6 +5,7 @@ PyMySQL writes parameters into the statement's text; it has no prepared statemen
 are used as statements.
 """
 
+import functools
 import json
 import os
 import pathlib
@@ -16,7 +17,7 @@ import pymysql
 from pymysql.constants import CLIENT
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent))
-from values import SENT, read_types  # noqa: E402
+from values import SENT, fails_with, read_types, same, wanted  # noqa: E402
 
 DATABASE = "clients_pymysql"
 
@@ -54,28 +55,7 @@ def seen(kind, value):
     return value
 
 
-def wanted(kind, text):
-    value = SENT[kind](text)
-    match kind:
-        case "float":
-            return struct.pack("<f", value)
-        case "json":
-            return json.loads(value)
-    return value
-
-
-def same(got, expected, where):
-    if got != expected or type(got) is not type(expected):
-        raise AssertionError(f"{where}: got {got!r}, expected {expected!r}")
-
-
-def fails(number, run):
-    try:
-        run()
-    except pymysql.MySQLError as error:
-        same(error.args[0], number, error.args[1] if len(error.args) > 1 else error)
-    else:
-        raise AssertionError(f"error {number} did not come")
+fails = functools.partial(fails_with, pymysql.MySQLError)
 
 
 def every_type(connection, columns):
