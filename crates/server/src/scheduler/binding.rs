@@ -11,7 +11,7 @@
 //! half of its time, while another processor idles. Where no client sleeps, none need be woken either, and
 //! the system places threads better.
 //!
-//! The monitor looks each [`WINDOW`]. If two in a row show a worker that waits for its processor while one of the processors
+//! The monitor judges by each [window](super::window). If two in a row show a worker that waits for its processor while one of the processors
 //! idles, then the workers are let go. They stay so for [`STAY`], and are bound again earlier in two cases: one is starved all
 //! the same, and then it is not tried again for [`STAY`]; or there is less to do, by how the processors idle. So the question
 //! costs half a second in ten. (How many turns they have would be a simpler answer; on a machine that others share it is one
@@ -25,13 +25,9 @@
 
 use std::time::{Duration, Instant};
 
-use rustix::process::Pid;
-
 use super::Core;
-use super::processors::{self, Waits};
+use super::window::Window;
 
-/// How long it counts before it judges.
-pub const WINDOW: Duration = Duration::from_millis(250);
 /// How long a judgement holds.
 pub const STAY: Duration = Duration::from_secs(10);
 /// A worker that waits for its processor for this part of a window is starved...
@@ -43,9 +39,9 @@ const IDLES: f64 = 0.18;
 /// Where they idle for so many times as long as when the workers were let go, there is less to do.
 const LESS_TO_DO: f64 = 1.5;
 
-/// What was counted from one moment to another.
+/// What a window shows.
 #[derive(Clone, Copy, Debug)]
-struct Window {
+struct Signs {
     end: Instant,
     /// The part of the time that the thread of a worker waited for its processor, long each time: the most of all workers.
     waited: f64,
@@ -53,8 +49,12 @@ struct Window {
     idle: f64,
 }
 
-impl Window {
-    fn shows_starved_worker(&self) -> bool {
+impl Signs {
+    fn of(window: &Window) -> Signs {
+        Signs { end: window.end, waited: window.waited(LONG), idle: window.idle() }
+    }
+
+    fn show_starved_worker(&self) -> bool {
         self.waited >= WAITS && self.idle >= IDLES
     }
 }
@@ -75,65 +75,26 @@ impl Judgement {
         matches!(self, Judgement::Bound { .. })
     }
 
-    /// What to do after another window.
-    fn after(self, window: Window) -> Judgement {
+    /// What to do after another window, which shows this.
+    fn after(self, signs: Signs) -> Judgement {
         let bound = |ask_after| Judgement::Bound { ask_after, starved: None };
         match self {
-            Judgement::Bound { ask_after: Some(time), .. } if window.end < time => self,
-            Judgement::Bound { .. } if !window.shows_starved_worker() => bound(None),
-            Judgement::Bound { starved: None, .. } => Judgement::Bound { ask_after: None, starved: Some(window.idle) },
+            Judgement::Bound { ask_after: Some(time), .. } if signs.end < time => self,
+            Judgement::Bound { .. } if !signs.show_starved_worker() => bound(None),
+            Judgement::Bound { starved: None, .. } => Judgement::Bound { ask_after: None, starved: Some(signs.idle) },
             Judgement::Bound { starved: Some(idle), .. } => {
-                let idle = (idle + window.idle) / 2.0;
-                Judgement::LetGo { idle, until: window.end + STAY, in_vain: false }
+                let idle = (idle + signs.idle) / 2.0;
+                Judgement::LetGo { idle, until: signs.end + STAY, in_vain: false }
             }
-            Judgement::LetGo { until, .. } if window.end >= until => bound(None),
+            Judgement::LetGo { until, .. } if signs.end >= until => bound(None),
             Judgement::LetGo { idle, until, in_vain: was_in_vain } => {
-                let is_starved = window.shows_starved_worker();
-                let in_vain = is_starved || window.idle > idle * LESS_TO_DO;
+                let is_starved = signs.show_starved_worker();
+                let in_vain = is_starved || signs.idle > idle * LESS_TO_DO;
                 if in_vain && was_in_vain {
-                    return bound(is_starved.then(|| window.end + STAY));
+                    return bound(is_starved.then(|| signs.end + STAY));
                 }
                 Judgement::LetGo { idle, until, in_vain }
             }
-        }
-    }
-}
-
-/// What the system has counted by one moment.
-#[derive(Debug)]
-struct Sample {
-    at: Instant,
-    /// By worker: its thread, and how that has waited for a processor.
-    waits: Vec<(Pid, Waits)>,
-    idle: Duration,
-}
-
-impl Sample {
-    fn take<S: 'static>(core: &Core<S>) -> Option<Sample> {
-        let waits = core.workers.iter().map(|worker| {
-            let thread = worker.holder()?;
-            Some((thread, processors::waits(thread)?))
-        });
-        Some(Sample {
-            at: Instant::now(),
-            waits: waits.collect::<Option<_>>()?,
-            idle: processors::idle(core.placement.processors())?,
-        })
-    }
-
-    fn until(&self, later: &Sample) -> Window {
-        let length = later.at.duration_since(self.at).as_secs_f64();
-        // A worker that has passed to another thread has waited for something else.
-        let same = self.waits.iter().zip(&later.waits).filter(|(before, after)| before.0 == after.0);
-        let waited = same.map(|((_, before), (_, after))| {
-            let lasted = after.lasted.saturating_sub(before.lasted);
-            let times = after.times.wrapping_sub(before.times);
-            if lasted >= LONG * times.max(1) { lasted.as_secs_f64() } else { 0.0 }
-        });
-        Window {
-            end: later.at,
-            waited: waited.fold(0.0, f64::max) / length,
-            idle: later.idle.saturating_sub(self.idle).as_secs_f64() / length,
         }
     }
 }
@@ -142,45 +103,27 @@ impl Sample {
 #[derive(Debug)]
 pub(crate) struct Binding {
     judgement: Judgement,
-    /// When the window began.
-    begin: Option<Sample>,
 }
 
 impl Binding {
     pub(crate) fn new() -> Binding {
-        Binding { judgement: Judgement::FIRST, begin: None }
+        Binding { judgement: Judgement::FIRST }
     }
 
-    /// A moment while there is work: at the end of a window, judges and has the workers bound or let go.
-    pub(crate) fn look<S: 'static>(&mut self, core: &Core<S>) {
-        if core.placement.processors().is_empty() {
-            return;
-        }
-        let age = self.begin.as_ref().map(|begin| begin.at.elapsed());
-        if age.is_some_and(|age| age < WINDOW) {
-            return;
-        }
-        let now = Sample::take(core);
-        // In one that is twice as long all have slept, and nobody has looked.
-        if let (Some(begin), Some(now), Some(age)) = (&self.begin, &now, age)
-            && age < 2 * WINDOW
-        {
-            self.judge(core, begin.until(now));
-        }
-        self.begin = now;
-    }
-
-    fn judge<S: 'static>(&mut self, core: &Core<S>, window: Window) {
-        self.judgement = self.judgement.after(window);
+    /// A window is over: judges, and has the workers bound or let go.
+    pub(crate) fn judge<S: 'static>(&mut self, core: &Core<S>, window: &Window) {
+        let signs = Signs::of(window);
+        self.judgement = self.judgement.after(signs);
         let is_bound = self.judgement.is_bound();
         if core.placement.bind(is_bound) != is_bound {
-            tracing::debug!(is_bound, ?window, "workers are bound to their processors, or are not any more");
+            tracing::debug!(is_bound, ?signs, "workers are bound to their processors, or are not any more");
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::window::WINDOW;
     use super::*;
 
     struct Told {
@@ -196,7 +139,7 @@ mod tests {
         /// Another window; whether workers are bound now.
         fn window(&mut self, waited: f64, idle: f64) -> bool {
             self.now += WINDOW;
-            self.judgement = self.judgement.after(Window { end: self.now, waited, idle });
+            self.judgement = self.judgement.after(Signs { end: self.now, waited, idle });
             self.judgement.is_bound()
         }
     }

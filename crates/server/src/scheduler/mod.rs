@@ -20,6 +20,7 @@
 //! - [`outbox`]: the answers that turns leave, which are sent for many turns at once.
 //! - [`placement`]: on which processors workers run, and at which worker a task is.
 //! - [`binding`]: whether they are bound to those for now.
+//! - [`window`]: what was counted in a quarter of a second, for that.
 //! - [`processors`]: what the system tells of its processors.
 //! - [`threads`]: the spare threads, and how a worker passes from one to another.
 //! - [`monitor`]: takes the worker from a turn that runs long, and keeps the deadlines.
@@ -53,6 +54,7 @@ pub mod queue;
 pub mod slab;
 pub mod task;
 pub mod threads;
+pub mod window;
 pub mod worker;
 
 use std::sync::Arc;

@@ -31,6 +31,7 @@ use super::Core;
 use super::binding::Binding;
 use super::task::{Events, TaskState, notify};
 use super::threads::{hand_over, retry};
+use super::window::Windows;
 use super::worker::TAKEN;
 use crate::clock::{Clock, NEVER};
 
@@ -143,7 +144,7 @@ fn watch<S: 'static>(core: &Arc<Core<S>>) {
     let monitor = &core.monitor;
     let mut seen = vec![0; core.workers.len()];
     let mut quiet = false;
-    let mut binding = Binding::new();
+    let (mut windows, mut binding) = (Windows::default(), Binding::new());
     while !core.stopping.load(Ordering::SeqCst) {
         let mut awake = false;
         for (worker, seen) in core.workers.iter().zip(&mut seen) {
@@ -159,8 +160,11 @@ fn watch<S: 'static>(core: &Arc<Core<S>>) {
             awake |= !worker.is_asleep();
         }
         core.placement.tick();
-        if awake {
-            binding.look(core);
+        if awake
+            && !core.placement.processors().is_empty()
+            && let Some(window) = windows.look(core)
+        {
+            binding.judge(core, &window);
         }
         retry(core);
         let next = monitor.expire(core, core.clock.now());

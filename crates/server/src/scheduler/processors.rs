@@ -18,6 +18,14 @@ pub(crate) struct Waits {
     pub(crate) times: u32,
 }
 
+impl Waits {
+    /// How it has waited since `before`.
+    pub(crate) fn since(&self, before: &Waits) -> Waits {
+        // (Where the number begins anew, the difference is right all the same.)
+        Waits { lasted: self.lasted.saturating_sub(before.lasted), times: self.times.wrapping_sub(before.times) }
+    }
+}
+
 /// How a thread of this process has waited.
 pub(crate) fn waits(thread: Pid) -> Option<Waits> {
     waits_of(&fs::read_to_string(format!("/proc/self/task/{}/schedstat", thread.as_raw_nonzero())).ok()?)
@@ -32,7 +40,6 @@ pub(crate) fn idle(processors: &[usize]) -> Option<Duration> {
 fn waits_of(schedstat: &str) -> Option<Waits> {
     let mut numbers = schedstat.split_whitespace().skip(1).map(|number| number.parse::<u64>().ok());
     let (lasted, times) = (Duration::from_nanos(numbers.next()??), numbers.next()??);
-    // (Where it begins anew, a difference of two is right all the same.)
     Some(Waits { lasted, times: times as u32 })
 }
 
