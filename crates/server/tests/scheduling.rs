@@ -287,7 +287,8 @@ fn connections_move_to_where_they_come_in() {
         options.worker_threads = processors.len() as u32;
         options.wait_timeout = 100;
     });
-    let mut connections: Vec<Connection> = (0..4).map(|_| running.connect()).collect();
+    // (Two are no crowd: they move whatever other processes do meanwhile.)
+    let mut connections: Vec<Connection> = (0..2).map(|_| running.connect()).collect();
     let moved = || running.server.handle().totals().moved;
     let come_from = |processor: usize, connections: &mut Vec<Connection>| {
         let mut set = CpuSet::new();

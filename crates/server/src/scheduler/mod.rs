@@ -19,6 +19,7 @@
 //! - [`lull`]: whether a worker that has nothing to do looks for a moment before it sleeps.
 //! - [`outbox`]: the answers that turns leave, which are sent for many turns at once.
 //! - [`placement`]: on which processors workers run, and at which worker a task is.
+//! - [`balance`]: how many tasks each worker has at most.
 //! - [`binding`]: whether they are bound to those for now.
 //! - [`window`]: what was counted in a quarter of a second, for that.
 //! - [`processors`]: what the system tells of its processors.
@@ -44,6 +45,7 @@
 //! Source: the shape is that of the Go scheduler (workers are its P, threads its M), with an epoll set in each worker
 //! in place of one for all.
 
+pub mod balance;
 pub mod binding;
 pub mod lull;
 pub mod monitor;

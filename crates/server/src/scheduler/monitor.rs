@@ -6,7 +6,8 @@
 //! **Long turns.** A turn that has run at two looks in a row computes for longer than a tick, or waits without having
 //! said so. Its worker is taken and handed to another thread; the turn goes on, and the kernel shares the core out.
 //!
-//! **Starved workers.** While there is work it has [`super::binding`] look whether workers should be bound to processors.
+//! **Processors.** While there is work it counts [windows](super::window), by which [`super::binding`] judges whether workers should
+//! be bound to processors, and tells [`super::balance`] what others use of those.
 //!
 //! **Deadlines.** A task has one deadline, which it moves with each command by storing a number. The heap has an entry at
 //! or before it, made when the task began; when that entry is due and the deadline has moved on, it is put back for the
@@ -145,6 +146,8 @@ fn watch<S: 'static>(core: &Arc<Core<S>>) {
     let mut seen = vec![0; core.workers.len()];
     let mut quiet = false;
     let (mut windows, mut binding) = (Windows::default(), Binding::new());
+    // How many processors others use, lately.
+    let mut others = 0.0;
     while !core.stopping.load(Ordering::SeqCst) {
         let mut awake = false;
         for (worker, seen) in core.workers.iter().zip(&mut seen) {
@@ -160,11 +163,13 @@ fn watch<S: 'static>(core: &Arc<Core<S>>) {
             awake |= !worker.is_asleep();
         }
         core.placement.tick();
-        if awake
-            && !core.placement.processors().is_empty()
-            && let Some(window) = windows.look(core)
-        {
-            binding.judge(core, &window);
+        if awake && !core.placement.processors().is_empty() {
+            if let Some(window) = windows.look(core) {
+                binding.judge(core, &window);
+                others = (others + window.others()) / 2.0;
+            }
+            let tasks: Vec<usize> = core.workers.iter().map(|worker| worker.task_count()).collect();
+            core.placement.balance.update(&tasks, others);
         }
         retry(core);
         let next = monitor.expire(core, core.clock.now());

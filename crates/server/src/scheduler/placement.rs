@@ -12,7 +12,7 @@
 //! What a connection sends is handled by one processor: where its packets' interrupts go, or, of a client on this machine,
 //! where that runs. If its worker runs there too, then the bytes are in the cache, and an answer wakes nobody on another
 //! processor: that takes an interrupt between processors, and on a virtual machine an exit from it. So connections are
-//! looked at now and then, and move.
+//! looked at now and then, and move: so far as that worker has room for them ([`super::balance`]).
 //!
 //! Only where there are as many workers as processors: fewer threads are the system's to place. So is a thread that goes on
 //! with its turn without a worker for longer than a tick, at work or asleep: two would share that processor, whatever the
@@ -30,7 +30,8 @@
 //!    all are let go; of the last it takes notice after its turn.
 //! 2. A thread that goes on without its worker is in `loose`, from before the next one has it until its turn ends; who
 //!    releases it holds the lock, so that none is released after it has a worker again.
-//! 3. Moving keeps the workers balanced: none gets a task from one that has fewer, nor more than `Placement::most`.
+//! 3. Moving keeps the workers balanced: none gets more tasks than it may have, nor, for being near, one from a worker that has
+//!    fewer; who has more gives them away.
 //!
 //! When it fails: a thread that cannot be put somewhere runs anywhere; a task that cannot be moved stays.
 //!
@@ -44,6 +45,7 @@ use rustix::process::Pid;
 use rustix::thread::{CpuSet, gettid, sched_getaffinity, sched_setaffinity};
 
 use super::Core;
+use super::balance::Balance;
 use super::monitor::AHEAD;
 use super::worker::TaskRef;
 
@@ -62,6 +64,7 @@ pub struct Placement {
     processors: Vec<usize>,
     /// All workers may run anywhere for now.
     let_go: AtomicBool,
+    pub(crate) balance: Balance,
     loose: Mutex<Vec<Loose>>,
 }
 
@@ -88,7 +91,7 @@ impl Placement {
         if workers < 2 || processors.len() != workers {
             return Placement::default();
         }
-        Placement { processors, let_go: AtomicBool::new(false), loose: Mutex::default() }
+        Placement { balance: Balance::new(workers), processors, ..Placement::default() }
     }
 
     /// The processors of the workers; none if the system decides.
@@ -186,47 +189,48 @@ impl Placement {
     fn worker_on(&self, processor: u32) -> Option<usize> {
         self.processors.iter().position(|&other| other == processor as usize)
     }
-
-    /// How many of so many tasks a worker gets at most by moving: a quarter more than its share, and at least one more.
-    fn most(&self, tasks: usize) -> usize {
-        let share = tasks.div_ceil(self.processors.len().max(1));
-        share + (share / 4).max(1)
-    }
 }
 
 impl<S: 'static> Core<S> {
     /// After a turn of a task, by who had it: moves the task to the worker of the processor where it comes in, if that is
-    /// another, was the same the last time, and has room. Not by one who is on no processor himself.
+    /// another, was the same the last time, and has room; or to one that has, if its own has too many. Not by one who is on no
+    /// processor himself.
     pub(crate) fn move_near(&self, task: &TaskRef<S>) {
         let state = task.state();
         if !Placement::is_settled() || !state.is_look_due() {
             return;
         }
-        let Some(processor) = task.comes_in_on() else { return };
-        let is_steady = state.is_seen_again_on(processor);
-        let (own, Some(near)) = (state.worker(), self.placement.worker_on(processor)) else { return };
-        if own == near || !is_steady || !self.has_room(own, near) {
-            return;
+        let own = state.worker();
+        let seen_again = task.comes_in_on().filter(|&processor| state.is_seen_again_on(processor));
+        let near = seen_again.and_then(|processor| self.placement.worker_on(processor));
+        if near.is_some() {
+            self.placement.balance.note(state, near);
         }
-        let (from, to) = (&self.workers[own], &self.workers[near]);
+        let count = |worker: usize| self.workers[worker].task_count();
+        let has_room = |worker: usize| self.placement.balance.has_room(worker, count(worker));
+        let is_welcome = |&near: &usize| near != own && count(near) <= count(own) && has_room(near);
+        let gives_to = || self.placement.balance.gives_to(own, count(own)).filter(|&other| has_room(other));
+        if let Some(worker) = near.filter(is_welcome).or_else(gives_to) {
+            self.move_to(task, worker);
+        }
+    }
+
+    /// Moves a task to another worker. By who had its turn.
+    fn move_to(&self, task: &TaskRef<S>, worker: usize) {
+        let state = task.state();
+        let (from, to) = (&self.workers[state.worker()], &self.workers[worker]);
         // On both epoll sets for a moment: what happens is told twice, and not missed.
         let (old, new) = (state.token(), to.add(task.clone()));
         if let Err(error) = to.register(task.descriptor(), new) {
             tracing::debug!(%error, "a connection stays at its worker");
             return to.remove(new);
         }
-        state.move_to(near, new);
+        state.move_to(worker, new);
         from.forget(task.descriptor());
         from.remove(old);
         // What the monitor has of it names the old place.
         self.monitor.watch(state, state.deadline().min(self.clock.now().saturating_add(AHEAD)));
         self.counters.moved.fetch_add(1, Ordering::Relaxed);
-    }
-
-    fn has_room(&self, own: usize, near: usize) -> bool {
-        let count = |worker: usize| self.workers[worker].task_count();
-        let all = || (0..self.workers.len()).map(count).sum();
-        count(near) <= count(own) && count(near) < self.placement.most(all())
     }
 }
 
@@ -242,12 +246,6 @@ mod tests {
         assert!(count <= allowed);
         assert!(Placement::new(allowed + 1).processors.is_empty());
         assert!(Placement::new(1).processors.is_empty());
-    }
-
-    #[test]
-    fn none_gets_more_than_a_quarter_above_its_share() {
-        let placement = Placement { processors: vec![0, 1], ..Placement::default() };
-        assert_eq!([0, 1, 2, 8, 64, 65].map(|tasks| placement.most(tasks)), [1, 2, 2, 5, 40, 41]);
     }
 
     #[test]

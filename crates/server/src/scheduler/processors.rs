@@ -1,4 +1,4 @@
-//! What the system tells of its processors: for how long a thread has waited for one, and for how long they have idled.
+//! What the system tells of its processors: for how long a thread has waited for one, and how they have spent their time.
 //!
 //! When it fails: a system that does not count this, or has no `/proc`, tells nothing (`None`).
 //!
@@ -8,6 +8,7 @@ use std::fs;
 use std::time::Duration;
 
 use rustix::process::Pid;
+use rustix::time::{ClockId, clock_gettime};
 
 /// How a thread that was ready to run has waited for a processor, since it began.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,14 +27,36 @@ impl Waits {
     }
 }
 
+/// How processors have spent their time since the system began: sums.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct ProcessorTimes {
+    /// They ran something: what a host took of a virtual processor's time is not part of it.
+    pub(crate) busy: Duration,
+    /// They idled, or waited for a device.
+    pub(crate) idle: Duration,
+}
+
+impl ProcessorTimes {
+    /// How they have spent their time since `before`.
+    pub(crate) fn since(&self, before: &ProcessorTimes) -> ProcessorTimes {
+        ProcessorTimes { busy: self.busy.saturating_sub(before.busy), idle: self.idle.saturating_sub(before.idle) }
+    }
+}
+
 /// How a thread of this process has waited.
 pub(crate) fn waits(thread: Pid) -> Option<Waits> {
     waits_of(&fs::read_to_string(format!("/proc/self/task/{}/schedstat", thread.as_raw_nonzero())).ok()?)
 }
 
-/// For how long these processors have idled, or waited for a device, since the system began: the sum.
-pub(crate) fn idle(processors: &[usize]) -> Option<Duration> {
-    Some(idle_of(&fs::read_to_string("/proc/stat").ok()?, processors))
+/// How these processors have spent their time.
+pub(crate) fn times(processors: &[usize]) -> Option<ProcessorTimes> {
+    Some(times_of(&fs::read_to_string("/proc/stat").ok()?, processors))
+}
+
+/// For how long this process has had processors.
+pub(crate) fn own_time() -> Duration {
+    let time = clock_gettime(ClockId::ProcessCPUTime);
+    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
 }
 
 /// Of "nanoseconds run, nanoseconds waited, times it ran".
@@ -43,18 +66,20 @@ fn waits_of(schedstat: &str) -> Option<Waits> {
     Some(Waits { lasted, times: times as u32 })
 }
 
-/// Of lines like "cpu3 user nice system idle iowait irq ...", in ticks.
-fn idle_of(stat: &str, processors: &[usize]) -> Duration {
-    let ticks: u64 = stat
-        .lines()
-        .filter_map(|line| {
-            let (number, counts) = line.strip_prefix("cpu")?.split_once(' ')?;
-            processors.contains(&number.parse().ok()?).then(|| counts.split_whitespace().skip(3).take(2))
-        })
-        .flatten()
-        .filter_map(|count| count.parse::<u64>().ok())
-        .sum();
-    Duration::from_secs(ticks) / rustix::param::clock_ticks_per_second() as u32
+/// Of lines like "cpu3 user nice system idle iowait irq softirq ...", in ticks.
+fn times_of(stat: &str, processors: &[usize]) -> ProcessorTimes {
+    let (mut busy, mut idle) = (0, 0);
+    for line in stat.lines() {
+        let Some((number, counts)) = line.strip_prefix("cpu").and_then(|line| line.split_once(' ')) else { continue };
+        if number.parse().is_ok_and(|number| processors.contains(&number)) {
+            let counts: Vec<u64> = counts.split_whitespace().map_while(|count| count.parse().ok()).take(7).collect();
+            let waits: u64 = counts.iter().skip(3).take(2).sum();
+            idle += waits;
+            busy += counts.iter().sum::<u64>() - waits;
+        }
+    }
+    let time = |ticks| Duration::from_secs(ticks) / rustix::param::clock_ticks_per_second() as u32;
+    ProcessorTimes { busy: time(busy), idle: time(idle) }
 }
 
 #[cfg(test)]
@@ -67,13 +92,13 @@ mod tests {
         assert_eq!(["", "100 250", "a b c"].map(waits_of), [None; 3]);
         let stat = "cpu  9 9 9 9 9 9 9 9 9 9\ncpu0 1 2 3 400 50 6 7 8 0 0\ncpu1 1 1 1 1000 1 1 1 1 0 0\ncpu12 0 0 0 7 0 0\nintr 5\n";
         let ticks = |count| Duration::from_secs(count) / rustix::param::clock_ticks_per_second() as u32;
-        assert_eq!(idle_of(stat, &[0, 12]), ticks(457));
-        assert_eq!(idle_of(stat, &[]), Duration::ZERO);
+        assert_eq!(times_of(stat, &[0, 12]), ProcessorTimes { busy: ticks(19), idle: ticks(457) });
+        assert_eq!(times_of(stat, &[]), ProcessorTimes::default());
     }
 
     #[test]
     fn the_system_tells() {
         assert!(waits(rustix::thread::gettid()).is_some());
-        assert!(idle(&[0]).is_some());
+        assert!(times(&[0]).is_some_and(|times| times.busy + times.idle > Duration::ZERO));
     }
 }

@@ -124,6 +124,8 @@ pub struct TaskState<S: 'static> {
     /// Turns since it was looked at where it comes in, and the processor that was seen then.
     turns: AtomicU32,
     came_in_on: AtomicU32,
+    /// The worker at which it is counted as coming in; `usize::MAX` for none (`balance`).
+    comes_in_at: AtomicUsize,
     /// The epoll set tells of room to write.
     watches_writable: AtomicBool,
     is_urgent: AtomicBool,
@@ -141,6 +143,7 @@ impl<S: 'static> TaskState<S> {
             token: AtomicU64::new(0),
             turns: AtomicU32::new(0),
             came_in_on: AtomicU32::new(u32::MAX),
+            comes_in_at: AtomicUsize::new(usize::MAX),
             watches_writable: AtomicBool::new(false),
             is_urgent: AtomicBool::new(false),
             deadline: AtomicU64::new(NEVER),
@@ -179,6 +182,16 @@ impl<S: 'static> TaskState<S> {
     /// It was seen to come in on this processor; whether that was so the last time.
     pub(crate) fn is_seen_again_on(&self, processor: u32) -> bool {
         self.came_in_on.swap(processor, Ordering::Relaxed) == processor
+    }
+
+    /// It is counted as coming in at this worker, or at none; returns where it was before. For who has its turn.
+    pub(crate) fn comes_in_at(&self, worker: Option<usize>) -> Option<usize> {
+        let before = self.comes_in_at.load(Ordering::Relaxed);
+        let now = worker.unwrap_or(usize::MAX);
+        if before != now {
+            self.comes_in_at.store(now, Ordering::Relaxed);
+        }
+        (before != usize::MAX).then_some(before)
     }
 
     /// What has happened since the last turn began.

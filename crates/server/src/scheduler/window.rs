@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use rustix::process::Pid;
 
 use super::Core;
-use super::processors::{self, Waits};
+use super::processors::{self, ProcessorTimes, Waits};
 
 /// How long the monitor counts before it judges.
 pub const WINDOW: Duration = Duration::from_millis(250);
@@ -19,8 +19,9 @@ pub(crate) struct Window {
     length: Duration,
     /// How the threads of workers waited; those of workers that passed to another thread meanwhile are not among them.
     waits: Vec<Waits>,
-    /// For how long the processors idled: the sum.
-    idle: Duration,
+    processors: ProcessorTimes,
+    /// For how long this process had processors.
+    own: Duration,
 }
 
 impl Window {
@@ -37,7 +38,12 @@ impl Window {
 
     /// The part of the time that a processor idled: the sum of all.
     pub(crate) fn idle(&self) -> f64 {
-        self.part(self.idle)
+        self.part(self.processors.idle)
+    }
+
+    /// The part of the time that a processor was used by other processes, or by the system for what they sent: the sum of all.
+    pub(crate) fn others(&self) -> f64 {
+        self.part(self.processors.busy.saturating_sub(self.own))
     }
 }
 
@@ -47,7 +53,8 @@ struct Sample {
     at: Instant,
     /// By worker: its thread, and how that has waited for a processor.
     waits: Vec<(Pid, Waits)>,
-    idle: Duration,
+    processors: ProcessorTimes,
+    own: Duration,
 }
 
 impl Sample {
@@ -59,7 +66,8 @@ impl Sample {
         Some(Sample {
             at: Instant::now(),
             waits: waits.collect::<Option<_>>()?,
-            idle: processors::idle(core.placement.processors())?,
+            processors: processors::times(core.placement.processors())?,
+            own: processors::own_time(),
         })
     }
 
@@ -70,7 +78,8 @@ impl Sample {
             end: later.at,
             length: later.at.duration_since(self.at),
             waits: same.map(|((_, before), (_, after))| after.since(before)).collect(),
-            idle: later.idle.saturating_sub(self.idle),
+            processors: later.processors.since(&self.processors),
+            own: later.own.saturating_sub(self.own),
         }
     }
 }

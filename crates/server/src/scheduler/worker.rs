@@ -295,7 +295,10 @@ impl<S: 'static> Worker<S> {
             Turn::Wait if task.state().rest() => {}
             Turn::Wait | Turn::Again if is_held => _ = self.queue.push(task),
             Turn::Wait | Turn::Again => core.workers[task.state().worker()].push(core, task),
-            Turn::Finished => core.workers[task.state().worker()].remove(task.state().token()),
+            Turn::Finished => {
+                core.placement.balance.note(task.state(), None);
+                core.workers[task.state().worker()].remove(task.state().token());
+            }
         }
     }
 
