@@ -19,9 +19,9 @@
 //! - [`lull`]: whether a worker that has nothing to do looks for a moment before it sleeps.
 //! - [`outbox`]: the answers that turns leave, which are sent for many turns at once.
 //! - [`placement`]: on which processors workers run, and at which worker a task is.
-//! - [`balance`]: how many tasks each worker has at most.
 //! - [`binding`]: whether they are bound to those for now.
-//! - [`window`]: what was counted in a quarter of a second, for that.
+//! - [`balance`]: how many tasks each worker has at most.
+//! - [`window`]: what was counted in a quarter of a second, for those two.
 //! - [`processors`]: what the system tells of its processors.
 //! - [`threads`]: the spare threads, and how a worker passes from one to another.
 //! - [`monitor`]: takes the worker from a turn that runs long, and keeps the deadlines.
