@@ -38,6 +38,13 @@ fn serializable_reads_lock() {
     );
     is(&mut b, "update t set v = 7 where id = 2", TIMEOUT);
     is(&mut a, "rollback", "ok 0");
+    // Three waits of a second each.
+    is(
+        &mut b,
+        "select variable_name, variable_value between 900 and 2000 as a_second from performance_schema.global_status \
+         where variable_name in ('Innodb_row_lock_time_avg', 'Innodb_row_lock_time_max')",
+        "[variable_name|a_second]; Innodb_row_lock_time_avg|1; Innodb_row_lock_time_max|1",
+    );
 }
 
 #[test]

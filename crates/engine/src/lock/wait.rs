@@ -38,13 +38,17 @@ impl WaitKind {
 pub struct WaitCounter {
     count: AtomicU64,
     nanoseconds: AtomicU64,
+    /// The longest, in nanoseconds.
+    longest: AtomicU64,
 }
 
 impl WaitCounter {
     /// A wait has ended.
     pub fn add(&self, time: Duration) {
+        let nanoseconds = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
         self.count.fetch_add(1, Ordering::Relaxed);
-        self.nanoseconds.fetch_add(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
+        self.nanoseconds.fetch_add(nanoseconds, Ordering::Relaxed);
+        self.longest.fetch_max(nanoseconds, Ordering::Relaxed);
     }
 
     pub(super) fn figures(&self, kind: WaitKind) -> WaitFigures {
@@ -52,6 +56,7 @@ impl WaitCounter {
             kind,
             count: self.count.load(Ordering::Relaxed),
             total: Duration::from_nanos(self.nanoseconds.load(Ordering::Relaxed)),
+            longest: Duration::from_nanos(self.longest.load(Ordering::Relaxed)),
         }
     }
 }
@@ -65,9 +70,25 @@ pub struct WaitFigures {
     pub count: u64,
     /// Their total time.
     pub total: Duration,
+    /// The longest one's time.
+    pub longest: Duration,
 }
 
 /// The figures of all kinds, in the order of [`WaitKind::ALL`].
 pub(super) fn figures(counters: &[WaitCounter; WaitKind::ALL.len()]) -> Vec<WaitFigures> {
     WaitKind::ALL.iter().zip(counters).map(|(&kind, counter)| counter.figures(kind)).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn waits_are_counted_and_the_longest_is_kept() {
+        let counter = WaitCounter::default();
+        [30, 70, 50].map(Duration::from_millis).into_iter().for_each(|time| counter.add(time));
+        let (kind, millis) = (WaitKind::Record, Duration::from_millis);
+        let expected = WaitFigures { kind, count: 3, total: millis(150), longest: millis(70) };
+        assert_eq!(counter.figures(kind), expected);
+    }
 }

@@ -65,9 +65,9 @@ impl<'s> ServerStatus<'s> {
         server.and_then(|server| server.traffic(self.facts.identity.connection)).unwrap_or_default()
     }
 
-    fn row_lock_waits(&self) -> (u64, Duration) {
-        let rows = self.locks.iter().filter(|figures| figures.kind != WaitKind::Table);
-        rows.fold((0, Duration::ZERO), |(count, total), figures| (count + figures.count, total + figures.total))
+    /// Of each kind of wait for rows.
+    fn row_lock_waits(&self) -> impl Iterator<Item = &meseta_engine::lock::WaitFigures> {
+        self.locks.iter().filter(|figures| figures.kind != WaitKind::Table)
     }
 
     fn number(&self, name: &str, global: bool) -> Option<u64> {
@@ -75,6 +75,8 @@ impl<'s> ServerStatus<'s> {
         let (store, instance) = (&self.store, &self.facts.instance);
         let page = PAGE_BYTES;
         let pages_written = store.cleaner.pages_written;
+        let row_lock_count = || self.row_lock_waits().map(|figures| figures.count).sum::<u64>();
+        let row_lock_time = || self.row_lock_waits().map(|figures| figures.total).sum::<Duration>().as_millis() as u64;
         let data_syncs = || self.waited(&[WaitEvent::DataSync, WaitEvent::DoublewriteSync, WaitEvent::ControlSync]);
         let data_writes = || self.waited(&[WaitEvent::DataWrite, WaitEvent::DoublewriteWrite]) + store.log.writes;
         Some(match name {
@@ -135,11 +137,11 @@ impl<'s> ServerStatus<'s> {
                 instance.engine.store().log_capacity()
             }
             "Innodb_row_lock_current_waits" => instance.engine.waiting() as u64,
-            "Innodb_row_lock_waits" => self.row_lock_waits().0,
-            "Innodb_row_lock_time" => self.row_lock_waits().1.as_millis() as u64,
-            "Innodb_row_lock_time_avg" => {
-                let (waits, time) = self.row_lock_waits();
-                (time.as_millis() as u64).checked_div(waits).unwrap_or(0)
+            "Innodb_row_lock_waits" => row_lock_count(),
+            "Innodb_row_lock_time" => row_lock_time(),
+            "Innodb_row_lock_time_avg" => row_lock_time().checked_div(row_lock_count()).unwrap_or(0),
+            "Innodb_row_lock_time_max" => {
+                self.row_lock_waits().map(|figures| figures.longest.as_millis() as u64).max().unwrap_or(0)
             }
             "Table_locks_waited" => {
                 self.locks.iter().filter(|figures| figures.kind == WaitKind::Table).map(|figures| figures.count).sum()
