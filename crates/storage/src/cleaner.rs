@@ -91,6 +91,8 @@ pub struct CleanerFigures {
     pub batches: u64,
     /// Checkpoints written to the control file.
     pub checkpoints: u64,
+    /// Dirty pages in memory, when they were last looked through: about a second ago at most, while anything is changed.
+    pub dirty_pages: u64,
 }
 
 /// The one who writes pages back.
@@ -112,6 +114,7 @@ pub struct Cleaner {
     pages_written: AtomicU64,
     batches: AtomicU64,
     checkpoints: AtomicU64,
+    dirty_pages: AtomicU64,
 }
 
 struct Work {
@@ -260,6 +263,7 @@ impl Cleaner {
             pages_written: AtomicU64::new(0),
             batches: AtomicU64::new(0),
             checkpoints: AtomicU64::new(0),
+            dirty_pages: AtomicU64::new(0),
         }
     }
 
@@ -274,6 +278,7 @@ impl Cleaner {
             pages_written: self.pages_written.load(Ordering::Relaxed),
             batches: self.batches.load(Ordering::Relaxed),
             checkpoints: self.checkpoints.load(Ordering::Relaxed),
+            dirty_pages: self.dirty_pages.load(Ordering::Relaxed),
         }
     }
 
@@ -400,6 +405,7 @@ impl Cleaner {
                 }
             }
         });
+        self.dirty_pages.store(ages.total() as u64, Ordering::Relaxed);
         (found, ages)
     }
 
@@ -420,12 +426,14 @@ impl Cleaner {
 
     /// Invariant 2. The cleaner's mutex is held, so no batch is under way.
     fn oldest_recovery_lsn(&self) -> Lsn {
-        let mut oldest = self.log.reserved();
+        let (mut oldest, mut dirty_pages) = (self.log.reserved(), 0);
         self.pool.for_each_resident(|_, frame| {
             if let Some(lsn) = frame.recovery_lsn() {
                 oldest = oldest.min(lsn);
+                dirty_pages += 1;
             }
         });
+        self.dirty_pages.store(dirty_pages, Ordering::Relaxed);
         oldest
     }
 

@@ -45,6 +45,29 @@ fn pages_that_grow_old_together_are_written_one_after_the_other() {
     store.close().unwrap();
 }
 
+/// How many pages are dirty is known when they have been looked through.
+#[test]
+fn dirty_pages_are_counted() {
+    let store = try_open(&SimDisk::new(1), &roomy()).unwrap();
+    let tree = store.root_tree();
+    for n in 0..2000_u32 {
+        tree.insert(&n.to_be_bytes(), &[0; 200]).unwrap();
+    }
+    let dirty = || store.figures().cleaner.dirty_pages;
+    store.clean().unwrap();
+    assert!(dirty() > 200, "as many as 400 KB of entries fill: {}", dirty());
+    store.checkpoint().unwrap();
+    assert_eq!(dirty(), 0);
+    // A store that is idle for a round looks for what it could write, writes it, and finds nothing the next time.
+    tree.patch(&7_u32.to_be_bytes(), 0, &[1]).unwrap();
+    let rounds = [(); 3].map(|()| {
+        store.clean().unwrap();
+        dirty()
+    });
+    assert_eq!(rounds, [0, 1, 0]);
+    store.close().unwrap();
+}
+
 /// What is written twice of a page that hardly changed is hardly anything; of one made anew it is all.
 #[test]
 fn of_a_page_the_sectors_that_changed_are_written_twice() {

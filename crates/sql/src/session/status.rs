@@ -107,6 +107,8 @@ impl<'s> ServerStatus<'s> {
             "Innodb_buffer_pool_pages_data" => store.pool.resident_pages as u64,
             "Innodb_buffer_pool_bytes_data" => store.pool.resident_pages as u64 * page,
             "Innodb_buffer_pool_pages_free" => store.pool.limit_pages.saturating_sub(store.pool.resident_pages) as u64,
+            "Innodb_buffer_pool_pages_dirty" => store.cleaner.dirty_pages,
+            "Innodb_buffer_pool_bytes_dirty" => store.cleaner.dirty_pages * page,
             "Innodb_buffer_pool_pages_flushed" | "Innodb_pages_written" => pages_written,
             "Innodb_buffer_pool_reads" | "Innodb_pages_read" | "Innodb_data_reads" => store.pool.reads,
             // Pages are found without counting: each row read asks for about one.

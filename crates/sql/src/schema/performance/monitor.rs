@@ -133,7 +133,7 @@ fn write_status(session: &SessionFacts, out: &mut String) -> std::fmt::Result {
     writeln!(out, "Free buffers       {}", pool.limit_pages.saturating_sub(pool.resident_pages))?;
     writeln!(out, "Database pages     {}", pool.resident_pages)?;
     writeln!(out, "Old database pages 0")?;
-    writeln!(out, "Modified db pages  0")?;
+    writeln!(out, "Modified db pages  {}", figures.cleaner.dirty_pages)?;
     writeln!(out, "Pending reads      0")?;
     let created = figures.file_pages.saturating_sub(figures.free_pages);
     writeln!(out, "Pages read {reads}, created {created}, written {}", figures.cleaner.pages_written)?;
@@ -179,6 +179,7 @@ pub(super) fn buffer_pool(table: &SystemTable, session: &SessionFacts, _: &View<
         ("FREE_BUFFERS", Cell::Unsigned(pool.limit_pages.saturating_sub(pool.resident_pages) as u64)),
         ("DATABASE_PAGES", Cell::Unsigned(pool.resident_pages as u64)),
         ("NUMBER_PAGES_READ", Cell::Unsigned(pool.reads)),
+        ("MODIFIED_DATABASE_PAGES", Cell::Unsigned(figures.cleaner.dirty_pages)),
         ("NUMBER_PAGES_WRITTEN", Cell::Unsigned(figures.cleaner.pages_written)),
         ("NUMBER_PAGES_CREATED", Cell::Unsigned(figures.file_pages.saturating_sub(figures.free_pages))),
     ])]
