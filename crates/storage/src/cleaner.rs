@@ -395,18 +395,27 @@ impl Cleaner {
     fn dirty_since(&self, end: Lsn, age: u64) -> (Vec<(Lsn, PageNo)>, Ages) {
         let mut ages = Ages::new(self.log.capacity() / 2);
         let mut found = Vec::new();
-        self.pool.for_each_resident(|page, frame| {
-            if let Some(lsn) = frame.recovery_lsn() {
-                // A page may have been changed since the end was looked at.
-                let here = end.0.saturating_sub(lsn.0);
-                ages.add(here);
-                if here >= age {
-                    found.push((lsn, page));
-                }
+        self.for_each_dirty(|page, lsn| {
+            // A page may have been changed since the end was looked at.
+            let here = end.0.saturating_sub(lsn.0);
+            ages.add(here);
+            if here >= age {
+                found.push((lsn, page));
             }
         });
-        self.dirty_pages.store(ages.total() as u64, Ordering::Relaxed);
         (found, ages)
+    }
+
+    /// Looks through all that is in memory, and counts the pages that are dirty; `visit` is told their recovery LSNs.
+    fn for_each_dirty(&self, mut visit: impl FnMut(PageNo, Lsn)) {
+        let mut count = 0;
+        self.pool.for_each_resident(|page, frame| {
+            if let Some(lsn) = frame.recovery_lsn() {
+                visit(page, lsn);
+                count += 1;
+            }
+        });
+        self.dirty_pages.store(count, Ordering::Relaxed);
     }
 
     /// The chosen pages and those of their extents that would be chosen before long (dirty since before `limit`), in
@@ -426,14 +435,8 @@ impl Cleaner {
 
     /// Invariant 2. The cleaner's mutex is held, so no batch is under way.
     fn oldest_recovery_lsn(&self) -> Lsn {
-        let (mut oldest, mut dirty_pages) = (self.log.reserved(), 0);
-        self.pool.for_each_resident(|_, frame| {
-            if let Some(lsn) = frame.recovery_lsn() {
-                oldest = oldest.min(lsn);
-                dirty_pages += 1;
-            }
-        });
-        self.dirty_pages.store(dirty_pages, Ordering::Relaxed);
+        let mut oldest = self.log.reserved();
+        self.for_each_dirty(|_, lsn| oldest = oldest.min(lsn));
         oldest
     }
 
