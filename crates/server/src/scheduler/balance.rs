@@ -64,10 +64,10 @@ impl Balance {
         tasks < self.most[worker].load(Ordering::Relaxed)
     }
 
-    /// Who is to get a task of a worker that has so many, if those are too many.
+    /// Who is to get a task of a worker that has so many, if those are too many: as of the last look, so it may have no room by now.
     pub(crate) fn gives_to(&self, worker: usize, tasks: usize) -> Option<usize> {
         let has_too_many = tasks > self.most[worker].load(Ordering::Relaxed);
-        has_too_many.then(|| self.roomiest.load(Ordering::Relaxed)).filter(|&roomiest| roomiest != worker)
+        has_too_many.then(|| self.roomiest.load(Ordering::Relaxed))
     }
 
     /// A task comes in on the processor of this worker, or is over. For who has its turn.
@@ -76,12 +76,12 @@ impl Balance {
         if before == worker {
             return;
         }
-        if let Some(count) = before.and_then(|before| self.come_in.get(before)) {
-            let counted = count.fetch_sub(1, Ordering::Relaxed);
+        if let Some(before) = before {
+            let counted = self.come_in[before].fetch_sub(1, Ordering::Relaxed);
             debug_assert!(counted > 0, "each task is counted once");
         }
-        if let Some(count) = worker.and_then(|worker| self.come_in.get(worker)) {
-            count.fetch_add(1, Ordering::Relaxed);
+        if let Some(worker) = worker {
+            self.come_in[worker].fetch_add(1, Ordering::Relaxed);
         }
     }
 
@@ -111,7 +111,8 @@ fn most_by_worker(tasks: usize, come_in: &[usize], others: f64) -> Vec<usize> {
     let are_few = tasks <= FEW * come_in.len();
     let others = if are_few && come_in.iter().any(is_crowd) { others } else { 0.0 };
     let left: Vec<f64> = come_in.iter().map(|&count| (1.0 - others * count as f64 / all.max(1.0)).max(LEAST)).collect();
-    let share = |left_of_one: &f64| (tasks as f64 * left_of_one / left.iter().sum::<f64>()).round() as usize;
+    let left_of_all: f64 = left.iter().sum();
+    let share = |left_of_one: &f64| (tasks as f64 * left_of_one / left_of_all).round() as usize;
     let most = |share: usize| share + (share / 4).max(1);
     left.iter().map(|left| most(share(left))).collect()
 }
