@@ -16,6 +16,7 @@
 //! - [`task`]: what is to happen to a task, in one word; who may run it.
 //! - [`worker`]: the loop: run what is ready, poll, take from others, sleep.
 //! - [`queue`]: the tasks that are to have a turn.
+//! - [`watch`]: whether a worker is late with polling, and another does it for it.
 //! - [`lull`]: whether a worker that has nothing to do looks for a moment before it sleeps.
 //! - [`outbox`]: the answers that turns leave, which are sent for many turns at once.
 //! - [`placement`]: on which processors workers run, and at which worker a task is.
@@ -40,7 +41,8 @@
 //! 6. An answer that a turn has left is sent before its worker sleeps, and behind seven others at most: at the end of the round,
 //!    or earlier, when a turn says that it takes long, or by the thread that has the worker next.
 //! 7. One task cannot starve others: after each turn it goes to the end of the queue, and the epoll set is polled
-//!    after every round of the queue. Nor can urgent ones (`queue`).
+//!    after every round of the queue, or by another worker after a round of its own, if that is long (`watch`). Nor can urgent
+//!    ones starve others (`queue`).
 //!
 //! Source: the shape is that of the Go scheduler (workers are its P, threads its M), with an epoll set in each worker
 //! in place of one for all.
@@ -56,6 +58,7 @@ pub mod queue;
 pub mod slab;
 pub mod task;
 pub mod threads;
+pub mod watch;
 pub mod window;
 pub mod worker;
 
@@ -102,6 +105,44 @@ pub(crate) struct Core<S: 'static> {
     pub(crate) stopping: AtomicBool,
 }
 
+impl<S: 'static> Core<S> {
+    /// With workers that no thread holds yet; see [`Scheduler::start`].
+    fn new(
+        workers: usize,
+        placement: Placement,
+        tasks: usize,
+        clock: Clock,
+        counters: Arc<Counters>,
+        make_scratch: ScratchMaker<S>,
+        after_round: AfterRound,
+    ) -> std::io::Result<Core<S>> {
+        let made: std::io::Result<Vec<_>> =
+            (0..workers).map(|index| Ok(Arc::new(Worker::new(index, counters.join())?))).collect();
+        Ok(Core {
+            workers: made?,
+            threads: Threads::new(workers, workers + tasks + 1),
+            monitor: Monitor::new(),
+            placement,
+            clock,
+            counters,
+            make_scratch,
+            after_round,
+            idle: CachePadded::default(),
+            stopping: AtomicBool::new(false),
+        })
+    }
+}
+
+#[cfg(test)]
+impl Core<()> {
+    /// Workers that no thread holds, for tests that do what their threads would.
+    fn without_threads(workers: usize) -> Core<()> {
+        let clock = Clock::default();
+        let counters = Counters::new(clock.clone());
+        Core::new(workers, Placement::default(), 0, clock, counters, |_| (), Box::new(|_| ())).unwrap()
+    }
+}
+
 impl<S> std::fmt::Debug for Scheduler<S> {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Scheduler").field("workers", &self.core.workers.len()).finish_non_exhaustive()
@@ -129,20 +170,7 @@ impl<S: 'static> Scheduler<S> {
         after_round: AfterRound,
     ) -> std::io::Result<Scheduler<S>> {
         let workers = workers.max(1);
-        let made: std::io::Result<Vec<_>> =
-            (0..workers).map(|index| Ok(Arc::new(Worker::new(index, counters.join())?))).collect();
-        let core = Arc::new(Core {
-            workers: made?,
-            threads: Threads::new(workers, workers + tasks + 1),
-            monitor: Monitor::new(),
-            placement,
-            clock,
-            counters,
-            make_scratch,
-            after_round,
-            idle: CachePadded::default(),
-            stopping: AtomicBool::new(false),
-        });
+        let core = Arc::new(Core::new(workers, placement, tasks, clock, counters, make_scratch, after_round)?);
         let scheduler = Scheduler { core: core.clone() };
         Monitor::start(&core)?;
         for worker in &core.workers {

@@ -266,7 +266,7 @@ pub fn notify<S: 'static>(task: &Arc<dyn Task<S>>, events: Events) {
     }
 }
 
-/// As [`notify`], for the thread that holds the task's worker and queues it itself: whether it is to.
+/// As [`notify`], for who has polled and queues it itself, at its own worker: whether it is to.
 pub(crate) fn mark<S: 'static>(task: &Arc<dyn Task<S>>, events: Events) -> bool {
     task.state().word.fetch_or(events.0 | BUSY, Ordering::AcqRel) & BUSY == 0
 }

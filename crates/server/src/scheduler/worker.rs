@@ -3,6 +3,7 @@
 //! ```text
 //! loop:   run as many turns as are queued now, or fewer if some are urgent (queue): a round; then send their answers
 //!         poll the epoll set (without waiting if something is queued); then what they put off
+//!         was it a long one? poll the set of another worker, if that is late (watch)
 //!         nothing? take half of what another worker has queued
 //!         nothing? look for a moment (lull), then sleep in the epoll set
 //! ```
@@ -46,6 +47,7 @@ use super::queue::RunQueue;
 use super::slab::Slab;
 use super::task::{Events, Task, Turn, mark};
 use super::threads::hand_over;
+use super::watch::{LONG_ROUND, Watch};
 use crate::blocking;
 use crate::counters::ThreadCounters;
 
@@ -79,6 +81,8 @@ pub struct Worker<S: 'static> {
     /// The number of the last turn; changed by the thread that holds the worker. Never used twice, so that a thread that
     /// lost the worker cannot take another's turn for its own.
     turns: AtomicU64,
+    /// How often the epoll set was polled; others look at it (`watch`).
+    polls: CachePadded<AtomicU64>,
     /// Locked before a task's own locks, and before a queue.
     outbox: Mutex<Outbox<S>>,
 }
@@ -140,6 +144,7 @@ impl<S: 'static> Worker<S> {
             claim: AtomicU64::new(0),
             holder: AtomicI32::new(0),
             turns: AtomicU64::new(0),
+            polls: CachePadded::default(),
             outbox: Mutex::new(Outbox::new(counters)),
         })
     }
@@ -184,9 +189,22 @@ impl<S: 'static> Worker<S> {
         self.claim.load(Ordering::Acquire)
     }
 
+    /// Another turn begins, on the thread that holds it; its number.
+    pub(crate) fn begin_turn(&self) -> u64 {
+        let number = self.turns.load(Ordering::Relaxed) + 1;
+        self.turns.store(number, Ordering::Relaxed);
+        self.claim.store(number, Ordering::Release);
+        number
+    }
+
     /// Takes the worker from the thread that runs turn `claim`; whether that was still so.
     pub(crate) fn take(&self, claim: u64) -> bool {
         claim != 0 && self.claim.compare_exchange(claim, TAKEN, Ordering::AcqRel, Ordering::Relaxed).is_ok()
+    }
+
+    /// How often its epoll set was polled, by whomever.
+    pub(crate) fn polls(&self) -> u64 {
+        self.polls.load(Ordering::Relaxed)
     }
 
     /// The thread that holds it, or did when it was taken.
@@ -237,15 +255,13 @@ impl<S: 'static> Worker<S> {
         let (mut last, mut in_a_row) = (std::ptr::null(), 0_u32);
         // In how many turns in a row a task that is alone has waited; whether the thread has been let go, for it or for all.
         let (mut waits_in_a_row, mut is_unsettled) = (0_u32, false);
-        let mut lulls = Lulls::default();
+        let (mut lulls, mut watch) = (Lulls::default(), Watch::default());
         while !core.stopping.load(Ordering::Relaxed) {
             let round = self.queue.round();
             for _ in 0..round {
                 let Some(task) = self.queue.pop() else { break };
-                let number = self.turns.load(Ordering::Relaxed) + 1;
-                self.turns.store(number, Ordering::Relaxed);
+                let number = self.begin_turn();
                 held.claim.store(number, Ordering::Relaxed);
-                self.claim.store(number, Ordering::Release);
                 let own = Arc::as_ptr(&task).cast::<()>();
                 in_a_row = if own == last { in_a_row.saturating_add(1) } else { 0 };
                 last = own;
@@ -285,6 +301,9 @@ impl<S: 'static> Worker<S> {
             self.send_answers(core);
             // (Who is alone is on this processor as a rule: it and this thread take turns, and sleeping is how.)
             self.poll(core, &mut events, round, in_a_row < ALONE_AFTER, &mut lulls);
+            if round >= LONG_ROUND {
+                self.poll_for_another(core, &mut events, &mut watch);
+            }
         }
         (core.after_round)(false);
     }
@@ -320,7 +339,7 @@ impl<S: 'static> Worker<S> {
         // After a round of one turn the next is probably not here yet: one system call, that waits for it. After a round
         // of many some of their clients have probably asked again: a look first, and nobody sees this worker asleep.
         if self.queued() > 0 || round > 1 {
-            let found = self.take_events(core, events, false);
+            let found = self.take_events(core, events, &self.queue, false);
             if found || self.queued() > 0 {
                 (core.after_round)(core.idle.load(Ordering::Relaxed) == 0);
                 return;
@@ -344,6 +363,13 @@ impl<S: 'static> Worker<S> {
         }
     }
 
+    /// Polls the epoll set of the worker that is watched, and queues what is ready there, if that one is late.
+    fn poll_for_another(&self, core: &Core<S>, events: &mut Vec<epoll::Event>, watch: &mut Watch) {
+        if let Some(late) = watch.late(core, self.index) {
+            late.take_events(core, events, &self.queue, false);
+        }
+    }
+
     /// Looks for something to do, for a moment that began then, and lets others run meanwhile; whether there is something.
     fn look(&self, core: &Core<S>, events: &mut Vec<epoll::Event>, begin: Instant) -> bool {
         let count = core.workers.len();
@@ -353,7 +379,7 @@ impl<S: 'static> Worker<S> {
             // One of the others each time: each look takes a line from who works with it, and there may be many who look.
             step = step % (count - 1).max(1) + 1;
             let other = &core.workers[(self.index + step) % count];
-            if self.queued() > 0 || self.take_events(core, events, false) || self.steal_from(other) {
+            if self.queued() > 0 || self.take_events(core, events, &self.queue, false) || self.steal_from(other) {
                 return true;
             }
             if begin.elapsed() >= LOOK {
@@ -366,12 +392,19 @@ impl<S: 'static> Worker<S> {
     fn sleep(&self, core: &Core<S>, events: &mut Vec<epoll::Event>) {
         self.asleep.store(true, Ordering::SeqCst);
         let sleep = self.queued() == 0 && !core.stopping.load(Ordering::SeqCst);
-        self.take_events(core, events, sleep);
+        self.take_events(core, events, &self.queue, sleep);
         self.asleep.store(false, Ordering::SeqCst);
     }
 
-    /// Takes what the epoll set tells; whether it told anything.
-    fn take_events(&self, core: &Core<S>, events: &mut Vec<epoll::Event>, sleep: bool) -> bool {
+    /// Takes what the epoll set tells into that queue, which is its own or that of a worker that polls for it; whether it told anything.
+    pub(crate) fn take_events(
+        &self,
+        core: &Core<S>,
+        events: &mut Vec<epoll::Event>,
+        queue: &RunQueue<S>,
+        sleep: bool,
+    ) -> bool {
+        self.polls.fetch_add(1, Ordering::Relaxed);
         events.clear();
         let at_once = Timespec { tv_sec: 0, tv_nsec: 0 };
         let limit = if sleep { None } else { Some(&at_once) };
@@ -382,10 +415,14 @@ impl<S: 'static> Worker<S> {
         if events.is_empty() {
             return false;
         }
+        // (Invariant 3.)
+        if !std::ptr::eq(queue, &*self.queue) && events.iter().any(|event| event.data.u64() == WAKE) {
+            self.wake();
+        }
         let mut hung_up = Vec::new();
         let queued = {
             let tasks = self.tasks.lock();
-            self.queue.extend(events.iter().filter_map(|event| {
+            queue.extend(events.iter().filter_map(|event| {
                 let data = event.data;
                 let task = tasks.get(data.u64())?;
                 let events = events_of(event.flags);
@@ -456,4 +493,90 @@ fn events_of(flags: epoll::EventFlags) -> Events {
         events = events.with(Events::HANGUP).with(Events::READABLE);
     }
     events
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+    use std::os::fd::AsFd;
+    use std::os::unix::net::UnixStream;
+
+    use super::super::task::TaskState;
+    use super::*;
+
+    struct Reader {
+        socket: UnixStream,
+        state: TaskState<()>,
+    }
+
+    impl Task<()> for Reader {
+        fn state(&self) -> &TaskState<()> {
+            &self.state
+        }
+
+        fn descriptor(&self) -> BorrowedFd<'_> {
+            self.socket.as_fd()
+        }
+
+        fn turn(&self, _: Events, _: &mut ()) -> Turn {
+            unreachable!("it has none here")
+        }
+
+        fn answer<'a>(&self, _: &'a mut ()) -> &'a mut Vec<u8> {
+            unreachable!("it has no turn")
+        }
+
+        fn sent(&self, _: &[u8], _: io::Result<usize>) -> bool {
+            unreachable!("it has no turn")
+        }
+    }
+
+    /// A task at that worker, and the other end of what it reads.
+    fn reader(core: &Core<()>, worker: usize) -> (TaskRef<()>, UnixStream) {
+        let (socket, other) = UnixStream::pair().unwrap();
+        let task: TaskRef<()> = Arc::new(Reader { socket, state: TaskState::new(Weak::new(), worker) });
+        let worker = &core.workers[worker];
+        let token = worker.add(task.clone());
+        task.state().set_token(token);
+        worker.register(task.descriptor(), token).unwrap();
+        (task, other)
+    }
+
+    /// One of two workers polls for the other, which is in a turn that lasts two rounds of the first.
+    fn poll_for_the_other(core: &Core<()>) {
+        let (first, second) = (&core.workers[0], &core.workers[1]);
+        second.begin_turn();
+        let mut watch = Watch::default();
+        for _ in 0..3 {
+            first.poll_for_another(core, &mut Vec::with_capacity(EVENTS), &mut watch);
+        }
+    }
+
+    #[test]
+    fn what_comes_in_for_one_that_is_late_is_queued_by_who_polls_for_it() {
+        let core = Core::without_threads(2);
+        let (task, mut other) = reader(&core, 1);
+        other.write_all(b"question").unwrap();
+        poll_for_the_other(&core);
+        let queued: Vec<_> = core.workers.iter().map(|worker| worker.queued()).collect();
+        assert_eq!(queued, [1, 0]);
+        // It is in a queue now, and in no other for what comes meanwhile.
+        other.write_all(b"and another").unwrap();
+        core.workers[1].take_events(&core, &mut Vec::with_capacity(EVENTS), &core.workers[1].queue, false);
+        assert_eq!(core.workers[1].queued(), 0);
+        let first = core.workers[0].queue.pop().unwrap();
+        assert!(Arc::ptr_eq(&first, &task));
+        assert!(first.state().begin().has(Events::READABLE));
+    }
+
+    #[test]
+    fn one_that_is_rung_hears_it_though_another_has_polled() {
+        let core = Core::without_threads(2);
+        core.workers[1].wake();
+        poll_for_the_other(&core);
+        let (mut events, rung) = (Vec::with_capacity(EVENTS), &core.workers[1]);
+        assert!(rung.take_events(&core, &mut events, &rung.queue, false));
+        assert_eq!(events.iter().map(|event| event.data.u64()).collect::<Vec<_>>(), [WAKE]);
+        assert!(!rung.take_events(&core, &mut events, &rung.queue, false));
+    }
 }
