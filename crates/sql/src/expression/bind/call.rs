@@ -170,10 +170,11 @@ impl Arguments<'_, '_> {
             .map(|(number, unsigned)| if unsigned { i64::try_from(number as u64).unwrap_or(i64::MAX) } else { number })
     }
 
-    /// Paths that are constants, read once; NULL ones, wrong ones and others are left to the evaluation.
-    pub fn constant_paths(&mut self, from: usize) {
+    /// Paths that are constants, read once: every so many arguments, from one on. NULL ones, wrong ones and others are left to the
+    /// evaluation.
+    pub fn constant_paths(&mut self, from: usize, step: usize) {
         let mut paths = Vec::new();
-        for argument in self.list.iter().skip(from) {
+        for argument in self.list.iter().skip(from).step_by(step) {
             match argument.as_constant() {
                 Some(meseta_types::Datum::Text(text, _)) => match Path::parse(text) {
                     Ok(path) => paths.push(path),

@@ -137,7 +137,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         1,
         2,
         |arguments| {
-            arguments.constant_paths(1);
+            arguments.constant_paths(1, 1);
             Ok(arguments.typed(typing::integer(21)).nullable())
         },
         |site, env| {
@@ -158,7 +158,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         1,
         2,
         |arguments| {
-            arguments.constant_paths(1);
+            arguments.constant_paths(1, 1);
             Ok(arguments.typed(DataType::Json).nullable())
         },
         |site, env| {
@@ -179,7 +179,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         2,
         255,
         |arguments| {
-            arguments.constant_paths(1);
+            arguments.constant_paths(1, 1);
             Ok(arguments.typed(DataType::Json).nullable())
         },
         |site, env| {
@@ -294,7 +294,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     pure("json_replace", 3, 255, bind_changes, |site, env| changed(site, Change::Replace, env)),
     pure("json_array_append", 3, 255, bind_changes, |site, env| changed(site, Change::Append, env)),
     pure("json_array_insert", 3, 255, bind_changes, |site, env| changed(site, Change::InsertBetween, env)),
-    pure("json_remove", 2, 255, bind_json, |site, env| changed(site, Change::Remove, env)),
+    pure("json_remove", 2, 255, bind_removal, |site, env| changed(site, Change::Remove, env)),
 ];
 
 /// A document, and pairs of paths and values.
@@ -302,20 +302,40 @@ fn bind_changes(arguments: &mut Arguments<'_, '_>) -> Result<Typed> {
     if arguments.list.len().is_multiple_of(2) {
         return Err(Error::new(meseta_errors::ER_WRONG_PARAMCOUNT_TO_NATIVE_FCT, &[&arguments.name]));
     }
+    arguments.constant_paths(1, 2);
+    bind_json(arguments)
+}
+
+/// A document, and paths.
+fn bind_removal(arguments: &mut Arguments<'_, '_>) -> Result<Typed> {
+    arguments.constant_paths(1, 1);
     bind_json(arguments)
 }
 
 /// A document with changes at paths, from left to right. NULL if it or a path is. Errors: 3149 (wildcards), 3153 (`$`), 3165.
 fn changed<'v>(site: Site<'v>, how: Change, env: &mut Env<'v, '_>) -> Result<Datum<'v>> {
-    let Some(bytes) = read(site, 0, env)? else { return Ok(Datum::Null) };
-    let mut result = Element::root(bytes).to_tree();
+    let Some(given) = given(site, 0, site.call.function.name, env)? else { return Ok(Datum::Null) };
+    let mut result = given.into_tree();
+    let constant = match &site.call.extra {
+        Extra::Paths(paths) => Some(&paths[..]),
+        _ => None,
+    };
     let (step, mut is_null) = (if how == Change::Remove { 1 } else { 2 }, false);
-    for number in (1..site.count()).step_by(step) {
-        let Some(text) = site.text(number, env)? else {
-            is_null = true;
-            continue;
+    for (at, number) in (1..site.count()).step_by(step).enumerate() {
+        let made;
+        let path = match constant {
+            Some(paths) => &paths[at],
+            None => match site.text(number, env)? {
+                Some(text) => {
+                    made = Path::parse(text)?;
+                    &made
+                }
+                None => {
+                    is_null = true;
+                    continue;
+                }
+            },
         };
-        let path = Path::parse(text)?;
         if path.has_wildcard() {
             return Err(Error::new(meseta_errors::ER_INVALID_JSON_PATH_WILDCARD, &[]));
         }
@@ -327,7 +347,7 @@ fn changed<'v>(site: Site<'v>, how: Change, env: &mut Env<'v, '_>) -> Result<Dat
         }
         let value = if how == Change::Remove { Tree::Null } else { tree(site, number + 1, env)? };
         if !is_null {
-            json::change(&mut result, &path, how, value);
+            json::change(&mut result, path, how, value);
         }
     }
     if is_null { Ok(Datum::Null) } else { document(&result, env) }
@@ -470,13 +490,42 @@ fn read<'v>(site: Site<'v>, number: usize, env: &mut Env<'v, '_>) -> Result<Opti
 
 /// The same for a function that errors give another name.
 fn read_for<'v>(site: Site<'v>, number: usize, name: &str, env: &mut Env<'v, '_>) -> Result<Option<&'v [u8]>> {
+    Ok(match given(site, number, name, env)? {
+        None => None,
+        Some(Given::Document(bytes)) => Some(bytes),
+        Some(Given::Text(tree)) => Some(env.arena.alloc_slice_copy(&tree.to_document()?)),
+    })
+}
+
+/// What an argument gives that is a document, or the text of one.
+enum Given<'v> {
+    Document(&'v [u8]),
+    /// What the text says.
+    Text(Tree<'v>),
+}
+
+impl<'v> Given<'v> {
+    fn into_tree(self) -> Tree<'v> {
+        match self {
+            Given::Document(bytes) => Element::root(bytes).to_tree(),
+            Given::Text(tree) => tree,
+        }
+    }
+}
+
+/// An argument that is to be a document; `None` for NULL. Errors: as [`read`].
+fn given<'v>(site: Site<'v>, number: usize, name: &str, env: &mut Env<'v, '_>) -> Result<Option<Given<'v>>> {
     match site.value(number, env)? {
         Datum::Null => Ok(None),
-        Datum::Json(bytes) => Ok(Some(bytes)),
+        Datum::Json(bytes) => Ok(Some(Given::Document(bytes))),
         value @ (Datum::Text(..) | Datum::Member { .. }) => {
-            let text = utf8(value, env)?;
-            let tree = json::parse(&text).map_err(|error| invalid_text(number + 1, name, &error))?;
-            Ok(Some(env.arena.alloc_slice_copy(&tree.to_document()?)))
+            let text = match utf8(value, env)? {
+                Cow::Borrowed(text) => text,
+                Cow::Owned(text) => env.arena.alloc_slice_copy(&text),
+            };
+            json::parse(text)
+                .map(|tree| Some(Given::Text(tree)))
+                .map_err(|error| invalid_text(number + 1, name, &error))
         }
         _ => {
             let message = format!(
