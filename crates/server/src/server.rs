@@ -40,7 +40,7 @@ use crate::counters::{Counters, Totals};
 use crate::listener::{Listener, Listening};
 use crate::options::ServerOptions;
 use crate::scheduler::placement::Placement;
-use crate::scheduler::{Events, Scheduler};
+use crate::scheduler::{Core, Events, Scheduler};
 use crate::tls::{self, PasswordKey};
 
 /// What the server can do, unless options say otherwise. (What it is not to offer: what needs more than 32 bits, more
@@ -243,7 +243,8 @@ impl Server {
         });
         let placement = if options.worker_affinity { Placement::new(workers) } else { Placement::default() };
         let tasks = MOST_CONNECTIONS as usize + 1;
-        let scheduler = Scheduler::start(workers, placement, tasks, clock, counters, Scratch::new, after_round)?;
+        let scheduler =
+            Scheduler::start(Core::new(workers, placement, tasks, clock, counters, Scratch::new, after_round)?)?;
         let _ = shared.scheduler.set(scheduler);
         let mut server = Server { shared: shared.clone(), listener: None, grace: options.shutdown_grace(), started };
         server.listener = Some(listening.start(shared)?);

@@ -58,6 +58,8 @@ pub mod queue;
 pub mod slab;
 pub mod task;
 pub mod threads;
+#[cfg(test)]
+mod unrun;
 pub mod watch;
 pub mod window;
 pub mod worker;
@@ -106,8 +108,11 @@ pub(crate) struct Core<S: 'static> {
 }
 
 impl<S: 'static> Core<S> {
-    /// With workers that no thread holds yet; see [`Scheduler::start`].
-    fn new(
+    /// With so many workers, which no thread holds yet. At most `tasks` tasks will be there at a time.
+    ///
+    /// # Errors
+    /// The system gives no epoll set.
+    pub(crate) fn new(
         workers: usize,
         placement: Placement,
         tasks: usize,
@@ -116,6 +121,7 @@ impl<S: 'static> Core<S> {
         make_scratch: ScratchMaker<S>,
         after_round: AfterRound,
     ) -> std::io::Result<Core<S>> {
+        let workers = workers.max(1);
         let made: std::io::Result<Vec<_>> =
             (0..workers).map(|index| Ok(Arc::new(Worker::new(index, counters.join())?))).collect();
         Ok(Core {
@@ -156,27 +162,18 @@ impl<S> Clone for Scheduler<S> {
 }
 
 impl<S: 'static> Scheduler<S> {
-    /// Starts `workers` threads with a worker each, and the monitor. At most `tasks` tasks will be there at a time.
+    /// Starts a thread for each worker, and the monitor.
     ///
     /// # Errors
-    /// The system gives no epoll set or no thread.
-    pub fn start(
-        workers: usize,
-        placement: Placement,
-        tasks: usize,
-        clock: Clock,
-        counters: Arc<Counters>,
-        make_scratch: ScratchMaker<S>,
-        after_round: AfterRound,
-    ) -> std::io::Result<Scheduler<S>> {
-        let workers = workers.max(1);
-        let core = Arc::new(Core::new(workers, placement, tasks, clock, counters, make_scratch, after_round)?);
+    /// The system gives no thread.
+    pub(crate) fn start(core: Core<S>) -> std::io::Result<Scheduler<S>> {
+        let core = Arc::new(core);
         let scheduler = Scheduler { core: core.clone() };
         Monitor::start(&core)?;
         for worker in &core.workers {
             threads::hand_over(&core, worker.clone());
         }
-        if core.threads.count() < workers {
+        if core.threads.count() < core.workers.len() {
             scheduler.stop(Duration::from_secs(1));
             return Err(std::io::Error::other("no threads for the workers"));
         }

@@ -147,50 +147,9 @@ fn send_together<S>(ring: &mut IoUring, answers: &mut [Answer<S>]) -> io::Result
 #[cfg(test)]
 mod tests {
     use std::io::{Read, Write};
-    use std::os::fd::{AsFd, BorrowedFd};
-    use std::os::unix::net::UnixStream;
-    use std::sync::Weak;
 
-    use parking_lot::Mutex;
-
-    use super::super::task::{Events, Task, TaskState};
+    use super::super::unrun::Unrun;
     use super::*;
-
-    struct Sender {
-        socket: UnixStream,
-        state: TaskState<()>,
-        /// What it was told of its answer.
-        told: Mutex<Vec<Result<usize, io::ErrorKind>>>,
-    }
-
-    impl Task<()> for Sender {
-        fn state(&self) -> &TaskState<()> {
-            &self.state
-        }
-
-        fn descriptor(&self) -> BorrowedFd<'_> {
-            self.socket.as_fd()
-        }
-
-        fn turn(&self, _: Events, _: &mut ()) -> Turn {
-            unreachable!("it has none here")
-        }
-
-        fn answer<'a>(&self, _: &'a mut ()) -> &'a mut Vec<u8> {
-            unreachable!("it has no turn")
-        }
-
-        fn sent(&self, answer: &[u8], sent: io::Result<usize>) -> bool {
-            let sent = sent.map_err(|error| error.kind());
-            self.told.lock().push(sent);
-            sent != Ok(answer.len())
-        }
-    }
-
-    fn sender() -> (Arc<Sender>, UnixStream) {
-        let (socket, other) = UnixStream::pair().unwrap();
-        (Arc::new(Sender { socket, state: TaskState::new(Weak::new(), 0), told: Mutex::default() }), other)
-    }
 
     /// An outbox with a ring, where the system has one, and one without.
     fn each_outbox(check: impl Fn(Outbox<()>)) {
@@ -206,7 +165,7 @@ mod tests {
     fn each_answer_goes_to_its_own_socket() {
         each_outbox(|mut outbox| {
             let without_ring = outbox.ring.is_none();
-            let mut all: Vec<_> = (0..2 * MOST + 1).map(|_| sender()).collect();
+            let mut all: Vec<_> = (0..2 * MOST + 1).map(|_| Unrun::new(0)).collect();
             for round in 0..4 {
                 // Of one answer, of two, of all that fit, and of more.
                 let count = [1, 2, MOST, 2 * MOST + 1][round];
@@ -236,12 +195,12 @@ mod tests {
     #[test]
     fn a_full_socket_and_a_closed_one_hold_up_nobody() {
         each_outbox(|mut outbox| {
-            let (well, mut reads) = sender();
-            let (full, _never_reads) = sender();
+            let (well, mut reads) = Unrun::new(0);
+            let (full, _never_reads) = Unrun::new(0);
             full.socket.set_nonblocking(true).unwrap();
             while (&full.socket).write(&[0; 4096]).is_ok() {}
             full.socket.set_nonblocking(false).unwrap();
-            let (gone, other) = sender();
+            let (gone, other) = Unrun::new(0);
             drop(other);
             for task in [&full, &gone, &well] {
                 outbox.add(task.clone(), Turn::Wait, &mut b"answer".to_vec());

@@ -142,41 +142,11 @@ impl<S> RunQueue<S> {
 
 #[cfg(test)]
 mod tests {
-    use std::os::fd::{AsFd, BorrowedFd};
-    use std::sync::{Arc, Weak};
-
-    use super::super::task::{Events, Task, TaskState, Turn};
+    use super::super::unrun::Unrun;
     use super::*;
 
-    struct Numbered {
-        state: TaskState<()>,
-        input: std::io::Stdin,
-    }
-
-    impl Task<()> for Numbered {
-        fn state(&self) -> &TaskState<()> {
-            &self.state
-        }
-
-        fn descriptor(&self) -> BorrowedFd<'_> {
-            self.input.as_fd()
-        }
-
-        fn turn(&self, _: Events, _: &mut ()) -> Turn {
-            unreachable!("it has none here")
-        }
-
-        fn answer<'a>(&self, _: &'a mut ()) -> &'a mut Vec<u8> {
-            unreachable!("it has no turn")
-        }
-
-        fn sent(&self, _: &[u8], _: std::io::Result<usize>) -> bool {
-            unreachable!("it has no turn")
-        }
-    }
-
     fn task(number: usize) -> TaskRef<()> {
-        Arc::new(Numbered { state: TaskState::new(Weak::new(), number), input: std::io::stdin() })
+        Unrun::new(number).0
     }
 
     fn numbers(tasks: &[TaskRef<()>]) -> Vec<usize> {

@@ -498,46 +498,17 @@ fn events_of(flags: epoll::EventFlags) -> Events {
 #[cfg(test)]
 mod tests {
     use std::io::Write;
-    use std::os::fd::AsFd;
     use std::os::unix::net::UnixStream;
 
-    use super::super::task::TaskState;
+    use super::super::unrun::Unrun;
     use super::*;
-
-    struct Reader {
-        socket: UnixStream,
-        state: TaskState<()>,
-    }
-
-    impl Task<()> for Reader {
-        fn state(&self) -> &TaskState<()> {
-            &self.state
-        }
-
-        fn descriptor(&self) -> BorrowedFd<'_> {
-            self.socket.as_fd()
-        }
-
-        fn turn(&self, _: Events, _: &mut ()) -> Turn {
-            unreachable!("it has none here")
-        }
-
-        fn answer<'a>(&self, _: &'a mut ()) -> &'a mut Vec<u8> {
-            unreachable!("it has no turn")
-        }
-
-        fn sent(&self, _: &[u8], _: io::Result<usize>) -> bool {
-            unreachable!("it has no turn")
-        }
-    }
 
     /// A task at that worker, and the other end of what it reads.
     fn reader(core: &Core<()>, worker: usize) -> (TaskRef<()>, UnixStream) {
-        let (socket, other) = UnixStream::pair().unwrap();
-        let task: TaskRef<()> = Arc::new(Reader { socket, state: TaskState::new(Weak::new(), worker) });
+        let (task, other) = Unrun::new(worker);
         let worker = &core.workers[worker];
         let token = worker.add(task.clone());
-        task.state().set_token(token);
+        task.state.set_token(token);
         worker.register(task.descriptor(), token).unwrap();
         (task, other)
     }
