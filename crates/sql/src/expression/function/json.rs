@@ -184,16 +184,8 @@ pub(super) static FUNCTIONS: &[Function] = &[
         },
         |site, env| {
             let Some(bytes) = read(site, 0, env)? else { return Ok(Datum::Null) };
-            let made;
-            let paths = match &site.call.extra {
-                Extra::Paths(paths) => &paths[..],
-                _ => {
-                    let Some(found) = paths(site, 1, env)? else { return Ok(Datum::Null) };
-                    made = found;
-                    &made[..]
-                }
-            };
-            match json::extract(bytes, paths) {
+            let Some(paths) = paths(site, 1, env)? else { return Ok(Datum::Null) };
+            match json::extract(bytes, &paths) {
                 Some(tree) => document(&tree, env),
                 None => Ok(Datum::Null),
             }
@@ -316,25 +308,11 @@ fn bind_removal(arguments: &mut Arguments<'_, '_>) -> Result<Typed> {
 fn changed<'v>(site: Site<'v>, how: Change, env: &mut Env<'v, '_>) -> Result<Datum<'v>> {
     let Some(given) = given(site, 0, site.call.function.name, env)? else { return Ok(Datum::Null) };
     let mut result = given.into_tree();
-    let constant = match &site.call.extra {
-        Extra::Paths(paths) => Some(&paths[..]),
-        _ => None,
-    };
     let (step, mut is_null) = (if how == Change::Remove { 1 } else { 2 }, false);
-    for (at, number) in (1..site.count()).step_by(step).enumerate() {
-        let made;
-        let path = match constant {
-            Some(paths) => &paths[at],
-            None => match site.text(number, env)? {
-                Some(text) => {
-                    made = Path::parse(text)?;
-                    &made
-                }
-                None => {
-                    is_null = true;
-                    continue;
-                }
-            },
+    for (place, number) in (1..site.count()).step_by(step).enumerate() {
+        let Some(path) = path(site, number, place, env)? else {
+            is_null = true;
+            continue;
         };
         if path.has_wildcard() {
             return Err(Error::new(meseta_errors::ER_INVALID_JSON_PATH_WILDCARD, &[]));
@@ -347,7 +325,7 @@ fn changed<'v>(site: Site<'v>, how: Change, env: &mut Env<'v, '_>) -> Result<Dat
         }
         let value = if how == Change::Remove { Tree::Null } else { tree(site, number + 1, env)? };
         if !is_null {
-            json::change(&mut result, path, how, value);
+            json::change(&mut result, &path, how, value);
         }
     }
     if is_null { Ok(Datum::Null) } else { document(&result, env) }
@@ -548,8 +526,19 @@ fn document<'v>(tree: &Tree<'_>, env: &mut Env<'v, '_>) -> Result<Datum<'v>> {
     Ok(Datum::Json(env.arena.alloc_slice_copy(&tree.to_document()?)))
 }
 
+/// The path that an argument is, which is the one at that place of the call's paths; `None` if it is NULL.
+fn path<'v>(site: Site<'v>, number: usize, place: usize, env: &mut Env<'v, '_>) -> Result<Option<Cow<'v, Path>>> {
+    if let Extra::Paths(constant) = &site.call.extra {
+        return Ok(Some(Cow::Borrowed(&constant[place])));
+    }
+    Ok(site.text(number, env)?.map(Path::parse).transpose()?.map(Cow::Owned))
+}
+
 /// The paths from an argument on; `None` if one is NULL.
-fn paths<'v>(site: Site<'v>, from: usize, env: &mut Env<'v, '_>) -> Result<Option<Vec<Path>>> {
+fn paths<'v>(site: Site<'v>, from: usize, env: &mut Env<'v, '_>) -> Result<Option<Cow<'v, [Path]>>> {
+    if let Extra::Paths(constant) = &site.call.extra {
+        return Ok(Some(Cow::Borrowed(constant)));
+    }
     let mut out = Vec::new();
     for number in from..site.count() {
         match site.text(number, env)? {
@@ -557,7 +546,7 @@ fn paths<'v>(site: Site<'v>, from: usize, env: &mut Env<'v, '_>) -> Result<Optio
             None => return Ok(None),
         }
     }
-    Ok(Some(out))
+    Ok(Some(Cow::Owned(out)))
 }
 
 fn first<'d>(path: &Path, bytes: &'d [u8]) -> Option<Element<'d>> {
