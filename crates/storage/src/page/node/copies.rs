@@ -26,18 +26,27 @@ const PREFETCH_DISTANCE: usize = 8;
 #[derive(Clone, Copy)]
 struct Place {
     at: u32,
-    suffix_len: u32,
+    suffix_len: u16,
+    /// Its value's header, once it has been copied.
+    value_header: u16,
 }
 
 impl Place {
-    const LOWEST: Place = Place { at: 0, suffix_len: 0 };
-    const HIGHEST: Place = Place { at: u32::MAX, suffix_len: 0 };
+    const LOWEST: Place = Place { at: 0, suffix_len: 0, value_header: 0 };
+    const HIGHEST: Place = Place { at: u32::MAX, suffix_len: 0, value_header: 0 };
 
-    /// The bytes of the entry there, its value's header among them.
+    /// The bytes of the entry there in its node, its value's header among them.
     #[inline(always)]
     fn len(self, node: Node<'_>) -> usize {
-        let word = node.0.u16(self.at as usize);
-        VALUE_HEADER_LEN + self.suffix_len as usize + usize::from(word & !OVERFLOW_FLAG)
+        let header = node.0.u16(self.at as usize);
+        VALUE_HEADER_LEN + usize::from(self.suffix_len) + usize::from(header & !OVERFLOW_FLAG)
+    }
+
+    /// Where its key's suffix is in what was copied.
+    #[inline(always)]
+    fn suffix(self) -> Range<usize> {
+        let start = self.at as usize + VALUE_HEADER_LEN;
+        start..start + usize::from(self.suffix_len)
     }
 }
 
@@ -72,7 +81,7 @@ impl EntryCopies {
         node.append_prefix(&mut self.prefix);
         self.places.extend(range.map(|index| {
             let slot = node.slot(index);
-            Place { at: slot.offset as u32, suffix_len: slot.suffix_len as u32 }
+            Place { at: slot.offset as u32, suffix_len: slot.suffix_len as u16, value_header: 0 }
         }));
         let (lowest, highest) =
             self.places.iter().fold((Place::HIGHEST, Place::LOWEST), |(lowest, highest), &place| {
@@ -87,6 +96,12 @@ impl EntryCopies {
             self.copy_piece(node, lowest, highest);
         } else {
             self.copy_each(node, len);
+        }
+        for place in &mut self.places {
+            // (All are there, unless the node has been changing: invariant 1.)
+            let at = place.at as usize;
+            let header = self.bytes.get(at..at + VALUE_HEADER_LEN);
+            place.value_header = header.map_or(0, |header| u16::from_le_bytes([header[0], header[1]]));
         }
         if reversed {
             self.places.reverse();
@@ -117,19 +132,18 @@ impl EntryCopies {
     /// Replaces `key` by an entry's whole key.
     #[inline]
     pub fn key_into(&self, index: usize, key: &mut Vec<u8>) {
-        let Place { at, suffix_len } = self.places[index];
         key.clear();
         key.extend_from_slice(&self.prefix);
-        key.extend_from_slice(&self.bytes[at as usize + VALUE_HEADER_LEN..][..suffix_len as usize]);
+        key.extend_from_slice(&self.bytes[self.places[index].suffix()]);
     }
 
     /// Puts the keys of all entries from this one on together, so that they are there at the same time.
     pub fn gather_keys(&mut self, from: usize) {
         self.keys.clear();
         self.key_ends.clear();
-        for &Place { at, suffix_len } in &self.places[from..] {
+        for place in &self.places[from..] {
             self.keys.extend_from_slice(&self.prefix);
-            self.keys.extend_from_slice(&self.bytes[at as usize + VALUE_HEADER_LEN..][..suffix_len as usize]);
+            self.keys.extend_from_slice(&self.bytes[place.suffix()]);
             self.key_ends.push(self.keys.len() as u32);
         }
     }
@@ -144,11 +158,10 @@ impl EntryCopies {
     /// Where an entry's value is, for [`EntryCopies::bytes`]; and whether that is no more than what says where the value is kept.
     #[inline]
     pub fn value_at(&self, index: usize) -> (Range<usize>, bool) {
-        let Place { at, suffix_len } = self.places[index];
-        let header = self.bytes[at as usize..].first_chunk().expect("a place is that of a whole entry");
-        let word = u16::from_le_bytes(*header);
-        let start = at as usize + VALUE_HEADER_LEN + suffix_len as usize;
-        (start..start + usize::from(word & !OVERFLOW_FLAG), word & OVERFLOW_FLAG != 0)
+        let place = self.places[index];
+        let start = place.suffix().end;
+        let len = usize::from(place.value_header & !OVERFLOW_FLAG);
+        (start..start + len, place.value_header & OVERFLOW_FLAG != 0)
     }
 
     /// Some of what was copied.
