@@ -56,22 +56,22 @@ const COUNT_MASK: u16 = WIDE - 1;
 
 /// A column and the sums over the columns before it.
 #[derive(Clone, Copy, Debug)]
-struct Place {
-    column: Column,
-    sums: Sums,
+pub(super) struct Place {
+    pub(super) column: Column,
+    pub(super) sums: Sums,
     /// Whether the table does not have the column any more.
     is_gone: bool,
 }
 
 /// What some columns in a row need of each section.
 #[derive(Clone, Copy, Default, Debug)]
-struct Sums {
+pub(super) struct Sums {
     /// Null bits.
     nullable: u32,
     /// Bytes of fixed-width values.
-    fixed_len: u32,
+    pub(super) fixed_len: u32,
     /// Ends of variable values.
-    variable: u32,
+    pub(super) variable: u32,
 }
 
 impl Sums {
@@ -84,17 +84,54 @@ impl Sums {
         self
     }
 
-    fn null_bytes(self) -> usize {
-        self.nullable.div_ceil(8) as usize
+    /// Where the null bit is of a nullable column behind these: the byte, and the bit in it.
+    #[inline(always)]
+    pub(super) fn null_bit(self) -> (u32, u8) {
+        (HEAD_LEN as u32 + self.nullable / 8, (self.nullable % 8) as u8)
+    }
+}
+
+/// Where a row's sections begin.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sections {
+    /// What the row begins with.
+    pub(super) head: u16,
+    /// Bytes of an end: 2 or 4.
+    end_len: u32,
+    pub(super) fixed_at: u32,
+    pub(super) ends_at: u32,
+    pub(super) heap_at: u32,
+}
+
+impl Sections {
+    /// Of a row of so many columns, which need this of each section.
+    fn new(columns: usize, sums: Sums, wide: bool) -> Self {
+        let end_len = if wide { 4 } else { 2 };
+        let fixed_at = HEAD_LEN as u32 + sums.nullable.div_ceil(8);
+        let ends_at = fixed_at + sums.fixed_len;
+        let heap_at = ends_at + sums.variable * end_len;
+        Self { head: columns as u16 | if wide { WIDE } else { 0 }, end_len, fixed_at, ends_at, heap_at }
+    }
+
+    fn columns(&self) -> usize {
+        usize::from(self.head & COUNT_MASK)
+    }
+
+    /// Where the end is told of a variable value behind these columns.
+    #[inline(always)]
+    pub(super) fn end_at(&self, before: Sums) -> u32 {
+        self.ends_at + before.variable * self.end_len
     }
 }
 
 /// How the rows of a table are laid out: made once from its columns.
 #[derive(Clone, Debug)]
 pub struct RowLayout {
-    places: Box<[Place]>,
+    pub(super) places: Box<[Place]>,
     /// Over all columns.
     sums: Sums,
+    /// Of rows of all columns, but for those with a long heap.
+    pub(super) usual: Sections,
     /// Every row has at least as many columns.
     columns_min: usize,
     /// A row of all columns, for those that a row does not have.
@@ -111,8 +148,8 @@ impl RowLayout {
             places.push(Place { column, sums, is_gone: false });
             sums = sums.with(column);
         }
-        let columns_min = columns.len();
-        Self { places: places.into(), sums, columns_min, defaults: Box::default() }
+        let usual = Sections::new(columns.len(), sums, false);
+        Self { places: places.into(), sums, usual, columns_min: columns.len(), defaults: Box::default() }
     }
 
     /// The same, when these columns have gone: a row is written with NULL for them, whatever they were, and they are not read.
@@ -155,6 +192,22 @@ impl RowLayout {
         content.check(value).map_err(|error| RowError::Value { column, error })
     }
 
+    /// Where the sections begin of a row that begins with this, and is not as usual.
+    #[cold]
+    fn sections(&self, head: u16) -> Result<Sections, Corrupt> {
+        let (columns, wide) = (usize::from(head & COUNT_MASK), head & WIDE != 0);
+        if columns < self.columns_min {
+            return Err(Corrupt::ColumnCount);
+        }
+        let sums = if columns == self.places.len() {
+            self.sums
+        } else {
+            // An older row: the sums before the first column that it does not have.
+            self.places.get(columns).ok_or(Corrupt::ColumnCount)?.sums
+        };
+        Ok(Sections::new(columns, sums, wide))
+    }
+
     /// Appends a row of all columns, whose values have been checked.
     fn append<'v>(&self, values: impl Iterator<Item = Value<'v>> + Clone, out: &mut Vec<u8>) -> Result<(), RowError> {
         let variable = |(place, value): (&Place, Value<'v>)| match place.column.column_type {
@@ -163,10 +216,10 @@ impl RowLayout {
         };
         let heap_len = self.places.iter().zip(values.clone()).map(variable).fold(0, usize::saturating_add);
         let wide = heap_len > usize::from(u16::MAX);
-        let fixed_at = HEAD_LEN + self.sums.null_bytes();
-        let ends_at = fixed_at + self.sums.fixed_len as usize;
         let end_width = if wide { IntegerWidth::Four } else { IntegerWidth::Two };
-        let heap_at = ends_at + self.sums.variable as usize * end_width.bytes();
+        let sections = Sections::new(self.places.len(), self.sums, wide);
+        let [fixed_at, ends_at, heap_at] =
+            [sections.fixed_at, sections.ends_at, sections.heap_at].map(|at| at as usize);
         let len = heap_len.saturating_add(heap_at);
         if len > ROW_LEN_MAX {
             return Err(RowError::TooLong { len, limit: ROW_LEN_MAX });
@@ -175,13 +228,12 @@ impl RowLayout {
         let start = out.len();
         out.reserve(len);
         out.resize(start + heap_at, 0);
-        let head = self.places.len() as u16 | if wide { WIDE } else { 0 };
-        out[start..start + HEAD_LEN].copy_from_slice(&head.to_le_bytes());
+        out[start..start + HEAD_LEN].copy_from_slice(&sections.head.to_le_bytes());
         for (place, value) in self.places.iter().zip(values) {
             let row = &mut out[start..];
             if value == Value::Null && place.column.nullable {
-                let bit = place.sums.nullable as usize;
-                row[HEAD_LEN + bit / 8] |= 1 << (bit % 8);
+                let (byte, bit) = place.sums.null_bit();
+                row[byte as usize] |= 1 << bit;
             }
             let fixed = &mut row[fixed_at + place.sums.fixed_len as usize..];
             match (place.column.column_type, value) {
@@ -217,15 +269,8 @@ pub fn encode_row(layout: &RowLayout, values: &[Value<'_>], out: &mut Vec<u8>) -
 #[derive(Clone, Copy, Debug)]
 pub struct RowRef<'a> {
     layout: &'a RowLayout,
-    /// Columns that the row was written with.
-    columns: usize,
-    /// Bytes of an end: 2 or 4.
-    end_len: usize,
     bytes: &'a [u8],
-    /// Where the sections behind the null bits begin.
-    fixed_at: usize,
-    ends_at: usize,
-    heap_at: usize,
+    sections: Sections,
 }
 
 impl<'a> RowRef<'a> {
@@ -233,39 +278,26 @@ impl<'a> RowRef<'a> {
     #[inline(always)]
     pub fn new(layout: &'a RowLayout, row: &'a [u8]) -> Result<Self, Corrupt> {
         let head = u16::from_le_bytes(*row.first_chunk().ok_or(Corrupt::Truncated)?);
-        let (columns, wide) = (usize::from(head & COUNT_MASK), head & WIDE != 0);
-        if columns < layout.columns_min {
-            return Err(Corrupt::ColumnCount);
+        let sections = if head == layout.usual.head { layout.usual } else { layout.sections(head)? };
+        let Some(heap_len) = row.len().checked_sub(sections.heap_at as usize) else { return Err(Corrupt::Truncated) };
+        let row = Self { layout, bytes: row, sections };
+        // (The last end is the one in front of the heap.)
+        let told_len = if sections.heap_at == sections.ends_at { 0 } else { row.end_before(sections.heap_at) };
+        if heap_len == told_len {
+            return Ok(row);
         }
-        let sums = if columns == layout.places.len() {
-            &layout.sums
-        } else {
-            // An older row: the sums before the first column that it does not have.
-            &layout.places.get(columns).ok_or(Corrupt::ColumnCount)?.sums
-        };
-        let end_len = if wide { 4 } else { 2 };
-        let fixed_at = HEAD_LEN + sums.null_bytes();
-        let ends_at = fixed_at + sums.fixed_len as usize;
-        let heap_at = ends_at + sums.variable as usize * end_len;
-        let heap_len = row.len().checked_sub(heap_at).ok_or(Corrupt::Truncated)?;
-        let row = Self { layout, columns, end_len, bytes: row, fixed_at, ends_at, heap_at };
-        let told_len = if sums.variable == 0 { 0 } else { row.end(sums.variable as usize - 1) };
-        match heap_len.cmp(&told_len) {
-            std::cmp::Ordering::Less => Err(Corrupt::Truncated),
-            std::cmp::Ordering::Equal => Ok(row),
-            std::cmp::Ordering::Greater => Err(Corrupt::Trailing),
-        }
+        Err(if heap_len < told_len { Corrupt::Truncated } else { Corrupt::Trailing })
     }
 
     /// How many columns the row was written with; the others have their default.
     pub fn columns_written(&self) -> usize {
-        self.columns
+        self.sections.columns()
     }
 
     /// A column's value.
     #[inline(always)]
     pub fn value(&self, column: usize) -> Result<Value<'a>, Corrupt> {
-        if column < self.columns { self.written(column) } else { self.default(column) }
+        if column < self.sections.columns() { self.written(column) } else { self.default(column) }
     }
 
     /// All values in turn, those that the row was not written with as well.
@@ -283,48 +315,31 @@ impl<'a> RowRef<'a> {
     #[inline(always)]
     fn written(&self, column: usize) -> Result<Value<'a>, Corrupt> {
         let Place { column, sums, .. } = &self.layout.places[column];
-        let bit = sums.nullable as usize;
-        if column.nullable && self.bytes[HEAD_LEN + bit / 8] >> (bit % 8) & 1 == 1 {
+        let (byte, bit) = sums.null_bit();
+        if column.nullable && self.bytes[byte as usize] >> bit & 1 == 1 {
             return Ok(Value::Null);
         }
-        let fixed = &self.bytes[self.fixed_at + sums.fixed_len as usize..];
-        Ok(match column.column_type {
-            ColumnType::Signed(width) => Value::Signed(width.extend_sign(width.read(fixed))),
-            ColumnType::Unsigned(width) => Value::Unsigned(width.read(fixed)),
-            ColumnType::Float => {
-                let number = f32::from_bits(IntegerWidth::Four.read(fixed) as u32);
-                if number.is_nan() {
-                    return Err(Corrupt::Float);
-                }
-                Value::Float(number)
-            }
-            ColumnType::Double => {
-                let number = f64::from_bits(IntegerWidth::Eight.read(fixed));
-                if number.is_nan() {
-                    return Err(Corrupt::Float);
-                }
-                Value::Double(number)
-            }
-            ColumnType::Fixed { len } => Value::Bytes(&fixed[..usize::from(len)]),
-            ColumnType::Variable { max_len } => {
-                let number = sums.variable as usize;
-                let begin = if number == 0 { 0 } else { self.end(number - 1) };
-                let (begin, end) = (self.heap_at + begin, self.heap_at + self.end(number));
-                let bytes = self.bytes.get(begin..end).ok_or(Corrupt::Ends)?;
-                if bytes.len() > max_len as usize {
-                    return Err(Corrupt::TooLong);
-                }
-                Value::Bytes(bytes)
-            }
-        })
+        let ColumnType::Variable { max_len } = column.column_type else {
+            return column.column_type.read(&self.bytes[(self.sections.fixed_at + sums.fixed_len) as usize..]);
+        };
+        let end_at = self.sections.end_at(*sums);
+        let begin = if sums.variable == 0 { 0 } else { self.end_before(end_at) };
+        let heap = &self.bytes[self.sections.heap_at as usize..];
+        let bytes = heap.get(begin..self.end_before(end_at + self.sections.end_len)).ok_or(Corrupt::Ends)?;
+        if bytes.len() > max_len as usize {
+            return Err(Corrupt::TooLong);
+        }
+        Ok(Value::Bytes(bytes))
     }
 
-    #[inline]
-    fn end(&self, number: usize) -> usize {
-        if self.end_len == 4 {
-            IntegerWidth::Four.read(&self.bytes[self.ends_at + 4 * number..]) as usize
+    /// The end of a value that is told in front of this place.
+    #[inline(always)]
+    fn end_before(&self, at: u32) -> usize {
+        let end = &self.bytes[(at - self.sections.end_len) as usize..];
+        if self.sections.end_len == 2 {
+            IntegerWidth::Two.read(end) as usize
         } else {
-            IntegerWidth::Two.read(&self.bytes[self.ends_at + 2 * number..]) as usize
+            IntegerWidth::Four.read(end) as usize
         }
     }
 }

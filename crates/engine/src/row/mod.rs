@@ -4,8 +4,8 @@
 //!                  Value, Column                   what a value is, and which ones a column takes
 //!                 /             \
 //!   KeyPart, KeyReader          RowLayout, RowRef   keys: in order, read from the front;  rows: any column at once
-//!           |
-//!        KeyRange                                   from where to where a scan goes
+//!           |                     |
+//!        KeyRange             RowReader             from where to where a scan goes;  the same columns of many rows
 //!
 //!   VersionHeader      who wrote an entry, and where it says what was there before
 //! ```
@@ -24,6 +24,7 @@ mod format;
 mod header;
 mod key;
 mod range;
+mod reader;
 mod value;
 
 pub use error::{Corrupt, KeyError, RowError, ValueError};
@@ -31,4 +32,5 @@ pub use format::{COLUMN_COUNT_MAX, ROW_LEN_MAX, RowLayout, RowRef, encode_row};
 pub use header::{NUMBER_MAX, VERSION_HEADER_LEN, VersionHeader};
 pub use key::{KeyPart, KeyReader, append_key, primary_key_in};
 pub use range::{KeyRange, first_above};
+pub use reader::RowReader;
 pub use value::{Column, ColumnType, IntegerWidth, Value, recycle_values};

@@ -21,7 +21,7 @@
 
 use std::fmt;
 
-use super::error::ValueError;
+use super::error::{Corrupt, ValueError};
 
 /// One value, borrowed from wherever it is. Compares as numbers do: the two zeros are equal.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -132,6 +132,12 @@ impl IntegerWidth {
         }
     }
 
+    /// As [`IntegerWidth::read`], of a signed integer.
+    #[inline(always)]
+    pub(super) fn read_signed(self, bytes: &[u8]) -> i64 {
+        self.extend_sign(self.read(bytes))
+    }
+
     /// Writes an integer to the front of some bytes, little-endian.
     #[inline(always)]
     pub(super) fn write(self, number: u64, to: &mut [u8]) {
@@ -204,6 +210,31 @@ impl ColumnType {
             ColumnType::Fixed { len } => Some(len as usize),
             ColumnType::Variable { .. } => None,
         }
+    }
+
+    /// The value of fixed width at the front of some bytes, of which there are enough.
+    #[inline(always)]
+    pub(super) fn read(self, bytes: &[u8]) -> Result<Value<'_>, Corrupt> {
+        Ok(match self {
+            Self::Signed(width) => Value::Signed(width.read_signed(bytes)),
+            Self::Unsigned(width) => Value::Unsigned(width.read(bytes)),
+            Self::Float => {
+                let number = f32::from_bits(IntegerWidth::Four.read(bytes) as u32);
+                if number.is_nan() {
+                    return Err(Corrupt::Float);
+                }
+                Value::Float(number)
+            }
+            Self::Double => {
+                let number = f64::from_bits(IntegerWidth::Eight.read(bytes));
+                if number.is_nan() {
+                    return Err(Corrupt::Float);
+                }
+                Value::Double(number)
+            }
+            Self::Fixed { len } => Value::Bytes(&bytes[..usize::from(len)]),
+            Self::Variable { .. } => unreachable!("its width is not fixed"),
+        })
     }
 }
 

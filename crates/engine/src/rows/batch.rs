@@ -38,11 +38,14 @@ impl Behind {
     /// whoever steps there is told.
     pub fn look(copied: Copied<'_>, lowest: Option<&[u8]>, time: &Time, snapshot: &Snapshot) -> Self {
         let (mut entries, mut rows) = (0, 0);
+        // Rows beside each other were often written together: the writer that was seen last.
+        let mut seen = None;
         while entries + 1 < ENTRIES_MAX
             && let Some(value) = copied.value(entries + 1)
             && let Ok((header, _)) = VersionHeader::split_off(value)
-            && time.is_visible(header.writer, snapshot)
+            && (seen == Some(header.writer) || time.is_visible(header.writer, snapshot))
         {
+            seen = Some(header.writer);
             entries += 1;
             rows |= u64::from(!header.deleted) << entries;
         }
@@ -59,7 +62,7 @@ impl Behind {
 /// Rows, one after the other; each is there as long as the cursor stays where it is.
 pub struct RowBatch<'c> {
     index: &'c TableIndex,
-    wanted: Wanted<'c>,
+    wanted: &'c Wanted<'c>,
     /// What is behind the header of the row that the cursor is on, until it has been shown.
     first: Option<&'c [u8]>,
     copied: Copied<'c>,
@@ -67,11 +70,9 @@ pub struct RowBatch<'c> {
     rows: u64,
 }
 
-/// The columns that are read of each row.
-#[derive(Clone, Copy)]
+/// What is read of each row.
 pub(super) struct Wanted<'t> {
-    pub columns: &'t [u16],
-    pub how: InPlace,
+    pub how: InPlace<'t>,
     /// Whether keys are put together for it.
     pub gathers_keys: bool,
 }
@@ -80,7 +81,7 @@ pub(super) struct Wanted<'t> {
 #[derive(Clone, Copy)]
 pub struct BatchRow<'c> {
     index: &'c TableIndex,
-    wanted: Wanted<'c>,
+    wanted: &'c Wanted<'c>,
     /// Its entry's key, if that is needed.
     key: &'c [u8],
     payload: &'c [u8],
@@ -90,7 +91,7 @@ impl<'c> RowBatch<'c> {
     /// The row that the cursor is on, of which this is behind the header, and those behind it.
     pub(super) fn new(
         index: &'c TableIndex,
-        wanted: Wanted<'c>,
+        wanted: &'c Wanted<'c>,
         first: &'c [u8],
         copied: Copied<'c>,
         behind: Behind,
@@ -129,8 +130,8 @@ impl<'c> BatchRow<'c> {
     /// Shows the columns that batches were asked for: the column, and its value.
     #[inline(always)]
     pub fn visit_columns(&self, visit: impl FnMut(usize, Value<'c>)) -> Result<()> {
-        let Self { index, wanted: Wanted { columns, how, .. }, key, payload } = *self;
-        let visited = index.layout.visit_in_place(&how, columns, key, payload, visit);
+        let Self { index, wanted, key, payload } = *self;
+        let visited = index.layout.visit_in_place(&wanted.how, key, payload, visit);
         visited.map_err(|problem| index.index.damaged(problem))
     }
 }

@@ -192,7 +192,7 @@ impl<'t> RowCursor<'t> {
             if !gathers_keys {
                 read.cursor.leave_out_keys();
             }
-            self.batches = Some(Wanted { columns, how, gathers_keys });
+            self.batches = Some(Wanted { how, gathers_keys });
         }
         self
     }
@@ -231,7 +231,7 @@ impl<'t> RowCursor<'t> {
     /// The next rows: one that the cursor goes to, and of those that have been copied with it as many as are there to be read. `None`
     /// if there are no more. On entry: [`RowCursor::has_batches`].
     pub fn next_batch(&mut self, session: &mut Session) -> Result<Option<RowBatch<'_>>> {
-        let (Source::Consistent(read), Some(wanted)) = (&mut self.source, self.batches) else {
+        let (Source::Consistent(read), Some(wanted)) = (&mut self.source, &self.batches) else {
             debug_assert!(false, "there are no batches");
             return Ok(None);
         };

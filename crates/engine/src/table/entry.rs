@@ -25,8 +25,8 @@ use super::definition::{
     CollationId, INDEX_PARTS_MAX, IndexDefinition, OwnedValue, PartDefinition, StoredColumn, TableDefinition,
 };
 use crate::row::{
-    Column, ColumnType, Corrupt, IntegerWidth, KeyError, KeyPart, KeyRange, KeyReader, RowError, RowLayout, RowRef,
-    Value, encode_row, primary_key_in,
+    Column, ColumnType, Corrupt, IntegerWidth, KeyError, KeyPart, KeyRange, KeyReader, RowError, RowLayout, RowReader,
+    RowRef, Value, encode_row, primary_key_in,
 };
 
 /// Bytes of a key at most, the primary key in it included: InnoDB's limit for what an index's own columns have.
@@ -179,23 +179,24 @@ impl EntryLayout {
     }
 
     /// How these columns are read from entries as they lie; `None` if one of them has to be put together, or is not told.
-    pub(crate) fn in_place(&self, columns: &[u16]) -> Option<InPlace> {
-        let (mut own, mut primary, mut has_stored) = (PartSet::default(), PartSet::default(), false);
-        for &column in columns {
+    pub(crate) fn in_place(&self, columns: &[u16]) -> Option<InPlace<'_>> {
+        let (mut own, mut primary) = (PartSet::default(), PartSet::default());
+        for &column in columns.iter().filter(|column| !self.is_stored(**column)) {
             let is_it = |part: &KeyPart| part.column() == column && part.lies_in_place();
-            if self.is_stored(column) {
-                has_stored = true;
-            } else if let Some(part) = self.parts.iter().position(is_it) {
+            if let Some(part) = self.parts.iter().position(is_it) {
                 own.insert(part);
             } else {
                 primary.insert(self.primary_parts.iter().position(is_it)?);
             }
         }
+        let stored = columns.iter().filter(|column| self.is_stored(**column));
+        let stored = stored.map(|&column| (column, self.stored_at[usize::from(column)]));
+        let stored = RowReader::new(&self.stored, stored);
         // Behind the key of a unique index's entry lies what tells the row, and before that all parts are to be passed.
-        let is_behind_primary = !self.is_clustered && self.is_unique && has_stored;
+        let is_behind_primary = !self.is_clustered && self.is_unique && !stored.is_empty();
         let all_own = !primary.is_empty() || is_behind_primary;
         let own_len = if all_own { self.parts.len() } else { own.len() };
-        Some(InPlace { own, own_len: own_len as u8, primary, has_stored, is_behind_primary })
+        Some(InPlace { own, own_len: own_len as u8, primary, stored, is_behind_primary })
     }
 
     /// What a part of the index has of a column's value.
@@ -471,30 +472,38 @@ impl EntryLayout {
     #[inline(always)]
     pub(crate) fn visit_in_place<'e>(
         &'e self,
-        how: &InPlace,
-        columns: &[u16],
+        how: &InPlace<'e>,
         key: &'e [u8],
         payload: &'e [u8],
         mut visit: impl FnMut(usize, Value<'e>),
     ) -> Result<(), Corrupt> {
-        if !how.needs_key() && how.has_stored {
-            // (By itself: what shows a value is not reached through memory then, as where it is called in several places.)
-            return self.visit_stored(payload, columns, visit).map(drop);
+        if how.needs_key() {
+            return self.visit_with_key(how, key, payload, &mut visit);
         }
+        if how.stored.is_empty() { Ok(()) } else { how.stored.show(payload, visit) }
+    }
+
+    /// As [`EntryLayout::visit_in_place`], where the key is looked at. (By itself: beside it, what is read of most rows would not stay in
+    /// registers.)
+    #[inline(never)]
+    fn visit_with_key<'e>(
+        &'e self,
+        how: &InPlace<'e>,
+        key: &'e [u8],
+        payload: &'e [u8],
+        visit: &mut impl FnMut(usize, Value<'e>),
+    ) -> Result<(), Corrupt> {
         let (mut stored, mut reader) = (payload, KeyReader::in_place(key));
-        how.own.visit(&self.parts[..usize::from(how.own_len)], &mut reader, &mut visit)?;
+        how.own.visit(&self.parts[..usize::from(how.own_len)], &mut reader, visit)?;
         if !how.primary.is_empty() || how.is_behind_primary {
             let mut primary_key = reader.rest();
             if primary_key.is_empty() && self.is_unique {
                 (primary_key, stored) = split_payload(payload)?;
             }
             let parts = &self.primary_parts[..how.primary.len()];
-            how.primary.visit(parts, &mut KeyReader::in_place(primary_key), &mut visit)?;
+            how.primary.visit(parts, &mut KeyReader::in_place(primary_key), visit)?;
         }
-        if how.has_stored {
-            self.visit_stored(stored, columns, visit)?;
-        }
-        Ok(())
+        if how.stored.is_empty() { Ok(()) } else { how.stored.show(stored, visit) }
     }
 
     /// Shows those of these columns that are stored behind the key: whether all are. `stored` is what is there; of the rows
@@ -527,21 +536,21 @@ fn split_payload(payload: &[u8]) -> Result<(&[u8], &[u8]), Corrupt> {
 }
 
 /// Which columns are read from an entry as they lie there, and where they lie: for one row after the other.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct InPlace {
+#[derive(Clone, Debug)]
+pub(crate) struct InPlace<'t> {
     /// Those of the index's own parts that are read.
     own: PartSet,
     /// As many of them are read or passed.
     own_len: u8,
     /// Those of the primary key's parts behind them that are read.
     primary: PartSet,
-    /// Whether columns that are stored behind the key are read.
-    has_stored: bool,
+    /// Those that are stored behind the key.
+    stored: RowReader<'t>,
     /// Whether these lie behind the primary key, if that is not in the key.
     is_behind_primary: bool,
 }
 
-impl InPlace {
+impl InPlace<'_> {
     /// Whether the key is looked at.
     #[inline(always)]
     pub fn needs_key(&self) -> bool {

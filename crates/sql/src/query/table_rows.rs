@@ -207,6 +207,7 @@ impl<'r> TableRows<'r> {
     {
         let slots = &mut row[self.source.first_slot..];
         let (columns, context) = (&self.table.table.columns, &*running.context);
+        #[inline(always)]
         move |column, value| load_into(value, &columns[column].data_type, context, &mut slots[column])
     }
 
@@ -387,8 +388,9 @@ impl<'r> TableRows<'r> {
         {
             let mut full = recycle(std::mem::take(&mut spare.row));
             full.extend_from_slice(self.before);
+            running.inside.facts.check_killed()?;
             for found in batch {
-                read.count(running)?;
+                read.rows += 1;
                 let load = self.load(running, &mut full);
                 found.visit_columns(load).map_err(Error::from_engine)?;
                 if asks {
