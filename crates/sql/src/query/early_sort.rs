@@ -29,7 +29,7 @@ use super::member_places::MemberPlaces;
 use super::plan::{Join, SelectPlan, SortKey, Source, SourceKind};
 use super::projection::values_in;
 use super::run::{Flow, MORE, Outer, Sink, evaluate_into};
-use super::sort::Kept;
+use super::sort::{Kept, KeyPlaces};
 use super::spare::{Spare, recycle};
 use crate::error::Result;
 
@@ -173,9 +173,11 @@ impl<'a> FirstRows<'a> {
         read: impl FnOnce(&mut Running<'_>, &mut Sink<'_>) -> Result<Flow>,
     ) -> Result<Self> {
         let source = &plan.sources[early.source];
-        let kept = Kept::new(arena, &plan.order, running.inside.memory_limit, most);
-        let mut kept = kept.with_members(MemberPlaces::in_columns(source));
         let (mut rows, mut spare, slots) = (0, Spare::take(), slots_of(source));
+        let place_of = |column: u32| (column as usize).checked_sub(slots.start).filter(|place| *place < slots.len());
+        let kept = Kept::new(arena, &plan.order, running.inside.memory_limit, most);
+        let kept = kept.with_members(MemberPlaces::in_columns(source));
+        let mut kept = kept.with_keys(KeyPlaces::among(&plan.order, place_of));
         let _ = read(running, &mut |running, row| {
             rows += 1;
             spare.arena.reset();

@@ -17,7 +17,7 @@ use super::member_places::MemberPlaces;
 use super::plan::{SelectPlan, SortKey};
 use super::row_numbers::RowNumbers;
 use super::run::{Flow, MORE, Outer, Sink, evaluate_all, evaluate_into, holds};
-use super::sort::Kept;
+use super::sort::{Kept, KeyPlaces};
 use super::spare::recycle;
 use super::spilled_rows::SpilledRows;
 use crate::error::Result;
@@ -84,6 +84,14 @@ fn members_in(plan: &SelectPlan) -> MemberPlaces<'_> {
     }
 }
 
+/// Where the values that rows are ordered by are in the rows that are kept to put them in order.
+fn keys_in(plan: &SelectPlan) -> KeyPlaces {
+    KeyPlaces::among(&plan.order, |column| match plan.late_items {
+        true => Some(column as usize),
+        false => plan.items.iter().position(|item| item.as_column() == Some(column)),
+    })
+}
+
 /// Where in a row the values of some expressions lie, one behind the other, if all are columns that do.
 fn stretch_of<'e>(mut expressions: impl Iterator<Item = &'e Expr>) -> Option<Range<usize>> {
     let first = expressions.next()?.as_column()? as usize;
@@ -105,13 +113,16 @@ impl<'a, 'm> Projection<'a, 'm> {
     ) -> Self {
         // (Of those that are equal one is wanted.)
         let wanted = wanted.filter(|_| !plan.is_ordered_by_items);
+        let kept = || {
+            let kept = Kept::new(arena, &plan.order, memory_limit, wanted);
+            kept.with_members(members_in(plan)).with_keys(keys_in(plan))
+        };
         let met = Met {
             plan,
             outer,
             distinct: plan.distinct.then(|| RowNumbers::new(&plan.items)),
             spilled: None,
-            kept: (!plan.order.is_empty())
-                .then(|| Kept::new(arena, &plan.order, memory_limit, wanted).with_members(members_in(plan))),
+            kept: (!plan.order.is_empty()).then(kept),
             drops_equals_late: plan.is_ordered_by_items,
             stretch: stretch_of(values_in(&plan.order)),
             keys: spare.keys,
@@ -187,7 +198,7 @@ impl<'a, 'm> Projection<'a, 'm> {
 }
 
 impl Met<'_, '_> {
-    #[inline]
+    #[inline(always)]
     fn take(
         &mut self,
         running: &mut Running<'_>,

@@ -20,7 +20,7 @@ use super::join::{Planner, Tree};
 use super::plan::{LockingPlan, SortKey, Source, SourceKind, TableSource};
 use super::run::{Flow, MORE, evaluate_all, holds};
 use super::scope::{Block, NamedSource};
-use super::sort::sorted_by;
+use super::sort::{KeyPlaces, sorted_by};
 use super::spare::Spare;
 use super::table::KnownTable;
 use super::table_rows::{enter, rows_of_table};
@@ -286,7 +286,7 @@ pub fn sort_rows(
     })?;
     if !order.is_empty() {
         let mut failed = None;
-        rows.sort_by(|(one, _), (other, _)| sorted_by(order, one, other, running, &mut failed));
+        rows.sort_by(|(one, _), (other, _)| sorted_by(order, &KeyPlaces::InFront, one, other, running, &mut failed));
         failed.map_or(Ok(()), Err)?;
     }
     rows.truncate(usize::try_from(limit).unwrap_or(usize::MAX));

@@ -29,7 +29,35 @@ use crate::session::Counter;
 /// So many rows may be there before those are dropped that are not wanted.
 const FEW_ROWS: usize = 64;
 
-/// A row, with the values that it is ordered by in front.
+/// Where the values are that a row is ordered by.
+#[derive(Clone, Debug, Default)]
+pub enum KeyPlaces {
+    /// In front of the others.
+    #[default]
+    InFront,
+    /// Among the others: the place of each.
+    Among(SmallVec<[usize; 4]>),
+}
+
+impl KeyPlaces {
+    /// In rows that have the values of columns in these places, if they have it.
+    pub fn among(order: &[SortKey], place_of: impl Fn(u32) -> Option<usize>) -> Self {
+        let place_of =
+            |key: &SortKey| key.value.as_column().filter(|_| !key.value.orders_by_number()).and_then(&place_of);
+        order.iter().map(place_of).collect::<Option<_>>().map_or(Self::InFront, Self::Among)
+    }
+
+    /// That of a key.
+    #[inline]
+    fn of(&self, key: usize) -> usize {
+        match self {
+            Self::InFront => key,
+            Self::Among(places) => places[key],
+        }
+    }
+}
+
+/// A row.
 struct Row<'a> {
     /// Of its first key; of no use if some row's has none.
     abbreviation: u64,
@@ -57,6 +85,7 @@ impl Spilled<'_> {
 pub struct Kept<'a> {
     arena: &'a Bump,
     order: &'a [SortKey],
+    key_places: KeyPlaces,
     rows: Vec<Row<'a>>,
     /// Of which a row is made: as many as it has values.
     nulls: SmallVec<[Datum<'static>; 8]>,
@@ -83,6 +112,7 @@ impl<'a> Kept<'a> {
         Self {
             arena,
             order,
+            key_places: KeyPlaces::InFront,
             rows: Vec::new(),
             nulls: SmallVec::new(),
             wanted: wanted.and_then(|wanted| usize::try_from(wanted).ok()).unwrap_or(usize::MAX),
@@ -101,16 +131,38 @@ impl<'a> Kept<'a> {
         Self { members, ..self }
     }
 
-    /// Keeps a row, if it may be wanted.
+    /// The same, of rows that have there what they are ordered by.
+    pub fn with_keys(self, key_places: KeyPlaces) -> Self {
+        Self { key_places, ..self }
+    }
+
+    /// How many values are in front of those that are shown.
+    fn keys_in_front(&self) -> usize {
+        match self.key_places {
+            KeyPlaces::InFront => self.order.len(),
+            KeyPlaces::Among(_) => 0,
+        }
+    }
+
+    /// Keeps a row, if it may be wanted. `keys` are the values that it is ordered by.
     pub fn add(&mut self, keys: &[Datum<'_>], row: &[Datum<'_>], running: &mut Running<'_>) -> Result<()> {
-        let of_members: SmallVec<[Datum<'_>; 4]>;
-        let keys = match self.has_members {
-            true => {
-                of_members = keys.iter().zip(self.order).map(|(value, key)| key.value.sort_value(*value)).collect();
-                &*of_members
-            }
-            false => keys,
-        };
+        if self.has_members {
+            return self.add_with_members(keys, row, running);
+        }
+        self.add_ordered(keys, row, running)
+    }
+
+    /// As [`Kept::add`], of a row of which some keys are members of ENUMs or SETs.
+    #[inline(never)]
+    fn add_with_members(&mut self, keys: &[Datum<'_>], row: &[Datum<'_>], running: &mut Running<'_>) -> Result<()> {
+        let keys = keys.iter().zip(self.order).map(|(value, key)| key.value.sort_value(*value));
+        let keys: SmallVec<[Datum<'_>; 4]> = keys.collect();
+        self.add_ordered(&keys, row, running)
+    }
+
+    /// As [`Kept::add`], by these values as they are.
+    #[inline]
+    fn add_ordered(&mut self, keys: &[Datum<'_>], row: &[Datum<'_>], running: &mut Running<'_>) -> Result<()> {
         if let Some(spilled) = &mut self.spilled {
             return spilled.add(keys, row, running);
         }
@@ -120,31 +172,24 @@ impl<'a> Kept<'a> {
             self.abbreviates = None;
         }
         let abbreviation = abbreviation.unwrap_or(0);
-        if self.is_full && self.is_behind(&Row { abbreviation, values: keys }, running)? {
+        let (values, keys) = match self.key_places {
+            KeyPlaces::InFront => (keys, keys),
+            KeyPlaces::Among(_) => (row, &[][..]),
+        };
+        if self.is_full && self.is_behind(&Row { abbreviation, values }, running)? {
             return Ok(());
         }
         let (before, arena) = (self.arena.allocated_bytes(), self.arena);
-        self.nulls.resize(keys.len() + row.len(), Datum::Null);
+        if self.nulls.len() != keys.len() + row.len() {
+            self.nulls.resize(keys.len() + row.len(), Datum::Null);
+        }
         // (Copied: a loop that fills is made for hundreds, and there are two as a rule.)
         let values: &mut [Datum<'a>] = arena.alloc_slice_copy(&self.nulls);
-        let (kept_keys, kept_row) = values.split_at_mut(keys.len());
-        for (kept, value) in kept_row.iter_mut().zip(row) {
-            let Datum::Text(text, collation) = *value else {
-                *kept = copy_into(*value, None, arena);
-                continue;
-            };
-            // Each goes straight to its places: to copy one would be to wait until all of it is there.
-            let text: &[u8] = arena.alloc_slice_copy(text);
-            *kept = Datum::Text(text, collation);
-            for (kept_key, key) in kept_keys.iter_mut().zip(keys) {
-                if is_same_text(value, key) {
-                    *kept_key = Datum::Text(text, collation);
-                }
-            }
-        }
-        for (kept, key) in kept_keys.iter_mut().zip(keys) {
-            if kept.is_null() {
-                *kept = copy_into(*key, None, arena);
+        for (kept, value) in values.iter_mut().zip(keys.iter().chain(row)) {
+            // Each goes straight to its place: to copy one would be to wait until all of it is there.
+            match *value {
+                Datum::Text(text, collation) => *kept = Datum::Text(arena.alloc_slice_copy(text), collation),
+                other => *kept = copy_into(other, None, arena),
             }
         }
         self.rows.push(Row { abbreviation, values });
@@ -161,7 +206,8 @@ impl<'a> Kept<'a> {
     /// Whether the rows that are wanted all come before this one. On entry: there are so many.
     fn is_behind(&self, row: &Row<'_>, running: &mut Running<'_>) -> Result<bool> {
         let (mut failed, last) = (None, &self.rows[self.wanted - 1]);
-        let ordering = ordered_rows(self.order, self.abbreviates.is_some(), last, row, running, &mut failed);
+        let (is_abbreviated, places) = (self.abbreviates.is_some(), &self.key_places);
+        let ordering = ordered_rows(self.order, places, is_abbreviated, last, row, running, &mut failed);
         failed.map_or(Ok(ordering.is_le()), Err)
     }
 
@@ -170,8 +216,9 @@ impl<'a> Kept<'a> {
         let keys = SortKeys::new(self.order);
         let mut spilled = Spilled { keys, rows: SpilledRows::new(running), key: Vec::new() };
         for row in std::mem::take(&mut self.rows) {
-            let (keys, values) = row.values.split_at(self.order.len());
-            spilled.add(keys, values, running)?;
+            let keys = (0..self.order.len()).map(|key| row.values[self.key_places.of(key)]);
+            let keys: SmallVec<[Datum<'_>; 4]> = keys.collect();
+            spilled.add(&keys, &row.values[self.keys_in_front()..], running)?;
         }
         self.spilled = Some(spilled);
         Ok(())
@@ -184,16 +231,16 @@ impl<'a> Kept<'a> {
 
     /// Drops rows that are not to be kept after all; their memory stays taken.
     pub fn retain(&mut self, mut is_kept: impl FnMut(&[Datum<'_>]) -> bool) {
-        let keys = self.order.len();
+        let keys = self.keys_in_front();
         self.rows.retain(|row| is_kept(&row.values[keys..]));
     }
 
     /// Puts them in order, and drops those that are not wanted; rows that are equal stay in the order in which they came.
     pub fn sort(&mut self, running: &mut Running<'_>) -> Result<()> {
         // (Those in a file are in order once they are read.)
-        let (mut failed, order) = (None, self.order);
+        let (mut failed, order, places) = (None, self.order, &self.key_places);
         let mut by_values = |rows: &mut [Row<'_>]| {
-            rows.sort_by(|one, other| sorted_by(order, one.values, other.values, running, &mut failed));
+            rows.sort_by(|one, other| sorted_by(order, places, one.values, other.values, running, &mut failed));
         };
         if self.abbreviates.is_none() {
             by_values(&mut self.rows);
@@ -213,9 +260,11 @@ impl<'a> Kept<'a> {
     /// Of rows in order, drops those that are equal to the one in front of them.
     pub fn drop_equals(&mut self, running: &mut Running<'_>) -> Result<()> {
         self.spilled.iter_mut().for_each(|spilled| spilled.rows.drop_equals());
-        let (mut failed, is_abbreviated, order) = (None, self.abbreviates.is_some(), self.order);
-        self.rows
-            .dedup_by(|one, before| ordered_rows(order, is_abbreviated, before, one, running, &mut failed).is_eq());
+        let (mut failed, is_abbreviated) = (None, self.abbreviates.is_some());
+        let (order, places) = (self.order, &self.key_places);
+        self.rows.dedup_by(|one, before| {
+            ordered_rows(order, places, is_abbreviated, before, one, running, &mut failed).is_eq()
+        });
         failed.map_or(Ok(()), Err)
     }
 
@@ -226,9 +275,9 @@ impl<'a> Kept<'a> {
         if let Some(spilled) = self.spilled {
             return spilled.rows.show(self.wanted, &self.members, running, sink);
         }
-        let mut spare = Vec::new();
+        let (mut spare, keys) = (Vec::new(), self.keys_in_front());
         for row in &self.rows {
-            let values = &row.values[self.order.len()..];
+            let values = &row.values[keys..];
             let flow = match self.members.is_empty() {
                 true => sink(running, values)?,
                 false => {
@@ -251,6 +300,7 @@ impl<'a> Kept<'a> {
 /// How two rows compare. The first error is kept; what fails counts as equal.
 fn ordered_rows(
     order: &[SortKey],
+    places: &KeyPlaces,
     is_abbreviated: bool,
     one: &Row<'_>,
     other: &Row<'_>,
@@ -259,23 +309,19 @@ fn ordered_rows(
 ) -> Ordering {
     let first = if is_abbreviated { one.abbreviation.cmp(&other.abbreviation) } else { Ordering::Equal };
     match first {
-        Ordering::Equal => sorted_by(order, one.values, other.values, running, failed),
+        Ordering::Equal => sorted_by(order, places, one.values, other.values, running, failed),
         first if order[0].descending => first.reverse(),
         first => first,
-    }
-}
-
-/// Whether two values are one text in memory, as where a row is ordered by what is shown of it.
-fn is_same_text(one: &Datum<'_>, other: &Datum<'_>) -> bool {
-    match (one, other) {
-        (Datum::Text(one, collation), Datum::Text(other, others)) => std::ptr::eq(*one, *other) && collation == others,
-        _ => false,
     }
 }
 
 /// A number for a value of this type, not greater than that of any value behind it; NULL has the least. `None` if there is
 /// none for all values of its type.
 fn abbreviation(value: Datum<'_>, data_type: &DataType, collation: Collation) -> Option<u64> {
+    if let Datum::Text(text, _) = value {
+        let is_text = matches!(data_type, DataType::Char { .. } | DataType::Varchar { .. } | DataType::Text { .. });
+        return if is_text { collation.sort_key_head(text) } else { None };
+    }
     // Of numbers with a sign, those below zero come first; half of what there is takes signed and unsigned ones.
     let integer = |number: i128| ((number - i128::from(i64::MIN)) >> 1) as u64;
     Some(match (data_type, value) {
@@ -290,23 +336,22 @@ fn abbreviation(value: Datum<'_>, data_type: &DataType, collation: Collation) ->
         }
         (DataType::Date, Datum::Date(date)) => date.to_number(),
         (DataType::DateTime { .. } | DataType::Timestamp { .. }, Datum::DateTime(time, _)) => time.to_number(),
-        (DataType::Char { .. } | DataType::Varchar { .. } | DataType::Text { .. }, Datum::Text(text, _)) => {
-            return collation.sort_key_head(text);
-        }
         _ => return None,
     })
 }
 
-/// How two rows compare whose first values are those of ORDER BY. The first error is kept; what fails counts as equal.
+/// How two rows compare. The first error is kept; what fails counts as equal.
 pub fn sorted_by(
     order: &[SortKey],
+    places: &KeyPlaces,
     one: &[Datum<'_>],
     other: &[Datum<'_>],
     running: &mut Running<'_>,
     failed: &mut Option<Error>,
 ) -> Ordering {
     for (at, key) in order.iter().enumerate() {
-        let ordering = ordered(one[at], other[at], collation_of(key), running).unwrap_or_else(|error| {
+        let place = places.of(at);
+        let ordering = ordered(one[place], other[place], collation_of(key), running).unwrap_or_else(|error| {
             failed.get_or_insert(error);
             Ordering::Equal
         });
