@@ -101,6 +101,12 @@ fn stretch_of<'e>(mut expressions: impl Iterator<Item = &'e Expr>) -> Option<Ran
     })
 }
 
+/// Where in a row lies what is shown of it, if that is so of each row when it comes: then there is nothing to project.
+pub fn stretch_of_each(plan: &SelectPlan) -> Option<Range<usize>> {
+    let is_each_shown = plan.group.is_none() && plan.having.is_empty() && !plan.distinct && plan.order.is_empty();
+    if is_each_shown { stretch_of(plan.items.iter()) } else { None }
+}
+
 impl<'a, 'm> Projection<'a, 'm> {
     /// Nothing yet. What is kept goes to the arena, up to so many bytes; so many rows are wanted, if not all.
     pub fn new(

@@ -26,7 +26,7 @@ use super::inside::Running;
 use super::limit::{Limited, limit_of};
 use super::parts::{Parts, may_have_parts};
 use super::plan::{Body, ConditionSet, Join, QueryPlan, SelectPlan, Source, SourceKind};
-use super::projection::{Projection, SpareMemory, values_in};
+use super::projection::{Projection, SpareMemory, stretch_of_each, values_in};
 use super::sort::Kept;
 use super::spare::{Memory, Spare, recycle};
 use super::table_rows::table_rows;
@@ -237,6 +237,9 @@ fn run_select(
         running.materialized = around;
         Ok(())
     };
+    if let Some(stretch) = stretch_of_each(plan) {
+        return rows(None, running, &mut |running, row| sink(running, &row[stretch.clone()]));
+    }
     let mut spare = SpareMemory { items: spare_items, keys: spare_keys, arena: spare };
     let memory_limit = running.inside.memory_limit;
     let mut shown = 0_u64;
