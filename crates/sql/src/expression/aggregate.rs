@@ -216,6 +216,20 @@ impl AggregateCall {
         Accumulator::new(self)
     }
 
+    /// Adds a row to the sum of a column of whole numbers, with nothing in between; `None` if it is no such sum, or the row has
+    /// something else there. Errors: as [`AggregateCall::add_row`].
+    #[inline]
+    pub fn add_whole(&self, accumulator: &mut Accumulator, row: &[Datum<'_>]) -> Option<Result<()>> {
+        if let (State::Exact(sum, count), [argument], None) =
+            (&mut accumulator.state, &self.arguments[..], &accumulator.seen)
+            && let Some(Datum::Signed(number)) = argument.slot_value(row)
+        {
+            *count += 1;
+            return Some(sum.add_whole(number));
+        }
+        None
+    }
+
     /// Evaluates the arguments for a row of the group, and adds them.
     pub fn add_row<'v>(
         &'v self,
@@ -223,14 +237,6 @@ impl AggregateCall {
         row: &'v [Datum<'v>],
         env: &mut Env<'v, '_>,
     ) -> Result<()> {
-        // Whole numbers of a column are added up with nothing in between.
-        if let (State::Exact(sum, count), [argument], None) =
-            (&mut accumulator.state, &self.arguments[..], &accumulator.seen)
-            && let Some(Datum::Signed(number)) = argument.slot_value(row)
-        {
-            *count += 1;
-            return sum.add_whole(number);
-        }
         match (&mut accumulator.state, &self.arguments[..], &accumulator.seen) {
             (State::Count(count), [], None) => {
                 *count += 1;

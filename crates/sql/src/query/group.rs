@@ -22,7 +22,7 @@ use super::sort::ordered;
 use super::spare::recycle;
 use super::spilled_rows::SpilledRows;
 use crate::error::{Error, Result};
-use crate::expression::aggregate::Accumulator;
+use crate::expression::aggregate::{Accumulator, AggregateCall};
 use crate::expression::group::append_row_key;
 use crate::expression::{Value, copy_into};
 
@@ -48,53 +48,38 @@ pub fn run(
     if let Some(rollup) = &plan.rollup {
         return run_rollup(plan, rollup, select, outer, running, rows, show);
     }
+    if plan.keys.is_empty() {
+        return run_whole(plan, select, outer, running, rows, show);
+    }
     if plan.is_sorted {
         return run_sorted(plan, select, outer, running, rows, show);
     }
     let arena = Bump::new();
     let mut numbers = RowNumbers::new(&plan.keys);
     let mut groups: Vec<Group<'_>> = Vec::new();
-    if plan.keys.is_empty() {
-        groups.push(Group { row: Vec::new(), accumulators: accumulators(plan) });
-    }
     let mut spare = Bump::new();
     let mut values = Vec::new();
     // Rows of groups that there is no memory for.
     let mut spilled: Option<SpilledRows> = None;
     rows(running, &mut |running, row| {
         spare.reset();
-        let number = if plan.keys.is_empty() {
-            0
-        } else {
-            let mut of_row = recycle(std::mem::take(&mut values));
-            evaluate_into(&mut of_row, plan.keys.iter(), row, outer, running, &spare)?;
-            let (number, is_new) = match &mut spilled {
-                None => numbers.of(&of_row),
-                Some(spilled) => match numbers.get(&of_row) {
-                    Some(number) => (number, false),
-                    None => return spilled.add(numbers.key(), row).map(|()| MORE),
-                },
-            };
-            values = recycle(of_row);
-            if is_new {
-                groups.push(Group { row: Vec::new(), accumulators: accumulators(plan) });
-            }
-            number
+        let mut of_row = recycle(std::mem::take(&mut values));
+        evaluate_into(&mut of_row, plan.keys.iter(), row, outer, running, &spare)?;
+        let (number, is_new) = match &mut spilled {
+            None => numbers.of(&of_row),
+            Some(spilled) => match numbers.get(&of_row) {
+                Some(number) => (number, false),
+                None => return spilled.add(numbers.key(), row).map(|()| MORE),
+            },
         };
-        let group = &mut groups[number];
-        let is_first = group.row.is_empty();
-        if is_first {
-            group.row = row.iter().map(|&value| copy_into(value, None, &arena)).collect();
+        values = recycle(of_row);
+        if is_new {
+            let row = row.iter().map(|&value| copy_into(value, None, &arena)).collect();
+            groups.push(Group { row, accumulators: accumulators(plan) });
         }
-        add(plan, &mut group.accumulators, row, outer, running, &spare)?;
-        if plan.takes_first {
-            let argument = &plan.aggregates[0].arguments[0];
-            if !argument.evaluate(row, &mut running.env(&spare, outer))?.is_null() {
-                return Ok(ENOUGH);
-            }
-        }
+        add(plan, &mut groups[number].accumulators, row, outer, running, &spare)?;
         // Memory is taken by groups, not by rows.
-        if is_first {
+        if is_new {
             let bytes = numbers.bytes() + groups.len() * size_of::<Group<'_>>();
             if spilled.is_none() && bytes + arena.allocated_bytes() > running.inside.memory_limit {
                 spilled = Some(SpilledRows::new(running));
@@ -124,6 +109,39 @@ pub fn run(
     run_sorted(plan, select, outer, running, &mut rows, show)
 }
 
+/// Without keys all rows are one group, which is there even if they are none.
+fn run_whole(
+    plan: &GroupPlan,
+    select: &SelectPlan,
+    outer: Outer<'_>,
+    running: &mut Running<'_>,
+    rows: &mut Rows<'_>,
+    show: &mut Sink<'_>,
+) -> Result<()> {
+    let (arena, mut spare) = (Bump::new(), Bump::new());
+    let (mut first, mut accumulators) = (None, accumulators(plan));
+    rows(running, &mut |running, row| {
+        spare.reset();
+        if first.is_none() {
+            first = Some(row.iter().map(|&value| copy_into(value, None, &arena)).collect());
+        }
+        add(plan, &mut accumulators, row, outer, running, &spare)?;
+        if plan.takes_first {
+            let argument = &plan.aggregates[0].arguments[0];
+            if !argument.evaluate(row, &mut running.env(&spare, outer))?.is_null() {
+                return Ok(ENOUGH);
+            }
+        }
+        Ok(MORE)
+    })?;
+    spare.reset();
+    let mut row: Vec<Datum<'_>> = first.unwrap_or_default();
+    row.resize(select.width, Datum::Null);
+    MemberPlaces::in_slots(&select.sources).restore(&mut row);
+    finish(plan, &accumulators, &mut row, outer, running, &spare)?;
+    show(running, &row).map(drop)
+}
+
 /// Accumulators for one group.
 fn accumulators(plan: &GroupPlan) -> Vec<Accumulator> {
     plan.aggregates.iter().map(|call| call.accumulator()).collect()
@@ -140,9 +158,25 @@ fn add<'v, 'r: 'v>(
     arena: &'v Bump,
 ) -> Result<()> {
     for (call, accumulator) in plan.aggregates.iter().zip(accumulators) {
-        call.add_row(accumulator, row, &mut running.env(arena, outer))?;
+        match call.add_whole(accumulator, row) {
+            Some(added) => added?,
+            None => add_evaluated(call, accumulator, row, outer, running, arena)?,
+        }
     }
     Ok(())
+}
+
+/// Adds a row to one aggregate of a group.
+#[inline(never)]
+fn add_evaluated<'v, 'r: 'v>(
+    call: &'v AggregateCall,
+    accumulator: &mut Accumulator,
+    row: &'v [Datum<'v>],
+    outer: Outer<'v>,
+    running: &mut Running<'r>,
+    arena: &'v Bump,
+) -> Result<()> {
+    call.add_row(accumulator, row, &mut running.env(arena, outer))
 }
 
 /// Puts the values of a group's aggregates into its row.
