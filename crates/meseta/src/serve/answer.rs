@@ -244,37 +244,10 @@ pub fn write_binary_row(
 ) {
     let mut out = BinaryRow::new(writer, columns.len());
     for (column, value) in columns.iter().zip(row) {
-        let column_type = wire_type(column);
         // (By reference: a copy of the value would be put together of the parts that its kinds have, and then be waited for.)
-        match (column_type, value) {
-            (_, Datum::Null) => out.null(),
-            (
-                ColumnType::Tiny
-                | ColumnType::Short
-                | ColumnType::Int24
-                | ColumnType::Long
-                | ColumnType::LongLong
-                | ColumnType::Year,
-                &Datum::Signed(number),
-            ) => out.int(column_type, number),
-            (
-                ColumnType::Tiny
-                | ColumnType::Short
-                | ColumnType::Int24
-                | ColumnType::Long
-                | ColumnType::LongLong
-                | ColumnType::Year,
-                &Datum::Unsigned(number),
-            ) => out.int(column_type, number as i64),
-            (ColumnType::Float, &Datum::Float(number)) => out.float(number),
-            (ColumnType::Double, &Datum::Double(number)) => out.double(number),
-            (ColumnType::Double, &Datum::Float(number)) => out.double(number.into()),
-            (ColumnType::Date, &Datum::Date(date)) => out.datetime(&wire_datetime(date.midnight())),
-            (ColumnType::DateTime | ColumnType::Timestamp, &Datum::DateTime(value, _)) => {
-                out.datetime(&wire_datetime(value));
-            }
-            (ColumnType::Time, &Datum::Time(time, _)) => out.time(&wire_time(time)),
-            (_, &Datum::Text(value, collation)) => match conversion(collation.charset(), results) {
+        match value {
+            Datum::Null => out.null(),
+            &Datum::Text(value, collation) => match conversion(collation.charset(), results) {
                 None => out.bytes(value),
                 Some(to) => {
                     text.clear();
@@ -282,13 +255,53 @@ pub fn write_binary_row(
                     out.bytes(text);
                 }
             },
-            (_, &value) => {
-                append_converted(column, value, results, text);
-                out.bytes(text);
-            }
+            value => write_binary_value(&mut out, text, results, column, value),
         }
     }
     out.end();
+}
+
+/// Writes a value that is neither NULL nor a text.
+fn write_binary_value(
+    out: &mut BinaryRow<'_>,
+    text: &mut Vec<u8>,
+    results: Option<Charset>,
+    column: &OutputColumn,
+    value: &Datum<'_>,
+) {
+    let column_type = wire_type(column);
+    match (column_type, value) {
+        (
+            ColumnType::Tiny
+            | ColumnType::Short
+            | ColumnType::Int24
+            | ColumnType::Long
+            | ColumnType::LongLong
+            | ColumnType::Year,
+            &Datum::Signed(number),
+        ) => out.int(column_type, number),
+        (
+            ColumnType::Tiny
+            | ColumnType::Short
+            | ColumnType::Int24
+            | ColumnType::Long
+            | ColumnType::LongLong
+            | ColumnType::Year,
+            &Datum::Unsigned(number),
+        ) => out.int(column_type, number as i64),
+        (ColumnType::Float, &Datum::Float(number)) => out.float(number),
+        (ColumnType::Double, &Datum::Double(number)) => out.double(number),
+        (ColumnType::Double, &Datum::Float(number)) => out.double(number.into()),
+        (ColumnType::Date, &Datum::Date(date)) => out.datetime(&wire_datetime(date.midnight())),
+        (ColumnType::DateTime | ColumnType::Timestamp, &Datum::DateTime(value, _)) => {
+            out.datetime(&wire_datetime(value));
+        }
+        (ColumnType::Time, &Datum::Time(time, _)) => out.time(&wire_time(time)),
+        (_, &value) => {
+            append_converted(column, value, results, text);
+            out.bytes(text);
+        }
+    }
 }
 
 fn wire_datetime(value: meseta_types::DateTime) -> WireDateTime {
