@@ -146,23 +146,14 @@ impl<'a> Kept<'a> {
 
     /// Keeps a row, if it may be wanted. `keys` are the values that it is ordered by.
     pub fn add(&mut self, keys: &[Datum<'_>], row: &[Datum<'_>], running: &mut Running<'_>) -> Result<()> {
-        if self.has_members {
-            return self.add_with_members(keys, row, running);
-        }
-        self.add_ordered(keys, row, running)
-    }
-
-    /// As [`Kept::add`], of a row of which some keys are members of ENUMs or SETs.
-    #[inline(never)]
-    fn add_with_members(&mut self, keys: &[Datum<'_>], row: &[Datum<'_>], running: &mut Running<'_>) -> Result<()> {
-        let keys = keys.iter().zip(self.order).map(|(value, key)| key.value.sort_value(*value));
-        let keys: SmallVec<[Datum<'_>; 4]> = keys.collect();
-        self.add_ordered(&keys, row, running)
-    }
-
-    /// As [`Kept::add`], by these values as they are.
-    #[inline]
-    fn add_ordered(&mut self, keys: &[Datum<'_>], row: &[Datum<'_>], running: &mut Running<'_>) -> Result<()> {
+        let of_members: SmallVec<[Datum<'_>; 4]>;
+        let keys = match self.has_members {
+            true => {
+                of_members = keys.iter().zip(self.order).map(|(value, key)| key.value.sort_value(*value)).collect();
+                &*of_members
+            }
+            false => keys,
+        };
         if let Some(spilled) = &mut self.spilled {
             return spilled.add(keys, row, running);
         }
@@ -180,9 +171,7 @@ impl<'a> Kept<'a> {
             return Ok(());
         }
         let (before, arena) = (self.arena.allocated_bytes(), self.arena);
-        if self.nulls.len() != keys.len() + row.len() {
-            self.nulls.resize(keys.len() + row.len(), Datum::Null);
-        }
+        self.nulls.resize(keys.len() + row.len(), Datum::Null);
         // (Copied: a loop that fills is made for hundreds, and there are two as a rule.)
         let values: &mut [Datum<'a>] = arena.alloc_slice_copy(&self.nulls);
         for (kept, value) in values.iter_mut().zip(keys.iter().chain(row)) {
@@ -318,10 +307,6 @@ fn ordered_rows(
 /// A number for a value of this type, not greater than that of any value behind it; NULL has the least. `None` if there is
 /// none for all values of its type.
 fn abbreviation(value: Datum<'_>, data_type: &DataType, collation: Collation) -> Option<u64> {
-    if let Datum::Text(text, _) = value {
-        let is_text = matches!(data_type, DataType::Char { .. } | DataType::Varchar { .. } | DataType::Text { .. });
-        return if is_text { collation.sort_key_head(text) } else { None };
-    }
     // Of numbers with a sign, those below zero come first; half of what there is takes signed and unsigned ones.
     let integer = |number: i128| ((number - i128::from(i64::MIN)) >> 1) as u64;
     Some(match (data_type, value) {
@@ -336,6 +321,9 @@ fn abbreviation(value: Datum<'_>, data_type: &DataType, collation: Collation) ->
         }
         (DataType::Date, Datum::Date(date)) => date.to_number(),
         (DataType::DateTime { .. } | DataType::Timestamp { .. }, Datum::DateTime(time, _)) => time.to_number(),
+        (DataType::Char { .. } | DataType::Varchar { .. } | DataType::Text { .. }, Datum::Text(text, _)) => {
+            return collation.sort_key_head(text);
+        }
         _ => return None,
     })
 }
