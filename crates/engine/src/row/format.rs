@@ -42,6 +42,8 @@
 //! # Sources
 //! MySQL 8.0's `ALGORITHM=INSTANT` for what is asked for; SQLite's and InnoDB's rows for what is avoided: both are walked.
 
+use std::ops::Range;
+
 use super::error::{Corrupt, RowError};
 use super::value::{Column, ColumnType, IntegerWidth, Value};
 
@@ -325,11 +327,7 @@ impl<'a> RowRef<'a> {
         let end_at = self.sections.end_at(*sums);
         let begin = if sums.variable == 0 { 0 } else { self.end_before(end_at) };
         let heap = &self.bytes[self.sections.heap_at as usize..];
-        let bytes = heap.get(begin..self.end_before(end_at + self.sections.end_len)).ok_or(Corrupt::Ends)?;
-        if bytes.len() > max_len as usize {
-            return Err(Corrupt::TooLong);
-        }
-        Ok(Value::Bytes(bytes))
+        Ok(Value::Bytes(in_heap(heap, begin..self.end_before(end_at + self.sections.end_len), max_len)?))
     }
 
     /// The end of a value that is told in front of this place.
@@ -342,6 +340,13 @@ impl<'a> RowRef<'a> {
             IntegerWidth::Four.read(end) as usize
         }
     }
+}
+
+/// A value of a heap, of so many bytes at the most: as its ends say, which are not believed.
+#[inline(always)]
+pub(super) fn in_heap(heap: &[u8], ends: Range<usize>, max_len: u32) -> Result<&[u8], Corrupt> {
+    let bytes = heap.get(ends).ok_or(Corrupt::Ends)?;
+    if bytes.len() > max_len as usize { Err(Corrupt::TooLong) } else { Ok(bytes) }
 }
 
 #[cfg(test)]

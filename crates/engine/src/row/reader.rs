@@ -10,7 +10,7 @@
 use smallvec::SmallVec;
 
 use super::error::Corrupt;
-use super::format::{Place, RowLayout, RowRef, Sections};
+use super::format::{Place, RowLayout, RowRef, Sections, in_heap};
 use super::value::{ColumnType, Value};
 
 /// Columns of the rows of one layout.
@@ -85,11 +85,7 @@ impl<'t> RowReader<'t> {
                         true => [0, short_end(&front[at..at + 2])],
                         false => [short_end(&front[at..at + 2]), short_end(&front[at + 2..at + 4])],
                     };
-                    let bytes = heap.get(begin..end).ok_or(Corrupt::Ends)?;
-                    if bytes.len() > max_len as usize {
-                        return Err(Corrupt::TooLong);
-                    }
-                    show(name, Value::Bytes(bytes));
+                    show(name, Value::Bytes(in_heap(heap, begin..end, max_len)?));
                 }
                 ColumnType::Signed(width) => show(name, Value::Signed(width.read_signed(&front[at..]))),
                 other => show(name, other.read(&front[at..])?),
