@@ -96,6 +96,15 @@ fn conversion(from: Charset, results: Option<Charset>) -> Option<Charset> {
     (!is_same).then_some(to)
 }
 
+/// A text as it is sent: as it is, or converted into a buffer.
+#[inline]
+fn sent_text<'t>(text: &'t [u8], from: Charset, results: Option<Charset>, buffer: &'t mut Vec<u8>) -> &'t [u8] {
+    let Some(to) = conversion(from, results) else { return text };
+    buffer.clear();
+    from.convert(text, to, buffer);
+    buffer
+}
+
 /// Puts the text of a value that is none into a buffer: members of ENUM and SET are in their own character set.
 fn append_converted(column: &OutputColumn, value: Datum<'_>, results: Option<Charset>, out: &mut Vec<u8>) {
     out.clear();
@@ -215,14 +224,9 @@ impl ReplyAnswer<'_, '_> {
         for (column, value) in columns.iter().zip(row) {
             match value {
                 Datum::Null => out.null(),
-                &Datum::Text(text, collation) => match conversion(collation.charset(), self.results) {
-                    None => out.bytes(text),
-                    Some(to) => {
-                        self.text.clear();
-                        collation.charset().convert(text, to, &mut self.text);
-                        out.bytes(&self.text);
-                    }
-                },
+                &Datum::Text(text, collation) => {
+                    out.bytes(sent_text(text, collation.charset(), self.results, &mut self.text))
+                }
                 &Datum::Signed(number) => out.int(number),
                 &value => {
                     append_converted(column, value, self.results, &mut self.text);
@@ -247,14 +251,7 @@ pub fn write_binary_row(
         // (By reference: a copy of the value would be put together of the parts that its kinds have, and then be waited for.)
         match value {
             Datum::Null => out.null(),
-            &Datum::Text(value, collation) => match conversion(collation.charset(), results) {
-                None => out.bytes(value),
-                Some(to) => {
-                    text.clear();
-                    collation.charset().convert(value, to, text);
-                    out.bytes(text);
-                }
-            },
+            &Datum::Text(value, collation) => out.bytes(sent_text(value, collation.charset(), results, text)),
             value => write_binary_value(&mut out, text, results, column, value),
         }
     }
@@ -269,34 +266,20 @@ fn write_binary_value(
     column: &OutputColumn,
     value: &Datum<'_>,
 ) {
+    use ColumnType as C;
     let column_type = wire_type(column);
+    let is_integer = matches!(column_type, C::Tiny | C::Short | C::Int24 | C::Long | C::LongLong | C::Year);
     match (column_type, value) {
-        (
-            ColumnType::Tiny
-            | ColumnType::Short
-            | ColumnType::Int24
-            | ColumnType::Long
-            | ColumnType::LongLong
-            | ColumnType::Year,
-            &Datum::Signed(number),
-        ) => out.int(column_type, number),
-        (
-            ColumnType::Tiny
-            | ColumnType::Short
-            | ColumnType::Int24
-            | ColumnType::Long
-            | ColumnType::LongLong
-            | ColumnType::Year,
-            &Datum::Unsigned(number),
-        ) => out.int(column_type, number as i64),
-        (ColumnType::Float, &Datum::Float(number)) => out.float(number),
-        (ColumnType::Double, &Datum::Double(number)) => out.double(number),
-        (ColumnType::Double, &Datum::Float(number)) => out.double(number.into()),
-        (ColumnType::Date, &Datum::Date(date)) => out.datetime(&wire_datetime(date.midnight())),
-        (ColumnType::DateTime | ColumnType::Timestamp, &Datum::DateTime(value, _)) => {
+        (_, &Datum::Signed(number)) if is_integer => out.int(column_type, number),
+        (_, &Datum::Unsigned(number)) if is_integer => out.int(column_type, number as i64),
+        (C::Float, &Datum::Float(number)) => out.float(number),
+        (C::Double, &Datum::Double(number)) => out.double(number),
+        (C::Double, &Datum::Float(number)) => out.double(number.into()),
+        (C::Date, &Datum::Date(date)) => out.datetime(&wire_datetime(date.midnight())),
+        (C::DateTime | C::Timestamp, &Datum::DateTime(value, _)) => {
             out.datetime(&wire_datetime(value));
         }
-        (ColumnType::Time, &Datum::Time(time, _)) => out.time(&wire_time(time)),
+        (C::Time, &Datum::Time(time, _)) => out.time(&wire_time(time)),
         (_, &value) => {
             append_converted(column, value, results, text);
             out.bytes(text);
