@@ -140,7 +140,7 @@ impl Grants {
 
     /// Whether it has anything at all in the table: then it sees it.
     pub fn sees_table(&self, database: &str, table: &str) -> bool {
-        let here = self.global.and(self.of_database(database)).within(Privileges::OF_TABLE);
+        let here = self.in_database(database).within(Privileges::OF_TABLE);
         !here.is_empty() || self.table(database, table).is_some()
     }
 
@@ -181,6 +181,11 @@ impl Grants {
     fn of_database(&self, database: &str) -> Privileges {
         let found = self.databases.iter().find(|(name, _)| name == database || wildcard(name, database, false));
         found.map_or(Privileges::NONE, |found| found.1)
+    }
+
+    /// What it has in all of a database.
+    pub(super) fn in_database(&self, database: &str) -> Privileges {
+        self.global.and(self.of_database(database))
     }
 
     fn table(&self, database: &str, table: &str) -> Option<&TableGrants> {

@@ -38,7 +38,7 @@ pub(super) struct Collector<'c> {
     pub(super) tables: Vec<(Box<str>, Box<str>)>,
     pub(super) levels: Vec<Level>,
     pub(super) common: Vec<Box<str>>,
-    pub(super) globally: Privileges,
+    pub(super) enough: Privileges,
     /// The statement nests too deep.
     failure: Option<Error>,
 }
@@ -62,7 +62,7 @@ impl<'c> Collector<'c> {
             tables: Vec::new(),
             levels: Vec::new(),
             common: Vec::new(),
-            globally: Privileges::NONE,
+            enough: Privileges::NONE,
             failure: None,
         }
     }
@@ -83,13 +83,15 @@ impl<'c> Collector<'c> {
             return Err(error);
         }
         self.each.append(&mut self.columns);
+        let is_of_table = |each: &Requirement| matches!(each, Requirement::Table { .. } | Requirement::Column { .. });
+        let is_of_tables = self.each.iter().all(is_of_table);
         let (each, tables) = (self.each.into(), self.tables.into());
-        Ok(Requirements { globally: self.globally, each, tables, changes_password })
+        Ok(Requirements { enough: self.enough, is_of_tables, each, tables, changes_password })
     }
 
     /// `enough` are the global privileges that are enough for it.
     pub(super) fn push(&mut self, requirement: Requirement, enough: Privileges) {
-        self.globally = self.globally.and(enough);
+        self.enough = self.enough.and(enough);
         if !self.each.contains(&requirement) {
             self.each.push(requirement);
         }
@@ -196,7 +198,7 @@ impl<'c> Collector<'c> {
         if levels.iter().all(|level| level.is_empty()) {
             return;
         }
-        self.globally = self.globally.and(privilege);
+        self.enough = self.enough.and(privilege);
         let requirement = Requirement::Column { name: text(name), privilege, levels: levels.into(), may_be_alias };
         if !self.columns.contains(&requirement) {
             self.columns.push(requirement);

@@ -4,7 +4,8 @@
 //! requirements_of(statement, database) -> Requirements        once, with the plan
 //!        statement: which kind of statement wants what         collect: tables and columns that it names
 //! session.check(&requirements, objects)                        at every execution
-//!        global privileges suffice: one test of an integer  |  else requirement by requirement, the first that fails
+//!        privileges in the server, or in the tables' databases, suffice: some tests of integers
+//!        else requirement by requirement, the first that fails
 //! ```
 //!
 //! # Invariants
@@ -129,7 +130,9 @@ pub enum Requirement {
 pub struct Requirements {
     /// Global privileges that are enough for all of it. What they never are enough for has a privilege in it that nobody
     /// has.
-    globally: Privileges,
+    enough: Privileges,
+    /// Whether they are enough in the databases of `tables`, too: all of it is about these.
+    is_of_tables: bool,
     /// One by one.
     each: Box<[Requirement]>,
     /// Database and name of the tables that they are about.
@@ -151,11 +154,16 @@ impl Requirements {
 }
 
 impl SessionAccount {
-    /// Whether the session may run a statement, without looking closer: some instructions. False says nothing yet. To be
-    /// asked after [`SessionAccount::refresh`].
+    /// Whether the session may run a statement, without looking closer: some instructions if it may in the whole server, or in
+    /// the databases of its tables. False says nothing yet. To be asked after [`SessionAccount::refresh`].
     #[inline]
     pub fn surely_may(&self, requirements: &Requirements) -> bool {
-        self.grants().global.has(requirements.globally) && !self.must_change_password
+        let (grants, enough) = (&**self.grants(), requirements.enough);
+        let in_databases = || {
+            let mut databases = requirements.tables.iter().map(|(database, _)| database);
+            requirements.is_of_tables && databases.all(|database| grants.in_database(database).has(enough))
+        };
+        !self.must_change_password && (grants.global.has(enough) || in_databases())
     }
 
     /// Whether the session may run a statement. To be asked after [`SessionAccount::refresh`].

@@ -84,7 +84,7 @@ impl Collector<'_> {
                 if let Some(table) = named.table.filter(|_| is_meant) {
                     let privileges = Privileges::UPDATE.and(Privileges::DELETE).and(Privileges::LOCK_TABLES);
                     let extent = Extent::OneOf { columns: true, shown: "SELECT with locking clause" };
-                    self.globally = self.globally.and(Privileges::UPDATE);
+                    self.enough = self.enough.and(Privileges::UPDATE);
                     self.columns.push(Requirement::Table { table, privileges, extent, is_qualified: false });
                 }
             }
@@ -126,7 +126,7 @@ impl Collector<'_> {
     /// All columns of a table.
     pub(super) fn whole(&mut self, table: usize, privileges: Privileges) {
         let requirement = Requirement::Table { table, privileges, extent: Extent::EveryColumn, is_qualified: false };
-        self.globally = self.globally.and(privileges);
+        self.enough = self.enough.and(privileges);
         if !self.columns.contains(&requirement) {
             self.columns.push(requirement);
         }
