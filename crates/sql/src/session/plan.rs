@@ -78,6 +78,8 @@ pub struct StatementPlan {
     pub requirements: Requirements,
     /// What in it is deprecated.
     pub deprecated: Vec<Deprecated>,
+    /// It begins with a row ([`QueryPlan::begins_with_a_row`]), and has no queries inside.
+    pub begins_with_a_row: bool,
     /// It depends on variables whose types may change: it is for this execution alone.
     pub is_personal: bool,
     /// What it is counted as.
@@ -130,11 +132,14 @@ impl StatementPlan {
             _ => counters_of_subqueries(&subqueries),
         };
         let sizes = std::mem::take(&mut tables.sizes).into_taken();
+        let begins_with_a_row =
+            subqueries.is_empty() && matches!(&body, PlanBody::Query(query) if query.begins_with_a_row());
         Ok(StatementPlan {
             body,
             subqueries,
             requirements,
             deprecated,
+            begins_with_a_row,
             is_personal,
             counter,
             counts,

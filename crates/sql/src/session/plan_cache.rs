@@ -166,6 +166,7 @@ mod tests {
     fn plan(made: PlanMoment) -> CachedPlan {
         let query = QueryPlan::new(Body::Values(Vec::new()), Vec::new());
         let plan = StatementPlan {
+            begins_with_a_row: false,
             body: PlanBody::Query(query),
             subqueries: Vec::new(),
             requirements: Requirements::default(),

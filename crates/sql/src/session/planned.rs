@@ -282,7 +282,7 @@ impl Session {
             self.context.warnings.warn(deprecated.warning());
         }
         let ran = match &plan.body {
-            PlanBody::Query(query) => self.select(query, &plan.subqueries, slots, may_retry, answer),
+            PlanBody::Query(query) => self.select(query, plan, slots, may_retry, answer),
             body => self.change(body, &plan.subqueries, slots, may_retry, answer),
         };
         self.plan_ends(ran)
@@ -291,15 +291,15 @@ impl Session {
     fn select(
         &mut self,
         query: &QueryPlan,
-        subqueries: &[Subquery],
+        plan: &StatementPlan,
         slots: &[Datum<'_>],
         may_retry: bool,
         answer: &mut dyn Answer,
     ) -> Result<Ran> {
         let status = Status { more_results: self.more_follows, ..self.status() };
         let (mut is_begun, mut shown) = (false, 0);
-        let may_suspend = query.begins_with_a_row() && subqueries.is_empty() && self.may_suspend();
-        let mut running = self.running(slots, subqueries);
+        let may_suspend = plan.begins_with_a_row && self.may_suspend();
+        let mut running = self.running(slots, &plan.subqueries);
         running.inside.may_suspend = may_suspend;
         let done = run_query(query, &[], &mut running, &mut |_, row| {
             if !is_begun {
