@@ -18,7 +18,7 @@ use bumpalo::Bump;
 use meseta_engine::row::{KeyRange, Value};
 use meseta_engine::{Direction, Isolation};
 use meseta_types::{Context, DataType, DateTime, Datum, Stored};
-use smallvec::{SmallVec, smallvec};
+use smallvec::SmallVec;
 
 use super::inside::Running;
 use super::plan::{Access, ConditionSet, Lookup, Stretch, TableSource};
@@ -64,6 +64,10 @@ impl Groups {
 
 /// Where the rows of an access are: mostly in one place.
 pub type Stretches = SmallVec<[Bounds; 1]>;
+
+fn one(bounds: Bounds) -> Stretches {
+    Stretches::from_buf([bounds])
+}
 
 /// A column's value in the engine's form.
 pub fn stored<'v>(datum: Datum<'v>, data_type: &DataType, context: &Context, arena: &'v Bump) -> Value<'v> {
@@ -126,6 +130,8 @@ struct Seeker<'s, 'r> {
     outer: &'s [&'s [Datum<'s>]],
     arena: &'s Bump,
     running: &'s mut Running<'r>,
+    /// Memory for a point's key.
+    key: &'s mut Vec<u8>,
     /// All bounds so far could be used.
     is_exact: bool,
 }
@@ -167,15 +173,18 @@ impl<'s> Seeker<'s, '_> {
         for (part, lookup) in access.equal.iter().enumerate() {
             match self.seek(lookup, part)? {
                 Sought::Exactly(value) => front.push(value),
-                Sought::Below(_) | Sought::Nothing => return Ok(smallvec![Bounds::Empty]),
-                Sought::Anything => return Ok(smallvec![self.stretch(&front, Bound::Unbounded, Bound::Unbounded)]),
+                Sought::Below(_) | Sought::Nothing => return Ok(one(Bounds::Empty)),
+                Sought::Anything => return Ok(one(self.stretch(&front, Bound::Unbounded, Bound::Unbounded))),
             }
         }
+        if access.is_one_point() {
+            return Ok(one(self.stretch(&front, Bound::Unbounded, Bound::Unbounded)));
+        }
         if access.skips > 0 {
-            return Ok(smallvec![self.groups(access.skips)?]);
+            return Ok(one(self.groups(access.skips)?));
         }
         if access.any_of.is_empty() {
-            return Ok(smallvec![self.between(&front, &access.low, &access.high)?]);
+            return Ok(one(self.between(&front, &access.low, &access.high)?));
         }
         let (mut all, kept) = (Vec::with_capacity(access.any_of.len()), front.len());
         for stretch in &access.any_of {
@@ -313,13 +322,13 @@ impl<'s> Seeker<'s, '_> {
         Ok(range.map_or(Bounds::Empty, Bounds::Range))
     }
 
-    fn stretch(&self, front: &[Value<'_>], lower: Bound<Value<'_>>, upper: Bound<Value<'_>>) -> Bounds {
+    fn stretch(&mut self, front: &[Value<'_>], lower: Bound<Value<'_>>, upper: Bound<Value<'_>>) -> Bounds {
         let access = self.access;
         let engine_table = self.source.table.engine();
         let layout = &engine_table.indexes[access.index].layout;
         let parts = engine_table.definition.indexes[access.index].parts.len();
         if access.is_point && front.len() == parts && !front.contains(&Value::Null) {
-            let mut key = Vec::new();
+            let mut key = std::mem::take(self.key);
             // A value whose key is too long is in no row.
             let made = layout.beginning(front, &MysqlCollations, &mut key);
             return if made.is_ok() { Bounds::Point(key) } else { Bounds::Empty };
@@ -335,16 +344,18 @@ impl<'s> Seeker<'s, '_> {
 }
 
 /// Where the rows of an access are (not of a union), for the row so far: in one stretch, or in those of `any_of`, in the order of
-/// their keys, the last first if it goes backwards. And which of the source's conditions hold of all of them.
+/// their keys, the last first if it goes backwards. And which of the source's conditions hold of all of them. A point's key is
+/// put in `key`'s memory.
 pub fn bounds(
     source: &TableSource,
     access: &Access,
     row: &[Datum<'_>],
     outer: &[&[Datum<'_>]],
     running: &mut Running<'_>,
+    key: &mut Vec<u8>,
 ) -> Result<(Stretches, ConditionSet)> {
     let arena = Bump::new();
-    let mut seeker = Seeker { source, access, row, outer, arena: &arena, running, is_exact: true };
+    let mut seeker = Seeker { source, access, row, outer, arena: &arena, running, key, is_exact: true };
     let stretches = seeker.bounds()?;
     let is_exact = seeker.is_exact;
     // Who reads what is not committed may see a row without the entry that led to it.

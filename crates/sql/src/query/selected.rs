@@ -217,14 +217,14 @@ fn change_found(
     change: impl FnOnce(&mut Running<'_>, &TableHandle, &FoundRow) -> Result<Shown>,
 ) -> Result<bool> {
     let handle = enter(table, TableMode::Write, running)?;
-    let (mut stretches, implied) = bounds(table, &table.access, &[], &[], running)?;
+    let mut spare = Spare::take();
+    let (mut stretches, implied) = bounds(table, &table.access, &[], &[], running, &mut spare.key)?;
     let (Some(Bounds::Point(key)), true) = (stretches.pop(), stretches.is_empty()) else { return Ok(false) };
     // Not if the value had to be changed to become one of the column's.
     if !implied.has_first(selected.source.conditions.len()) {
         return Ok(false);
     }
     running.inside.facts.check_killed()?;
-    let mut spare = Spare::take();
     let mut found = FoundRow { key, value: std::mem::take(&mut spare.payload) };
     // A query inside may do what can be seen.
     let is_repeatable = std::mem::take(&mut running.inside.may_suspend) && running.inside.subqueries.is_empty();
@@ -247,7 +247,7 @@ fn change_found(
         running.inside.facts.count(Counter::HandlerReadKey, 1);
         running.inside.facts.count(Counter::InnodbRowsRead, u64::from(is_there));
     }
-    spare.payload = found.value;
+    (spare.key, spare.payload) = (found.key, found.value);
     Ok(is_done)
 }
 

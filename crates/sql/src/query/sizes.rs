@@ -115,7 +115,7 @@ pub fn is_known(access: &Access) -> bool {
 pub fn rows_of(source: &TableSource, access: &Access, running: &mut Running<'_>) -> Result<f64> {
     let table = source.table.engine();
     let mut rows = 0.0;
-    for stretch in bounds(source, access, &[], &[], running)?.0 {
+    for stretch in bounds(source, access, &[], &[], running, &mut Vec::new())?.0 {
         rows += match stretch {
             Bounds::Empty => 0.0,
             Bounds::Point(_) | Bounds::EachOf(_) => 1.0,

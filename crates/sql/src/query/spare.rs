@@ -39,7 +39,9 @@ pub struct Memory {
     pub values: Vec<Value<'static>>,
     /// What had to be put together of an entry's keys.
     pub buffers: [Vec<u8>; 2],
-    /// An entry.
+    /// An entry's key.
+    pub key: Vec<u8>,
+    /// What is behind it.
     pub payload: Vec<u8>,
     /// What expressions make of a row.
     pub arena: Bump,
@@ -54,6 +56,7 @@ impl Memory {
         values * size_of::<Datum<'_>>()
             + self.values.capacity() * size_of::<Value<'_>>()
             + buffers
+            + self.key.capacity()
             + self.payload.capacity()
             + self.arena.allocated_bytes()
             + self.kept.allocated_bytes()

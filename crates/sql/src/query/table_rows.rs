@@ -76,7 +76,7 @@ pub fn table_rows(
     let handle = enter(table, mode, running)?;
     let mut flow = Ok(MORE);
     for (access, operands) in table.access.steps() {
-        let (stretches, implied) = bounds(table, access, row, outer, running)?;
+        let (stretches, implied) = bounds(table, access, row, outer, running, &mut spare.key)?;
         let rows = TableRows { source, table, access, operands, handle: &handle, implied, outer, before: row };
         flow = rows.show(stretches, running, spare, sink);
         if !flow.as_ref().is_ok_and(|flow| flow.is_continue()) {
@@ -125,7 +125,9 @@ impl<'r> TableRows<'r> {
                     self.show_ends(scan, range, running, spare, sink)?
                 }
                 (Bounds::Point(key), _) if locking.is_none() && self.access.index == 0 => {
-                    self.show_one(&key, may_suspend, running, spare, sink)?
+                    let flow = self.show_one(&key, may_suspend, running, spare, sink)?;
+                    spare.key = key;
+                    flow
                 }
                 (Bounds::EachOf(groups), _) => self.show_groups(&groups, running, spare, sink)?,
                 (bounds, _) => match self.cursor(bounds, locking) {
@@ -498,7 +500,7 @@ pub fn rows_of_table(
     let locking = table.locking.map(|plan| locking_of(plan, running));
     let mut spare = Spare::take();
     for (access, operands) in table.access.steps() {
-        let (stretches, implied) = bounds(table, access, empty, &[], running)?;
+        let (stretches, implied) = bounds(table, access, empty, &[], running, &mut spare.key)?;
         let rows = TableRows { source, table, access, operands, handle, implied, outer: &[], before: empty };
         for bounds in stretches {
             let Some(cursor) = rows.cursor(bounds, locking) else { continue };
