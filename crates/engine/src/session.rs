@@ -317,7 +317,8 @@ impl Session {
 
     /// Enters a table: its definition stays what it is until the transaction ends. `None` if it is not there.
     pub fn use_table(&mut self, id: TableId, mode: TableMode) -> Result<Option<TableHandle>> {
-        // The usual way: in no word that other sessions write.
+        self.owner.enter_from_here();
+        // The usual way: in no word that other threads write.
         if let Some(handle) = self.handles.get(id).cloned() {
             self.core.locks.lock_table(&self.owner, &handle.lock, mode, OnConflict::Wait(self.table_wait))?;
             if self.schema.0 == self.core.catalog.version() {

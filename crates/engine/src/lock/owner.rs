@@ -3,7 +3,7 @@
 //! Above: the engine makes one for each session (and for each transaction found by recovery) and uses it for one
 //! transaction after another. A transaction that only locks has no `TransactionId`, so owners have ids of their own.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock};
 use std::task::Waker;
 
@@ -17,6 +17,14 @@ use super::seat::Seat;
 use super::table::Hold;
 use crate::ids::TransactionId;
 
+/// How many threads have a number.
+static THREADS: AtomicUsize = AtomicUsize::new(0);
+
+thread_local! {
+    /// This thread's number.
+    static THREAD: usize = THREADS.fetch_add(1, Ordering::Relaxed);
+}
+
 /// An owner's name. Never used again while the engine runs.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct OwnerId(pub u64);
@@ -25,7 +33,7 @@ pub struct OwnerId(pub u64);
 pub struct Owner {
     id: OwnerId,
     /// Where it enters tables.
-    pub(super) stripe: usize,
+    stripe: AtomicUsize,
     transaction: AtomicU64,
     weight: AtomicU64,
     keeps_gaps: AtomicBool,
@@ -41,11 +49,11 @@ pub struct Owner {
 }
 
 impl Owner {
-    /// An owner without locks. `stripe` says where it enters tables: different sessions, different numbers.
+    /// An owner without locks. `stripe` says where it enters tables, until that is [said anew](Owner::enter_from_here).
     pub fn new(id: OwnerId, stripe: usize) -> Arc<Self> {
         Arc::new(Self {
             id,
-            stripe,
+            stripe: AtomicUsize::new(stripe),
             transaction: AtomicU64::new(0),
             weight: AtomicU64::new(0),
             keeps_gaps: AtomicBool::new(true),
@@ -60,6 +68,16 @@ impl Owner {
     /// Its name.
     pub fn id(&self) -> OwnerId {
         self.id
+    }
+
+    /// Where it enters tables: a number for [`super::TableLock`]'s stripes.
+    pub(super) fn stripe(&self) -> usize {
+        self.stripe.load(Ordering::Relaxed)
+    }
+
+    /// From now on it enters tables where this thread does, and as few others as there are stripes for.
+    pub fn enter_from_here(&self) {
+        self.stripe.store(THREAD.with(|number| *number), Ordering::Relaxed);
     }
 
     pub(super) fn is(&self, other: &Owner) -> bool {

@@ -13,7 +13,8 @@
 //! ```
 //!
 //! Reading and writing rows never conflict with each other, so who does that needs to meet nobody: it notes itself in one
-//! of many lists, each with its own mutex on its own cache line. Whoever wants something with which that conflicts (a
+//! of many lists, each with its own mutex on its own cache lines. Which one follows from the thread, not from the session: so a
+//! thread that serves many sessions finds in its cache what it has just written. Whoever wants something with which that conflicts (a
 //! *strong* mode) closes the stripes one by one and moves their people into the queue, where everything is decided. So the
 //! detector sees who stands in the way of a DDL statement by name, which counters would not tell.
 //!
@@ -42,7 +43,6 @@ use std::sync::Arc;
 
 use crossbeam_utils::CachePadded;
 use parking_lot::{Mutex, MutexGuard};
-use smallvec::SmallVec;
 
 use super::owner::Owner;
 use super::queue::{Claim, Queue};
@@ -157,6 +157,10 @@ pub struct Hold {
     table: Arc<TableLock>,
     /// Nothing, if it is only remembered.
     claim: TableClaim,
+    /// In which stripe it is, if in any,
+    stripe: usize,
+    /// and where in there.
+    place: usize,
     /// Whether it is known to be in the queue. If not, it may be there instead of in its stripe, which was closed.
     in_queue: bool,
     /// Whether it outlasts the transaction: LOCK TABLES.
@@ -164,40 +168,76 @@ pub struct Hold {
 }
 
 impl Hold {
+    /// What is known of a table among these.
+    fn of<'h>(tables: &'h mut Vec<Hold>, table: &Arc<TableLock>) -> &'h mut Hold {
+        let known = tables.iter().position(|hold| Arc::ptr_eq(&hold.table, table));
+        let at = known.unwrap_or_else(|| {
+            let (table, claim) = (Arc::clone(table), TableClaim::default());
+            tables.push(Hold { table, claim, stripe: 0, place: 0, in_queue: false, is_kept: false });
+            tables.len() - 1
+        });
+        &mut tables[at]
+    }
+
+    /// It is more now.
+    fn add(&mut self, claim: TableClaim, in_queue: bool) {
+        self.claim = self.claim.joined(claim);
+        self.in_queue |= in_queue;
+    }
+
     fn give_back(&mut self, owner: &Owner) {
         let claim = std::mem::take(&mut self.claim);
         let in_queue = std::mem::take(&mut self.in_queue);
         self.is_kept = false;
         if !claim.is_nothing() {
-            self.table.give_back(owner, in_queue);
+            self.table.give_back(owner, (self.stripe, self.place), in_queue);
         }
     }
 }
 
 impl Owner {
-    /// What it has of a table.
-    fn hold(&self, table: &Arc<TableLock>) -> TableClaim {
-        let tables = self.tables.lock();
-        tables.iter().find(|hold| Arc::ptr_eq(&hold.table, table)).map(|hold| hold.claim).unwrap_or_default()
-    }
-
-    /// It has more of a table now.
-    fn note(&self, table: &Arc<TableLock>, claim: TableClaim, in_queue: bool) {
-        let mut tables = self.tables.lock();
-        match tables.iter_mut().find(|hold| Arc::ptr_eq(&hold.table, table)) {
-            Some(hold) => {
-                hold.claim = hold.claim.joined(claim);
-                hold.in_queue |= in_queue;
-            }
-            None => tables.push(Hold { table: Arc::clone(table), claim, in_queue, is_kept: false }),
-        }
+    /// It has more of a table now: in its queue.
+    fn note(&self, table: &Arc<TableLock>, claim: TableClaim) {
+        Hold::of(&mut self.tables.lock(), table).add(claim, true);
     }
 }
 
 #[derive(Default)]
 struct Stripe {
     closed: bool,
-    inside: SmallVec<[(Arc<Owner>, TableClaim); 4]>,
+    /// Those inside, each at a place of its own: whoever leaves need not be looked for among hundreds.
+    inside: Vec<Option<(Arc<Owner>, TableClaim)>>,
+    /// Places where nobody is.
+    free: Vec<usize>,
+}
+
+impl Stripe {
+    /// Those inside.
+    fn owners(&self) -> impl Iterator<Item = &(Arc<Owner>, TableClaim)> {
+        self.inside.iter().flatten()
+    }
+
+    /// What an owner has, if it is at this place.
+    fn at(&mut self, place: usize, owner: &Owner) -> Option<&mut TableClaim> {
+        let inside = self.inside.get_mut(place)?.as_mut();
+        inside.filter(|(other, _)| other.is(owner)).map(|(_, claim)| claim)
+    }
+
+    /// One more is inside. Returns its place.
+    fn enter(&mut self, owner: &Arc<Owner>, claim: TableClaim) -> usize {
+        let place = self.free.pop().unwrap_or_else(|| {
+            self.inside.push(None);
+            self.inside.len() - 1
+        });
+        self.inside[place] = Some((Arc::clone(owner), claim));
+        place
+    }
+
+    /// Nobody is inside any more; returns who was.
+    fn empty(&mut self) -> impl Iterator<Item = (Arc<Owner>, TableClaim)> {
+        self.free.clear();
+        self.inside.drain(..).flatten()
+    }
 }
 
 /// A table's queue.
@@ -247,7 +287,10 @@ impl TableLock {
         for stripe in &self.stripes {
             let stripe = stripe.lock();
             assert_eq!(stripe.closed, inside.closed, "1: a stripe goes its own way");
-            assert!(!is_strong || stripe.closed && stripe.inside.is_empty(), "1: a strong claim, and a stripe in use");
+            assert!(
+                !is_strong || stripe.closed && stripe.owners().next().is_none(),
+                "1: a strong claim, and a stripe in use"
+            );
         }
     }
 
@@ -258,33 +301,36 @@ impl TableLock {
 
     /// Those in the stripes, for reports.
     pub(super) fn in_stripes(&self) -> Vec<(Arc<Owner>, TableClaim)> {
-        self.stripes.iter().flat_map(|stripe| stripe.lock().inside.to_vec()).collect()
+        self.stripes.iter().flat_map(|stripe| stripe.lock().owners().cloned().collect::<Vec<_>>()).collect()
     }
 
-    fn stripe(&self, owner: &Owner) -> &Mutex<Stripe> {
-        &self.stripes[owner.stripe % self.stripes.len()]
+    fn stripe(&self, number: usize) -> &Mutex<Stripe> {
+        &self.stripes[number % self.stripes.len()]
     }
 
-    /// Enters through the stripe, unless that is closed. Says whether the owner was in there already.
-    fn try_enter(&self, owner: &Arc<Owner>, claim: TableClaim) -> Option<bool> {
-        let mut stripe = self.stripe(owner).lock();
+    /// Enters through the hold's stripe, unless that is closed. Says whether the owner was in there already.
+    fn try_enter(&self, owner: &Arc<Owner>, claim: TableClaim, hold: &mut Hold) -> Option<bool> {
+        let mut stripe = self.stripe(hold.stripe).lock();
         if stripe.closed {
             return None;
         }
-        let inside = stripe.inside.iter_mut().find(|(other, _)| other.is(owner));
-        let was_inside = inside.is_some();
-        match inside {
-            Some((_, held)) => *held = held.joined(claim),
-            None => stripe.inside.push((Arc::clone(owner), claim)),
+        if let Some(held) = stripe.at(hold.place, owner) {
+            *held = held.joined(claim);
+            return Some(true);
         }
-        Some(was_inside)
+        hold.place = stripe.enter(owner, claim);
+        Some(false)
     }
 
-    /// Leaves the stripe; false if the owner was not there.
-    fn leave(&self, owner: &Owner) -> bool {
-        let mut stripe = self.stripe(owner).lock();
-        let at = stripe.inside.iter().position(|(other, _)| other.is(owner));
-        at.map(|at| stripe.inside.swap_remove(at)).is_some()
+    /// Leaves a stripe; false if the owner is not at this place of it.
+    fn leave(&self, owner: &Owner, (stripe, place): (usize, usize)) -> bool {
+        let mut stripe = self.stripe(stripe).lock();
+        let is_there = stripe.at(place, owner).is_some();
+        if is_there {
+            stripe.inside[place] = None;
+            stripe.free.push(place);
+        }
+        is_there
     }
 
     /// Brings everybody into the queue. On entry: `inside` is this table's.
@@ -296,7 +342,7 @@ impl TableLock {
         for stripe in &self.stripes {
             let mut stripe = stripe.lock();
             stripe.closed = true;
-            for (owner, claim) in stripe.inside.drain(..) {
+            for (owner, claim) in stripe.empty() {
                 inside.queue.grant(&owner, claim);
             }
         }
@@ -317,8 +363,8 @@ impl TableLock {
         }
     }
 
-    fn give_back(&self, owner: &Owner, in_queue: bool) {
-        if !self.leave(owner) || in_queue {
+    fn give_back(&self, owner: &Owner, at: (usize, usize), in_queue: bool) {
+        if !self.leave(owner, at) || in_queue {
             // Not in the stripe: then it was closed, and the owner moved, all under the queue's mutex.
             let mut inside = self.inside.lock();
             inside.queue.release(owner);
@@ -337,19 +383,23 @@ impl LockTable {
         on_conflict: OnConflict,
     ) -> Result<Outcome, LockError> {
         let claim = TableClaim::of(mode);
-        let held = owner.hold(table);
-        let fresh = held.is_nothing();
-        if claim.beyond(held).is_nothing() {
+        let mut tables = owner.tables.lock();
+        let hold = Hold::of(&mut tables, table);
+        let fresh = hold.claim.is_nothing();
+        if fresh {
+            hold.stripe = owner.stripe();
+        } else if claim.beyond(hold.claim).is_nothing() {
             return Ok(Outcome::Granted { waited: false, fresh });
         }
         if !mode.is_strong()
             && mode != TableMode::Upgradable
-            && let Some(was_inside) = table.try_enter(owner, claim)
+            && let Some(was_inside) = table.try_enter(owner, claim, hold)
         {
             // One who was here before and is not in the stripe has been brought into the queue, and stays there.
-            owner.note(table, claim, !fresh && !was_inside);
+            hold.add(claim, !fresh && !was_inside);
             return Ok(Outcome::Granted { waited: false, fresh });
         }
+        drop(tables);
         let mut inside = table.inside.lock();
         if mode.is_strong() {
             table.close(&mut inside);
@@ -358,7 +408,7 @@ impl LockTable {
         if missing.is_nothing() || inside.queue.is_free(owner, missing) {
             inside.queue.grant(owner, missing);
             drop(inside);
-            owner.note(table, claim, true);
+            owner.note(table, claim);
             return Ok(Outcome::Granted { waited: false, fresh });
         }
         let limit = match on_conflict {
@@ -384,7 +434,7 @@ impl LockTable {
             return Err(error);
         }
         debug_assert_eq!(ended, Ended::Granted, "a table has no keys");
-        owner.note(table, claim, true);
+        owner.note(table, claim);
         Ok(Outcome::Granted { waited: true, fresh })
     }
 
@@ -402,7 +452,7 @@ impl LockTable {
         let mut inside = table.inside.lock();
         // Into the queue first, so that nobody comes in between.
         inside.queue.grant(owner, claim);
-        table.leave(owner);
+        table.leave(owner, (hold.stripe, hold.place));
         inside.queue.change(owner, |_| claim);
         table.open_if_weak(&mut inside);
         hold.claim = claim;
