@@ -49,8 +49,10 @@ use super::balance::Balance;
 use super::monitor::AHEAD;
 use super::worker::TaskRef;
 
-/// Turns of a task after which it is looked at.
-pub(crate) const LOOK_EVERY: u32 = 4;
+/// Turns of a task after which it is looked at, at first,
+pub(crate) const LOOK_AFTER: u32 = 4;
+/// and in the end: each look that changes nothing doubles them.
+pub(crate) const LOOK_AFTER_MAX: u32 = 32;
 
 thread_local! {
     /// The processor that this thread was put on.
@@ -201,7 +203,8 @@ impl<S: 'static> Core<S> {
             return;
         }
         let own = state.worker();
-        let seen_again = task.comes_in_on().filter(|&processor| state.is_seen_again_on(processor));
+        let seen = task.comes_in_on();
+        let seen_again = seen.filter(|&processor| state.is_seen_again_on(processor));
         let near = seen_again.and_then(|processor| self.placement.worker_on(processor));
         if near.is_some() {
             self.placement.balance.note(state, near);
@@ -210,7 +213,9 @@ impl<S: 'static> Core<S> {
         let has_room = |worker: usize| self.placement.balance.has_room(worker, count(worker));
         let is_welcome = |&near: &usize| near != own && count(near) <= count(own) && has_room(near);
         let gives_to = || self.placement.balance.gives_to(own, count(own)).filter(|&other| has_room(other));
-        if let Some(worker) = near.filter(is_welcome).or_else(gives_to) {
+        let goes_to = near.filter(is_welcome).or_else(gives_to);
+        state.looked(goes_to.is_none() && seen == seen_again);
+        if let Some(worker) = goes_to {
             self.move_to(task, worker);
         }
     }

@@ -21,7 +21,7 @@ use rustix::fd::BorrowedFd;
 
 use super::Core;
 use super::monitor::AHEAD;
-use super::placement::LOOK_EVERY;
+use super::placement::{LOOK_AFTER, LOOK_AFTER_MAX};
 use crate::clock::NEVER;
 
 /// What has happened to a task: a set.
@@ -121,8 +121,9 @@ pub struct TaskState<S: 'static> {
     worker: AtomicUsize,
     /// Where in the worker's slab it is: set before the task is known to anybody, and when it moves.
     token: AtomicU64,
-    /// Turns since it was looked at where it comes in, and the processor that was seen then.
-    turns: AtomicU32,
+    /// Turns until it is looked at where it comes in, as many as there were when that began, and the processor that was seen last.
+    turns_left: AtomicU32,
+    look_after: AtomicU32,
     came_in_on: AtomicU32,
     /// The worker at which it is counted as coming in; `usize::MAX` for none (`balance`).
     comes_in_at: AtomicUsize,
@@ -141,7 +142,8 @@ impl<S: 'static> TaskState<S> {
             core,
             worker: AtomicUsize::new(worker),
             token: AtomicU64::new(0),
-            turns: AtomicU32::new(0),
+            turns_left: AtomicU32::new(LOOK_AFTER),
+            look_after: AtomicU32::new(LOOK_AFTER),
             came_in_on: AtomicU32::new(u32::MAX),
             comes_in_at: AtomicUsize::new(usize::MAX),
             watches_writable: AtomicBool::new(false),
@@ -172,11 +174,18 @@ impl<S: 'static> TaskState<S> {
 
     /// A turn of it is over; whether it is to be looked at where it comes in.
     pub(crate) fn is_look_due(&self) -> bool {
-        let turns = self.turns.load(Ordering::Relaxed) + 1;
-        let is_due = turns >= LOOK_EVERY;
-        self.turns.store(if is_due { 0 } else { turns }, Ordering::Relaxed);
+        let left = self.turns_left.load(Ordering::Relaxed).saturating_sub(1);
+        self.turns_left.store(left, Ordering::Relaxed);
         // One that waits to write is in the middle of something.
-        is_due && !self.watches_writable()
+        left == 0 && !self.watches_writable()
+    }
+
+    /// It was looked at, and all `is_as_before`, or not: then the next look comes soon.
+    pub(crate) fn looked(&self, is_as_before: bool) {
+        let before = self.look_after.load(Ordering::Relaxed);
+        let after = if is_as_before { (before * 2).min(LOOK_AFTER_MAX) } else { LOOK_AFTER };
+        self.look_after.store(after, Ordering::Relaxed);
+        self.turns_left.store(after, Ordering::Relaxed);
     }
 
     /// It was seen to come in on this processor; whether that was so the last time.
