@@ -260,13 +260,14 @@ impl<'p> Node<'p> {
         if count < 2 * HINT_COUNT {
             return (0, count);
         }
-        let (mut below, mut not_above) = (0, 0);
-        for pair in 0..HINT_COUNT / 2 {
-            let word = self.0.u64(HINTS + 8 * pair);
-            let (first, second) = (word as u32, (word >> 32) as u32);
-            below += usize::from(first < head) + usize::from(second < head);
-            not_above += usize::from(first <= head) + usize::from(second <= head);
-        }
+        // All at once, so that they are compared in vectors.
+        let mut hints = [0; 4 * HINT_COUNT];
+        self.0.copy_to(HINTS, &mut hints);
+        let hints: [u32; HINT_COUNT] =
+            std::array::from_fn(|hint| u32::from_le_bytes(hints[4 * hint..][..4].try_into().expect("four bytes")));
+        let count_if =
+            |is: fn(u32, u32) -> bool| hints.iter().map(|&hint| u32::from(is(hint, head))).sum::<u32>() as usize;
+        let (below, not_above) = (count_if(|hint, head| hint < head), count_if(|hint, head| hint <= head));
         let distance = count / (HINT_COUNT + 1);
         let end = if not_above < HINT_COUNT { (not_above + 1) * distance } else { count };
         (below * distance, end)
