@@ -246,16 +246,25 @@ impl Session {
         scratch: &mut Scratch,
     ) -> Result<RowChange> {
         let collations = &*self.core.collations;
-        for (position, index) in table.indexes.iter().enumerate() {
-            index.layout.entry(before, &row.key, collations, &mut scratch.old[position])?;
-            index.layout.entry(after, &row.key, collations, &mut scratch.new[position])?;
+        table.rows().layout.entry(after, &row.key, collations, &mut scratch.new[0])?;
+        // Those besides the rows whose entry becomes another.
+        let mut others: SmallVec<[usize; 8]> = SmallVec::new();
+        for (position, index) in table.indexes.iter().enumerate().skip(1) {
+            if !is_kept(index) || index.layout.makes_same(before, after) {
+                continue;
+            }
+            let (old, new) = (&mut scratch.old[position], &mut scratch.new[position]);
+            index.layout.entry(before, &row.key, collations, old)?;
+            index.layout.entry(after, &row.key, collations, new)?;
+            if old != new {
+                others.push(position);
+            }
         }
         'again: loop {
-            for (position, index) in table.indexes.iter().enumerate().skip(1) {
+            let kept = others.iter().map(|&position| (position, &table.indexes[position]));
+            let kept = kept.filter(|(_, index)| is_kept(index));
+            for (position, index) in kept.clone() {
                 let (old, new) = (&scratch.old[position], &scratch.new[position]);
-                if old == new || !is_kept(index) {
-                    continue;
-                }
                 if !self.find_own(index, old, &mut scratch.seen_old[position])? {
                     return self.stale(table, row, index, old);
                 }
@@ -281,17 +290,16 @@ impl Session {
                 }
             }
             let mut writes = Writes::new();
-            let kept = table.indexes.iter().enumerate().filter(|(_, index)| is_kept(index));
-            for (position, index) in kept.clone() {
+            let payload = New::Payload(&scratch.new[0].payload);
+            writes.push(Write { index: &table.rows().index, key: &row.key, before: Some(&row.value), new: payload });
+            for (position, index) in kept {
                 let (old, new, index) = (&scratch.old[position], &scratch.new[position], &*index.index);
-                let seen = if position == 0 { Some(&*row.value) } else { scratch.seen_old[position].before() };
+                let mut before = scratch.seen_old[position].before();
                 if old.key != new.key {
-                    writes.push(Write { index, key: &old.key, before: seen, new: New::Deleted });
-                    let before = scratch.seen_new[position].before();
-                    writes.push(Write { index, key: &new.key, before, new: New::Payload(&new.payload) });
-                } else if position == 0 || old.payload != new.payload {
-                    writes.push(Write { index, key: &new.key, before: seen, new: New::Payload(&new.payload) });
+                    writes.push(Write { index, key: &old.key, before, new: New::Deleted });
+                    before = scratch.seen_new[position].before();
                 }
+                writes.push(Write { index, key: &new.key, before, new: New::Payload(&new.payload) });
             }
             if self.change_row(&writes)? == Changed::Yes {
                 self.count_on(table, table.number_given(after))?;

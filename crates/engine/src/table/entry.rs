@@ -349,6 +349,14 @@ impl EntryLayout {
         Ok(encode_row(&self.stored, &stored, &mut out.payload)?)
     }
 
+    /// Whether two rows with the same primary key surely have the same entry, which need not be made then.
+    pub fn makes_same(&self, one: &[Value<'_>], other: &[Value<'_>]) -> bool {
+        // (The two zeros are equal, but not the same.)
+        let is_same = |one, other| one == other && !matches!(one, Value::Float(0.0) | Value::Double(0.0));
+        let mut columns = self.parts.iter().map(KeyPart::column).chain(self.stored_columns.iter().copied());
+        columns.all(|column| is_same(one[usize::from(column)], other[usize::from(column)]))
+    }
+
     /// The beginning of the keys of entries whose first parts have these values, which are whole columns.
     pub fn beginning(
         &self,

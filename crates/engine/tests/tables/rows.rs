@@ -38,6 +38,21 @@ fn a_unique_index_holds_a_value_once_and_null_any_number_of_times() {
     assert_eq!(rows(&mut session, t), ["2 - x", "3 - x", "4 12 x", "9 10 x"]);
 }
 
+/// The two zeros are equal, but not the same.
+#[test]
+fn an_index_tells_which_zero_its_row_has() {
+    let (engine, mut session) = engine(&SimDisk::new(1));
+    let columns = vec![column("id", INT), column("d", Column::new(ColumnType::Double))];
+    let table = TableDefinition::new("d", "zeros", columns).with_primary_key(&[0]).with_index(index("d", false, &[1]));
+    let zeros = session.create_table(table).unwrap();
+    inserts(&mut session, zeros, &[number(1), Value::Double(0.0)]);
+    assert_eq!(update(&mut session, zeros, 1, &[number(1), Value::Double(-0.0)]).unwrap(), RowChange::Done);
+    session.commit().unwrap();
+    assert_eq!(rows_by(&mut session, zeros, 1, Ascending), ["1 Double(-0.0)"]);
+    assert_eq!(rows(&mut session, zeros), ["1 Double(-0.0)"]);
+    assert_sound(&engine);
+}
+
 #[test]
 fn a_unique_value_under_way_is_waited_for() {
     let (engine, mut session) = engine(&SimDisk::new(1));
