@@ -336,6 +336,10 @@ impl Space {
 
     /// Frees published pages in the mini-transaction that unlinks them; [`Space::forget`] them after its commit.
     pub fn unpublish<'p>(&self, mtr: &mut Mtr<'p>, maps: &mut Maps<'p>, pages: &[PageNo]) {
+        // So it mostly is.
+        if pages.is_empty() {
+            return;
+        }
         for (extent, bits) in by_extent(pages.iter().copied()) {
             maps.change(mtr, extent, |entry| {
                 debug_assert!(entry.used & bits == bits, "pages of {extent:?} are freed twice");
@@ -357,8 +361,12 @@ impl Space {
     ///
     /// Errors: a restart when one is not in memory.
     pub fn latch_maps<'p>(&self, pool: &'p Pool, pages: impl IntoIterator<Item = PageNo>) -> Result<Maps<'p>, Restart> {
+        let mut pages = pages.into_iter().peekable();
         // Mostly there is none.
-        let mut numbers: SmallVec<[PageNo; 4]> = pages.into_iter().map(|page| ExtentNo::of(page).map_page()).collect();
+        if pages.peek().is_none() {
+            return Ok(Maps { pages: Vec::new() });
+        }
+        let mut numbers: SmallVec<[PageNo; 4]> = pages.map(|page| ExtentNo::of(page).map_page()).collect();
         numbers.sort_unstable();
         numbers.dedup();
         let mut latched = Vec::with_capacity(numbers.len());
