@@ -20,6 +20,8 @@
 //!    as any page waits for the log up to its LSN.
 //! 4. A mini-transaction is smaller than a quarter of the log buffer.
 
+use std::cell::Cell;
+
 use smallvec::SmallVec;
 
 use crate::buffer::Exclusive;
@@ -31,7 +33,7 @@ use crate::redo::Op;
 
 thread_local! {
     /// Bodies are built here: one buffer a thread, no allocation a change.
-    static SCRATCH: std::cell::RefCell<Vec<u8>> = const { std::cell::RefCell::new(Vec::new()) };
+    static SCRATCH: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
 /// Waits until the log has room for another mini-transaction. Called with no latch held.

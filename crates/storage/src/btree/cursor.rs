@@ -50,7 +50,7 @@ struct Batch {
 }
 
 thread_local! {
-    static SPARE: std::cell::RefCell<Batch> = std::cell::RefCell::default();
+    static SPARE: std::cell::Cell<Batch> = std::cell::Cell::default();
 }
 
 /// Where the leaf goes on behind the batch.

@@ -33,7 +33,7 @@ mod scan;
 mod structure;
 mod write;
 
-use std::cell::RefCell;
+use std::cell::Cell;
 use std::sync::Arc;
 use std::task::{Poll, Waker};
 
@@ -53,7 +53,7 @@ const VALUE_BYTES: usize = 1 << 20;
 
 thread_local! {
     /// Memory for a value that is looked at. Taken, not borrowed: who looks may read other trees.
-    static VALUE: RefCell<Vec<u8>> = const { RefCell::new(Vec::new()) };
+    static VALUE: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
 }
 
 /// Gives the thread its memory back.
