@@ -336,7 +336,7 @@ impl Space {
 
     /// Frees published pages in the mini-transaction that unlinks them; [`Space::forget`] them after its commit.
     pub fn unpublish<'p>(&self, mtr: &mut Mtr<'p>, maps: &mut Maps<'p>, pages: &[PageNo]) {
-        // So it mostly is.
+        // Mostly there is none.
         if pages.is_empty() {
             return;
         }
@@ -364,7 +364,7 @@ impl Space {
         let mut pages = pages.into_iter().peekable();
         // Mostly there is none.
         if pages.peek().is_none() {
-            return Ok(Maps { pages: Vec::new() });
+            return Ok(Maps::default());
         }
         let mut numbers: SmallVec<[PageNo; 4]> = pages.map(|page| ExtentNo::of(page).map_page()).collect();
         numbers.sort_unstable();
@@ -439,7 +439,8 @@ enum MapPage<'p> {
     Moving,
 }
 
-/// Latched map pages, on their way into a mini-transaction.
+/// Latched map pages, on their way into a mini-transaction. By default none: of a change that takes and frees no page.
+#[derive(Default)]
 pub struct Maps<'p> {
     pages: Vec<(PageNo, MapPage<'p>)>,
 }

@@ -16,6 +16,7 @@ use crate::core::Stop;
 use crate::error::Result;
 use crate::page::node::{self, Node};
 use crate::redo::Op;
+use crate::space::Maps;
 
 /// A key and its value.
 type Entry<'e> = (&'e [u8], &'e [u8]);
@@ -93,8 +94,7 @@ impl Tree {
         if !matches!(room, Room::At(_)) {
             return Ok((0, room));
         }
-        let maps = self.core.space.latch_maps(&self.core.pool, [])?;
-        let mut step = Writing::begin(self, leaf, maps, &[]);
+        let mut step = Writing::begin(self, leaf, Maps::default(), &[]);
         let mut count = 0;
         while let Room::At(index) = room {
             let (key, value) = entries[count];
@@ -166,8 +166,7 @@ impl Tree {
         if runs.is_empty() {
             return Ok(Removed { next, empty: false });
         }
-        let maps = self.core.space.latch_maps(&self.core.pool, [])?;
-        let mut step = Writing::begin(self, leaf, maps, &[]);
+        let mut step = Writing::begin(self, leaf, Maps::default(), &[]);
         for run in runs.iter().rev() {
             step.mtr.apply(step.leaf, Op::RemoveRange { index: run.start as u16, count: run.len() as u16 });
         }

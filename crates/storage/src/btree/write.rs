@@ -25,6 +25,7 @@ use crate::page::node::{self, Node, Position};
 use crate::page::overflow::Reference;
 use crate::rank::Rank;
 use crate::redo::Op;
+use crate::space::Maps;
 
 /// What to do with an entry.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -297,8 +298,7 @@ impl Tree {
                 Ok(Outcome::Changed { end: step.commit(None, old_pages), underfull })
             }
             Change::Patch { offset, bytes } => {
-                let maps = self.core.space.latch_maps(&self.core.pool, [])?;
-                let mut step = Writing::begin(self, leaf, maps, note);
+                let mut step = Writing::begin(self, leaf, Maps::default(), note);
                 step.mtr.apply(step.leaf, Op::Patch { index: index as u16, offset: offset as u16, bytes: &bytes });
                 Ok(Outcome::Changed { end: step.commit(None, &[]), underfull: false })
             }
@@ -355,11 +355,11 @@ pub(super) struct Writing<'s> {
     tree: &'s Tree,
     pub mtr: Mtr<'s>,
     pub leaf: Slot,
-    maps: crate::space::Maps<'s>,
+    maps: Maps<'s>,
 }
 
 impl<'s> Writing<'s> {
-    pub fn begin(tree: &'s Tree, leaf: Exclusive<'s>, maps: crate::space::Maps<'s>, note: &[u8]) -> Self {
+    pub fn begin(tree: &'s Tree, leaf: Exclusive<'s>, maps: Maps<'s>, note: &[u8]) -> Self {
         let mut mtr = Mtr::begin(&tree.core.log);
         let leaf = mtr.add(leaf);
         if !note.is_empty() {
