@@ -349,7 +349,7 @@ impl EntryLayout {
         Ok(encode_row(&self.stored, &stored, &mut out.payload)?)
     }
 
-    /// Whether two rows with the same primary key surely have the same entry, which need not be made then.
+    /// Whether two rows with the same primary key surely have the same entry, which need not be made then. Not of the rows themselves.
     pub fn makes_same(&self, one: &[Value<'_>], other: &[Value<'_>]) -> bool {
         // (The two zeros are equal, but not the same.)
         let is_same = |one, other| one == other && !matches!(one, Value::Float(0.0) | Value::Double(0.0));
