@@ -336,10 +336,6 @@ impl Space {
 
     /// Frees published pages in the mini-transaction that unlinks them; [`Space::forget`] them after its commit.
     pub fn unpublish<'p>(&self, mtr: &mut Mtr<'p>, maps: &mut Maps<'p>, pages: &[PageNo]) {
-        // Mostly there is none.
-        if pages.is_empty() {
-            return;
-        }
         for (extent, bits) in by_extent(pages.iter().copied()) {
             maps.change(mtr, extent, |entry| {
                 debug_assert!(entry.used & bits == bits, "pages of {extent:?} are freed twice");

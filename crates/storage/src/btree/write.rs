@@ -374,12 +374,14 @@ impl<'s> Writing<'s> {
         if let Some(new) = new {
             space.publish(&mut self.mtr, &mut self.maps, new.pages);
         }
+        // Mostly none goes.
+        if old_pages.is_empty() {
+            return self.mtr.commit();
+        }
         space.unpublish(&mut self.mtr, &mut self.maps, old_pages);
         let end = self.mtr.commit();
         drop(self.maps);
-        if !old_pages.is_empty() {
-            space.forget(old_pages);
-        }
+        space.forget(old_pages);
         end
     }
 }
