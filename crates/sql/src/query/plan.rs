@@ -210,10 +210,7 @@ impl SelectPlan {
         self.join.iter().for_each(|join| join.expressions(f));
         self.constant.iter().chain(&self.having).chain(&self.items).for_each(&mut *f);
         self.order.iter().for_each(|key| f(&key.value));
-        if let Some(group) = &self.group {
-            group.keys.iter().for_each(&mut *f);
-            group.aggregates.iter().flat_map(|call| &call.arguments).for_each(f);
-        }
+        self.group.iter().flat_map(GroupPlan::expressions).for_each(f);
     }
 }
 
