@@ -439,7 +439,7 @@ fn of_groups_of_which_little_is_wanted_little_is_read() {
         ("select p, count(distinct r) from G group by p order by p", 24),
         ("select count(distinct p, r), count(distinct r) from G", 24),
         ("select count(*) from (select distinct s from G) v", 5),
-        ("select p, (select max(q) from G v where v.p = 2) n from G group by p order by p", 6),
+        ("select p, (select max(q) from G v where v.p = 2) n from G group by p order by p", 5),
         // Of each `p` the rows within the bounds.
         ("select p, max(q) from G where q < 50 group by p order by p", 446),
         // All of it is wanted.

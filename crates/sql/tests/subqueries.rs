@@ -2,6 +2,7 @@
 
 mod support;
 
+use meseta_sql::session::Session;
 use support::{Server, is, run};
 
 /// What is looked for in a query, and what MySQL answers.
@@ -188,4 +189,44 @@ fn exists_is_in_where_it_compares_with_the_row_around_it() {
     is(s, "update a set y = 'upd' where exists (select 1 from b where b.x = a.x)", "ok 4");
     is(s, "delete from a where not exists (select 1 from b where b.x = a.x)", "ok 2");
     is(s, "select id, y from a", "[id|y]; 1|upd; 4|upd; 5|upd; 6|upd");
+}
+
+/// What the session has counted under a name since the last FLUSH STATUS.
+fn counted(s: &mut Session, name: &str) -> u64 {
+    let answer = run(s, &format!("show session status like '{name}'"));
+    answer.last().and_then(|row| row.split('|').nth(1)?.parse().ok()).unwrap_or_else(|| panic!("{answer:?}"))
+}
+
+#[test]
+fn a_query_with_one_row_is_run_once_for_all_rows_around_it() {
+    let server = Server::new();
+    let mut s = server.session();
+    let s = &mut s;
+    run(s, "create table a (x int)");
+    run(s, "insert into a values (1), (2), (3), (4), (5), (6)");
+    run(s, "create table b (y int)");
+    run(s, "insert into b values (10), (30), (20)");
+    // Rows of both tables and the look behind the last: as many as MySQL counts.
+    for (query, answer, rows) in [
+        ("select x + (select max(y) from b) as z from a where x < 3", "[z]; 31; 32", 11),
+        ("select x from a where x * 10 > (select avg(y) from b)", "[x]; 3; 4; 5; 6", 11),
+        ("select x from a where x * 10 = (select y from b where y > 25)", "[x]; 3", 11),
+        // One row tells whether there are any.
+        (
+            "select sum(exists (select 1 from b)) as n, sum(not exists (select y from b where y > 99)) as o from a",
+            "[n|o]; 6|6",
+            12,
+        ),
+        // Without a row it is NULL each time.
+        ("select x from a where x > (select y from b where y > 99)", "[x]", 11),
+    ] {
+        run(s, "flush status");
+        is(s, query, answer);
+        assert_eq!(counted(s, "Handler_read_rnd_next"), rows, "{query}");
+    }
+    is(s, "select x from a where x > (select y from b)", "1242 Subquery returns more than 1 row");
+    // One that may have other rows each time is run for each row.
+    let orders = "select count(distinct o) > 1 as several from \
+                  (select (select group_concat(y order by rand()) from b) as o from a, a a2, a a3) t";
+    is(s, orders, "[several]; 1");
 }

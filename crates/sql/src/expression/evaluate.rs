@@ -174,14 +174,7 @@ impl Expr {
             ExprKind::RowCompare(compare) => Ok(truth(compare.holds(row, env)?)),
             ExprKind::Row(_) => Err(Error::new(ER_OPERAND_COLUMNS, &[&1])),
             ExprKind::Subquery(query) => query.value(row, env),
-            ExprKind::Exists(query) => {
-                let mut found = false;
-                query.run(row, env, &mut |_, _| {
-                    found = true;
-                    Ok(false)
-                })?;
-                Ok(truth(Some(found)))
-            }
+            ExprKind::Exists(query) => Ok(truth(Some(query.exists(row, env)?))),
             ExprKind::InSubquery(inside) => Ok(truth(inside.holds(row, env)?)),
             ExprKind::Quantified(inside) => Ok(truth(inside.holds(row, env)?)),
             ExprKind::Case(case) => {
@@ -606,6 +599,11 @@ impl Case {
     }
 }
 
+/// The rows around a query that is run beside a row.
+fn rows_around<'r, 'v>(row: &'r [Datum<'v>], outer: &[&'r [Datum<'v>]]) -> SmallVec<[&'r [Datum<'v>]; 4]> {
+    outer.iter().copied().chain([row]).collect()
+}
+
 impl BoundSubquery {
     /// Runs it beside a row; shows its rows until `show` has seen enough.
     pub fn run<'v>(
@@ -614,13 +612,17 @@ impl BoundSubquery {
         env: &mut Env<'v, '_>,
         show: &mut dyn FnMut(&[Datum<'_>], &mut meseta_types::Context) -> Result<bool>,
     ) -> Result<()> {
-        let mut rows: SmallVec<[&[Datum<'_>]; 4]> = env.outer.iter().copied().collect();
-        rows.push(row);
+        let rows = rows_around(row, env.outer);
         // What `show` compares may warn, while the query has the context to warn itself.
         let mut own = env.context.apart();
         let result = env.host.subquery(self.number, &rows, env.context, &mut |row| show(row, &mut own));
         env.context.add_warnings_of(&own);
         result
+    }
+
+    /// Whether it has a row, beside this one.
+    fn exists<'v>(&self, row: &'v [Datum<'v>], env: &mut Env<'v, '_>) -> Result<bool> {
+        env.host.exists(self.number, &rows_around(row, env.outer), env.context)
     }
 
     /// The values of its one row; NULLs if there is none. Error 1242 if there are more.

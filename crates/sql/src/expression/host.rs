@@ -23,6 +23,16 @@ pub trait Host {
         show: &mut dyn FnMut(&[Datum<'_>]) -> Result<bool>,
     ) -> Result<()>;
 
+    /// Whether a query inside has a row. `rows` are as in [`Host::subquery`].
+    fn exists(&mut self, number: u32, rows: &[&[Datum<'_>]], context: &mut Context) -> Result<bool> {
+        let mut found = false;
+        self.subquery(number, rows, context, &mut |_| {
+            found = true;
+            Ok(false)
+        })?;
+        Ok(found)
+    }
+
     /// Whether a query inside, which refers to no row around it, has a row of these values: looked up by an index. `None` if there is
     /// none for that, or so many have been looked up.
     fn look_up(

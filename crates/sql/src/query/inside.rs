@@ -16,6 +16,7 @@ use foldhash::fast::RandomState;
 use meseta_engine::EngineError;
 use meseta_engine::rows::FoundRow;
 use meseta_types::{Context, Datum};
+use smallvec::SmallVec;
 
 use super::kept_keys::KeptKeys;
 use super::kept_rows::KeptRows;
@@ -29,6 +30,9 @@ use crate::expression::random::Random;
 use crate::expression::{Comparer, Env, Host, Kept, Quantified, SystemVariable, Value};
 use crate::schema::TableCache;
 use crate::statement::definition::change_failure;
+
+/// So many rows of a query are kept when it is run for the first time.
+const FEW_ROWS: usize = 4;
 
 /// What a statement runs on.
 pub struct Inside<'r> {
@@ -61,7 +65,7 @@ pub struct Inside<'r> {
     pub found: Vec<Option<FoundRow>>,
     /// How many rows there would have been without LIMIT, if that was asked for.
     pub rows_without_limit: Option<u64>,
-    /// Rows of queries that refer to no row around them, by their numbers: once one has been run twice.
+    /// Rows of queries that refer to no row around them, by their numbers: if they are few, or once they have been run twice.
     pub kept: Option<Rc<RefCell<KeptQueries>>>,
     /// What sources do is measured: EXPLAIN ANALYZE.
     pub measures: Option<Rc<Measures>>,
@@ -78,10 +82,19 @@ struct KeptQuery {
     looked_up: u32,
     /// It has been run.
     has_run: bool,
+    /// Whether it has a row, once that has been asked.
+    has_rows: Option<bool>,
     /// Its rows, or that they are not kept: they take too much memory.
     rows: Option<Option<Rc<KeptRows>>>,
     /// The keys of its rows, or that they are not kept: they take too much memory, or some row has none.
     keys: Option<Option<Rc<KeptKeys>>>,
+}
+
+/// A row as it is kept, and counted in the bytes of all.
+fn kept_row(row: &[Datum<'_>], bytes: &mut usize) -> Box<[Value]> {
+    let row: Box<[Value]> = row.iter().map(|&value| Value::new(value)).collect();
+    *bytes += row.iter().map(|value| value.bytes() + size_of::<Value>()).sum::<usize>();
+    row
 }
 
 /// A statement that runs.
@@ -157,14 +170,37 @@ impl<'r> Inside<'r> {
         let Some(subquery) = subqueries.get(number as usize) else { return Ok(None) };
         let (mut bytes, limit, mut all) = (0, self.memory_limit, Vec::new());
         self.run_plan(&subquery.plan, &[], context, &mut |row| {
-            let row: Box<[Value]> = row.iter().map(|&value| Value::new(value)).collect();
-            bytes += row.iter().map(|value| value.bytes() + size_of::<Value>()).sum::<usize>();
-            all.push(row);
+            all.push(kept_row(row, &mut bytes));
             Ok(bytes <= limit)
         })?;
         let made = (bytes <= limit).then(|| Rc::new(KeptRows::new(all)));
         self.kept(number, |kept| kept.rows = Some(made.clone()));
         Ok(made)
+    }
+
+    /// Runs a query that refers to no row around it for the first time. If it has few rows, and all of them are wanted, they are kept
+    /// meanwhile: most such queries have one, whose value is wanted beside each row around them.
+    fn run_first(
+        &mut self,
+        number: u32,
+        plan: &QueryPlan,
+        context: &mut Context,
+        show: &mut dyn FnMut(&[Datum<'_>]) -> Result<bool>,
+    ) -> Result<()> {
+        let (mut bytes, limit, mut few, mut are_all) = (0, self.memory_limit, Vec::new(), true);
+        self.run_plan(plan, &[], context, &mut |row| {
+            are_all &= few.len() < FEW_ROWS && bytes <= limit;
+            if are_all {
+                few.push(kept_row(row, &mut bytes));
+            }
+            let goes_on = show(row)?;
+            are_all &= goes_on;
+            Ok(goes_on)
+        })?;
+        if are_all {
+            self.kept(number, |kept| kept.rows = Some(Some(Rc::new(KeptRows::new(few)))));
+        }
+        Ok(())
     }
 
     /// The keys of a query's rows, as they are compared, if it is asked often, or has been run before: what is asked for once is not
@@ -211,16 +247,39 @@ impl Host for Inside<'_> {
         if !subquery.is_correlated {
             if let Some(kept) = self.kept_rows(number, context)? {
                 for row in &kept.rows {
-                    let row: Vec<Datum<'_>> = row.iter().map(Value::get).collect();
+                    let row: SmallVec<[Datum<'_>; 4]> = row.iter().map(Value::get).collect();
                     if !show(&row)? {
                         break;
                     }
                 }
                 return Ok(());
             }
-            self.kept(number, |kept| kept.has_run = true);
+            if !self.kept(number, |kept| std::mem::replace(&mut kept.has_run, true)) {
+                return self.run_first(number, &subquery.plan, context, show);
+            }
         }
         self.run_plan(&subquery.plan, rows, context, show)
+    }
+
+    fn exists(&mut self, number: u32, rows: &[&[Datum<'_>]], context: &mut Context) -> Result<bool> {
+        let subqueries = self.subqueries;
+        let Some(subquery) = subqueries.get(number as usize) else {
+            return Err(Error::not_yet("a subquery here"));
+        };
+        if !subquery.is_correlated
+            && let Some(known) = self.kept(number, |kept| kept.has_rows)
+        {
+            return Ok(known);
+        }
+        let mut has_rows = false;
+        self.run_plan(&subquery.plan, rows, context, &mut |_| {
+            has_rows = true;
+            Ok(false)
+        })?;
+        if !subquery.is_correlated {
+            self.kept(number, |kept| kept.has_rows = Some(has_rows));
+        }
+        Ok(has_rows)
     }
 
     fn look_up(
