@@ -518,6 +518,11 @@ fn a_join_begins_where_it_reads_the_fewest_rows_in_all() {
     }
     let (read, _) = rows_read(s, "select count(n) from o join c on o.c = c.id where c.id = 7 and at > 5");
     assert_eq!(read, 21);
+    // Where no equality tells which rows belong together, not with the table of which each row would be compared with each.
+    for from in ["o join o p on p.id between o.id and o.id + 3", "o p join o on p.id >= o.id and p.id <= o.id + 3"] {
+        let (read, rows) = rows_read(s, &format!("select count(p.n), sum(o.n) from {from} where o.id < 100"));
+        assert_eq!((read, &*rows[1]), (500, "400|400"), "{from}");
+    }
     // As it is written, if that is said.
     let (read, _) = rows_read(s, "select count(n) from c straight_join o on o.c = c.id where at between 500 and 509");
     assert!(read > 100, "{read}");

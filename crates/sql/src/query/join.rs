@@ -156,12 +156,14 @@ struct Step {
     share: f64,
     /// What each costs by one that is looked up.
     each: f64,
+    /// Whether an equality tells which of its rows belong to one of those that are there: not each is compared with each.
+    has_key: bool,
 }
 
 impl Step {
     /// That of what is no table.
     fn of(cost: f64) -> Self {
-        Self { cost, access: None, share: 1.0, each: 1.0 }
+        Self { cost, access: None, share: 1.0, each: 1.0, has_key: true }
     }
 }
 
@@ -421,12 +423,13 @@ impl<'p> Planner<'p> {
         while !left.is_empty() {
             let steps: Vec<Step> = left.iter().map(|input| self.step(input, conditions, &there)).collect();
             let at = cheapest(steps.iter().map(|step| step.cost));
-            let Step { cost, access, share, each } = &steps[at];
+            let Step { cost, access, share, each, has_key } = &steps[at];
             let depends = access.as_ref().is_some_and(|access| access.is_point || access.is_by_row());
             // What does not depend on the rows before is read once, and kept (`hash`).
-            (total, rows) = match depends {
-                true => (total + rows * cost, rows * cost.max(1.0) * share),
-                false => (total + cost * each + rows, rows.max(cost * share)),
+            (total, rows) = match (depends, has_key) {
+                (true, _) => (total + rows * cost, rows * cost.max(1.0) * share),
+                (false, true) => (total + cost * each + rows, rows.max(cost * share)),
+                (false, false) => (total + rows * cost * each, rows * cost.max(1.0) * share),
             };
             left.remove(at).sources(&mut there);
         }
@@ -455,7 +458,9 @@ impl<'p> Planner<'p> {
                     .map(|(_, condition)| share_of(&condition.expr))
                     .product();
                 let each = if access::is_direct(table, access.index) { BESIDE } else { 1.0 };
-                Step { cost, access: Some(access), share, each }
+                let has_key =
+                    placed().any(|(_, condition)| !is_own(condition) && hash::is_key(&condition.expr, source));
+                Step { cost, access: Some(access), share, each, has_key }
             }
             SourceKind::Derived { is_lateral: true, .. } => Step::of(LAST),
             SourceKind::Working(_) => Step::of(10.0),
