@@ -2,6 +2,7 @@
 //!
 //! Source: the manual's "String Functions and Operators".
 
+use memchr::memmem;
 use meseta_types::comparison::ComparisonType;
 use meseta_types::{Charset, Collated, Datum, Decimal, Derivation, Numeric};
 
@@ -284,19 +285,14 @@ pub(super) static FUNCTIONS: &[Function] = &[
             if from.is_empty() || text.len() < from.len() {
                 return Ok(Datum::Text(text, site.collation()));
             }
-            let charset = site.collation().charset();
-            let mut out = Vec::with_capacity(text.len());
-            let mut at = 0;
-            while at < text.len() {
-                if text[at..].starts_with(from) {
-                    out.extend_from_slice(to);
-                    at += from.len();
-                } else {
-                    let len = charset.decode(&text[at..]).1.max(1).min(text.len() - at);
-                    out.extend_from_slice(&text[at..at + len]);
-                    at += len;
-                }
+            // (Byte by byte: in none of the character sets does a character begin within another.)
+            let (mut out, mut rest) = (Vec::with_capacity(text.len()), 0);
+            for at in memmem::find_iter(text, from) {
+                out.extend_from_slice(&text[rest..at]);
+                out.extend_from_slice(to);
+                rest = at + from.len();
             }
+            out.extend_from_slice(&text[rest..]);
             if site.too_long(out.len(), env) {
                 return Ok(Datum::Null);
             }
@@ -720,39 +716,11 @@ fn substring_index<'v>(site: Site<'v>, env: &mut Env<'v, '_>) -> Result<Datum<'v
     if text.is_empty() || delimiter.is_empty() || count == 0 {
         return Ok(Datum::Text(b"", collation));
     }
-    let charset = collation.charset();
-    let mut places = Vec::new();
-    let mut at = 0;
-    while at < text.len() {
-        if text[at..].starts_with(delimiter) {
-            places.push(at);
-            at += delimiter.len();
-        } else {
-            at += charset.decode(&text[at..]).1.max(1);
-        }
-    }
-    let wanted = usize::try_from(count.unsigned_abs()).unwrap_or(usize::MAX);
-    let part = if count > 0 {
-        places.get(wanted - 1).map_or(text, |end| &text[..*end])
-    } else {
-        // From the end, delimiters are found backwards.
-        let mut end = text.len();
-        let mut left = wanted;
-        let mut start = 0;
-        while end >= delimiter.len() {
-            let from = end - delimiter.len();
-            if &text[from..end] == delimiter {
-                left -= 1;
-                if left == 0 {
-                    start = end;
-                    break;
-                }
-                end = from;
-            } else {
-                end -= 1;
-            }
-        }
-        &text[start..]
+    // (Byte by byte: in none of the character sets does a character begin within another. From the end, backwards.)
+    let wanted = usize::try_from(count.unsigned_abs()).unwrap_or(usize::MAX) - 1;
+    let part = match count > 0 {
+        true => memmem::find_iter(text, delimiter).nth(wanted).map_or(text, |at| &text[..at]),
+        false => memmem::rfind_iter(text, delimiter).nth(wanted).map_or(text, |at| &text[at + delimiter.len()..]),
     };
     Ok(Datum::Text(part, collation))
 }
@@ -811,9 +779,11 @@ fn pad<'v>(site: Site<'v>, env: &mut Env<'v, '_>, left: bool) -> Result<Datum<'v
 
 pub(super) fn append_hex(bytes: &[u8], upper: bool, out: &mut Vec<u8>) {
     let digits: &[u8; 16] = if upper { b"0123456789ABCDEF" } else { b"0123456789abcdef" };
-    for byte in bytes {
-        out.push(digits[usize::from(byte >> 4)]);
-        out.push(digits[usize::from(byte & 15)]);
+    let start = out.len();
+    out.resize(start + 2 * bytes.len(), 0);
+    for (pair, byte) in out[start..].chunks_exact_mut(2).zip(bytes) {
+        pair[0] = digits[usize::from(byte >> 4)];
+        pair[1] = digits[usize::from(byte & 15)];
     }
 }
 
