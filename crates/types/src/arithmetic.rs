@@ -12,7 +12,7 @@
 use crate::context::Context;
 use crate::datatype::{DataType, Number};
 use crate::datum::{Datum, Numeric};
-use crate::decimal::Decimal;
+use crate::decimal::{Decimal, Short};
 use crate::error::{Result, SqlError};
 
 /// An operator.
@@ -125,6 +125,35 @@ pub fn of_integers(operator: Operator, left: i64, right: i64) -> Option<i64> {
     }
 }
 
+/// What rows are mostly computed of, at once: of integers with a sign, and of exact numbers of few digits. `None` if it is not so
+/// simple.
+#[inline]
+pub fn at_once(operator: Operator, left: &Datum<'_>, right: &Datum<'_>, increment: u8) -> Option<Datum<'static>> {
+    if let (Datum::Signed(a), Datum::Signed(b)) = (left, right)
+        && operator != Operator::Divide
+    {
+        return of_integers(operator, *a, *b).map(Datum::Signed);
+    }
+    let (a, b) = (short(left)?, short(right)?);
+    let result = match operator {
+        Operator::Add => a.checked_add(b),
+        Operator::Subtract => a.checked_sub(b),
+        Operator::Multiply => a.checked_mul(b),
+        Operator::Divide => a.checked_div(b, increment),
+        Operator::IntegerDivide | Operator::Modulo => None,
+    };
+    result.map(Datum::Decimal)
+}
+
+#[inline]
+fn short(value: &Datum<'_>) -> Option<Short> {
+    match value {
+        Datum::Signed(number) => Some(Short::whole(*number)),
+        Datum::Decimal(number) => number.short(),
+        _ => None,
+    }
+}
+
 /// The result of an operator. `describe` writes the expression for error 1690.
 pub fn evaluate(
     operator: Operator,
@@ -133,12 +162,6 @@ pub fn evaluate(
     context: &mut Context,
     describe: &dyn Fn() -> String,
 ) -> Result<Datum<'static>> {
-    // What rows mostly add, at once.
-    if let (Datum::Signed(a), Datum::Signed(b)) = (left, right)
-        && let Some(number) = of_integers(operator, a, b)
-    {
-        return Ok(Datum::Signed(number));
-    }
     let inexact = |value| matches!(value, Datum::Text(..) | Datum::Double(_) | Datum::Float(_));
     if operator == Operator::IntegerDivide && (inexact(left) || inexact(right)) {
         let (Some(a), Some(b)) = (left.to_decimal(context), right.to_decimal(context)) else { return Ok(Datum::Null) };

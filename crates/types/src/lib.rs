@@ -41,7 +41,7 @@ pub use comparison::compare;
 pub use context::{Context, Level, SqlMode, Warning, Warnings};
 pub use datatype::{DataType, IntegerSize, Number, Storage, Stored, TextSize};
 pub use datum::{Datum, Numeric};
-pub use decimal::Decimal;
+pub use decimal::{Decimal, Short};
 pub use error::{Result, SqlError};
 pub use member::Members;
 pub use temporal::{Date, DateTime, Interval, IntervalUnit, Time, Zone};

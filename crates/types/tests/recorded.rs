@@ -307,8 +307,12 @@ fn arithmetics() {
             _ => Operator::Modulo,
         };
         let mut context = Context::default();
+        let at_once = arithmetic::at_once(operator, &left, &right, context.div_precision_increment);
         match arithmetic::evaluate(operator, left, right, &mut context, &|| String::new()) {
             Ok(value) => {
+                if let Some(at_once) = at_once {
+                    assert_eq!(format!("{at_once:?}"), format!("{value:?}"));
+                }
                 let data_type = arithmetic::result_type(operator, &value_type(left), &value_type(right), 4);
                 let mut out = Vec::new();
                 data_type.append_text(value, &mut out);

@@ -18,7 +18,7 @@ use std::collections::HashSet;
 use bumpalo::Bump;
 use meseta_parser::ast;
 use meseta_types::json::{self, Tree};
-use meseta_types::{Charset, Collated, Collation, DataType, Datum, Decimal, Derivation, Numeric, SqlError};
+use meseta_types::{Charset, Collated, Collation, DataType, Datum, Decimal, Derivation, Short, SqlError};
 use smallvec::SmallVec;
 
 use super::bind::{BindFacts, Binder, unify};
@@ -225,7 +225,7 @@ impl AggregateCall {
             && let Some(Datum::Signed(number)) = argument.slot_value(row)
         {
             *count += 1;
-            return Some(sum.add_whole(number));
+            return Some(sum.add_short(Short::whole(number)));
         }
         None
     }
@@ -291,12 +291,12 @@ enum State {
 #[derive(Clone, Copy, Debug)]
 struct ExactSum {
     sum: Decimal,
-    /// Whole numbers that are not in `sum` yet: they are added up many times faster.
-    whole: i64,
+    /// Numbers of few digits that are not in `sum` yet, and have their point in the same place: they are added up many times faster.
+    short: Short,
 }
 
 impl ExactSum {
-    const ZERO: Self = Self { sum: Decimal::ZERO, whole: 0 };
+    const ZERO: Self = Self { sum: Decimal::ZERO, short: Short::ZERO };
 
     fn add(&mut self, number: Decimal) -> Result<()> {
         self.sum = self.sum.add(&number).map_err(|_| SqlError::value_out_of_range("DECIMAL", "sum"))?;
@@ -304,19 +304,19 @@ impl ExactSum {
     }
 
     #[inline]
-    fn add_whole(&mut self, number: i64) -> Result<()> {
-        match self.whole.checked_add(number) {
-            Some(whole) => self.whole = whole,
-            None => {
-                self.add(Decimal::from(self.whole))?;
-                self.whole = number;
+    fn add_short(&mut self, number: Short) -> Result<()> {
+        match self.short.unscaled.checked_add(number.unscaled) {
+            Some(unscaled) if self.short.scale == number.scale => self.short.unscaled = unscaled,
+            _ => {
+                self.add(self.short.into())?;
+                self.short = number;
             }
         }
         Ok(())
     }
 
     fn total(mut self) -> Result<Decimal> {
-        self.add(Decimal::from(self.whole))?;
+        self.add(self.short.into())?;
         Ok(self.sum)
     }
 }
@@ -369,12 +369,18 @@ impl Accumulator {
         match &mut self.state {
             State::Count(count) => *count += 1,
             State::Exact(sum, count) => {
-                match first.to_numeric(env.context) {
-                    Some(Numeric::Signed(number)) => sum.add_whole(number)?,
-                    Some(Numeric::Unsigned(number)) => sum.add(Decimal::from(number))?,
-                    Some(Numeric::Decimal(number)) => sum.add(number)?,
-                    Some(Numeric::Double(number)) => sum.add(Decimal::from_f64(number).0)?,
-                    None => return Ok(()),
+                let short = match first {
+                    Datum::Signed(number) => Some(Short::whole(*number)),
+                    Datum::Unsigned(number) => i64::try_from(*number).ok().map(Short::whole),
+                    Datum::Decimal(number) => number.short(),
+                    _ => None,
+                };
+                match short {
+                    Some(number) => sum.add_short(number)?,
+                    None => match first.to_decimal(env.context) {
+                        Some(number) => sum.add(number)?,
+                        None => return Ok(()),
+                    },
                 }
                 *count += 1;
             }

@@ -333,49 +333,63 @@ impl Compare {
 
 impl Chain {
     fn evaluate<'v>(&'v self, row: &'v [Datum<'v>], env: &mut Env<'v, '_>) -> Result<Datum<'v>> {
-        // What rows mostly add, at once.
-        if let [Step { operator: ChainOperator::Arithmetic(operator), right, data_type, .. }] = &*self.steps
-            && !matches!(data_type, DataType::Double { .. })
-        {
-            operand!(left = self.first, row, env);
-            if let (Datum::Signed(left), Some(Datum::Signed(right))) = (left, right.place(row, env.slots))
-                && let Some(number) = arithmetic::of_integers(*operator, *left, *right)
-            {
-                return Ok(Datum::Signed(number));
-            }
-            return self.evaluate_from(*left, row, env);
+        operand!(first = self.first, row, env);
+        if let [step] = &*self.steps {
+            operand!(right = step.right, row, env);
+            return self.step(0, first, right, env);
         }
-        let first = self.first.evaluate(row, env)?;
-        self.evaluate_from(first, row, env)
-    }
-
-    /// The same, from the value of the first operand on.
-    fn evaluate_from<'v>(
-        &'v self,
-        mut value: Datum<'v>,
-        row: &'v [Datum<'v>],
-        env: &mut Env<'v, '_>,
-    ) -> Result<Datum<'v>> {
+        let mut value = *first;
         for (number, step) in self.steps.iter().enumerate() {
-            let right = step.right.evaluate(row, env)?;
-            value = match step.operator {
-                ChainOperator::Arithmetic(operator) => {
-                    let (value, right) = match step.data_type {
-                        meseta_types::DataType::Double { .. } => (as_double(value, env), as_double(right, env)),
-                        _ => (value, right),
-                    };
-                    arithmetic::evaluate(operator, value, right, env.context, &|| self.describe(number))?
-                }
-                ChainOperator::Bits(operator, false) => {
-                    match (value.to_integer(env.context), right.to_integer(env.context)) {
-                        (Some((a, _)), Some((b, _))) => Datum::Unsigned(operator.of_numbers(a as u64, b as u64)),
-                        _ => Datum::Null,
-                    }
-                }
-                ChainOperator::Bits(operator, true) => operator.of_bytes(value, right, env)?,
-            };
+            operand!(right = step.right, row, env);
+            value = self.step(number, &value, right, env)?;
         }
         Ok(value)
+    }
+
+    /// The value of a step, from that of what is in front of it.
+    #[inline(always)]
+    fn step<'v>(
+        &'v self,
+        number: usize,
+        left: &Datum<'v>,
+        right: &Datum<'v>,
+        env: &mut Env<'v, '_>,
+    ) -> Result<Datum<'v>> {
+        let Step { operator, data_type, .. } = &self.steps[number];
+        if let ChainOperator::Arithmetic(operator) = *operator
+            && !matches!(data_type, DataType::Double { .. })
+            && let Some(value) = arithmetic::at_once(operator, left, right, env.context.div_precision_increment)
+        {
+            return Ok(value);
+        }
+        self.step_of_others(number, *left, *right, env)
+    }
+
+    #[inline(never)]
+    fn step_of_others<'v>(
+        &'v self,
+        number: usize,
+        left: Datum<'v>,
+        right: Datum<'v>,
+        env: &mut Env<'v, '_>,
+    ) -> Result<Datum<'v>> {
+        let Step { operator, data_type, .. } = &self.steps[number];
+        match *operator {
+            ChainOperator::Arithmetic(operator) => {
+                let (left, right) = match data_type {
+                    DataType::Double { .. } => (as_double(left, env), as_double(right, env)),
+                    _ => (left, right),
+                };
+                Ok(arithmetic::evaluate(operator, left, right, env.context, &|| self.describe(number))?)
+            }
+            ChainOperator::Bits(operator, false) => {
+                Ok(match (left.to_integer(env.context), right.to_integer(env.context)) {
+                    (Some((a, _)), Some((b, _))) => Datum::Unsigned(operator.of_numbers(a as u64, b as u64)),
+                    _ => Datum::Null,
+                })
+            }
+            ChainOperator::Bits(operator, true) => operator.of_bytes(left, right, env),
+        }
     }
 
     /// The text of the chain up to a step, as errors print it.

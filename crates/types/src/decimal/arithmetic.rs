@@ -26,6 +26,15 @@ pub(super) fn scaled_wide(number: &Decimal, scale: u8) -> Wide {
     magnitude
 }
 
+/// Quotient and rest. Most numbers have 64 bits: they are divided many times faster.
+#[inline]
+pub(super) fn div_rem(dividend: u128, divisor: u128) -> (u128, u128) {
+    match (u64::try_from(dividend), u64::try_from(divisor)) {
+        (Ok(dividend), Ok(divisor)) => (u128::from(dividend / divisor), u128::from(dividend % divisor)),
+        _ => (dividend / divisor, dividend % divisor),
+    }
+}
+
 impl Decimal {
     /// The sum; as many decimals as the operand that has more.
     #[inline]
@@ -94,10 +103,7 @@ impl Decimal {
         if let (Some(dividend), Some(divisor)) = (self.magnitude(), other.magnitude())
             && let Some(dividend) = POWERS.get(shift as usize).and_then(|power| dividend.checked_mul(*power))
         {
-            let (quotient, rest) = match (u64::try_from(dividend), u64::try_from(divisor)) {
-                (Ok(dividend), Ok(divisor)) => (u128::from(dividend / divisor), u128::from(dividend % divisor)),
-                _ => (dividend / divisor, dividend % divisor),
-            };
+            let (quotient, rest) = div_rem(dividend, divisor);
             let up = rest >= divisor - rest;
             return Ok(Some(Decimal::small(quotient + u128::from(up), scale, negative)));
         }
@@ -175,8 +181,9 @@ impl Decimal {
         if zeros == 0
             && let (Some(magnitude), Some(&power)) = (self.magnitude(), POWERS.get(cut as usize))
         {
-            let up = nearest && magnitude % power >= power / 2;
-            return Ok(Decimal::small(magnitude / power + u128::from(up), target as u8, self.is_negative()));
+            let (quotient, rest) = div_rem(magnitude, power);
+            let up = nearest && rest >= power / 2;
+            return Ok(Decimal::small(quotient + u128::from(up), target as u8, self.is_negative()));
         }
         let mut magnitude = self.wide();
         if magnitude.scale_down(cut) && nearest {

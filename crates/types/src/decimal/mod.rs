@@ -19,6 +19,7 @@
 
 mod arithmetic;
 mod pack;
+mod short;
 mod text;
 mod wide;
 
@@ -28,6 +29,7 @@ use std::hash::{Hash, Hasher};
 
 pub use arithmetic::Fit;
 pub use pack::{packed_len, unpack};
+pub use short::Short;
 pub use text::ParsedDecimal;
 use wide::Wide;
 
