@@ -528,6 +528,71 @@ fn a_join_begins_where_it_reads_the_fewest_rows_in_all() {
     assert!(read > 100, "{read}");
 }
 
+/// What MySQL answers of outer joins whose rows without a match are asked for.
+const WITHOUT_MATCH: &[(&str, &str)] = &[
+    ("select count(*), sum(a.id) from a left join b on b.k = a.id where b.id is null", "100|10000"),
+    ("select count(*), sum(a.id) from b right join a on b.k = a.id where b.k is null and a.x > 2", "57|5743"),
+    // (NULL where something matches, too.)
+    ("select count(*), sum(a.id) from a left join b on b.k = a.id where b.n is null", "400|40300"),
+    ("select count(*), sum(a.id) from a left join b on b.k = a.id and b.n is not null where b.id is null", "100|10000"),
+    ("select count(*), sum(a.id) from a left join b on b.k = a.id where b.id is null or a.x = 3", "226|22726"),
+    (
+        "select count(*), sum(a.id) from a left join (b join c on c.b = b.id) on b.k = a.id where c.id is null",
+        "100|10000",
+    ),
+    (
+        "select count(*), sum(a.id) from a left join (b left join c on c.b = b.id) on b.k = a.id where c.id is null",
+        "700|70600",
+    ),
+    (
+        "select count(*), sum(a.id) from a left join (b left join c on c.b = b.id) on b.k = a.id and c.id is null
+         where b.id is null",
+        "100|10000",
+    ),
+    (
+        "select count(*), sum(a.id), sum(c.id) from a left join b on b.k = a.id left join c on c.b = a.id
+         where b.id is null and c.id > 5",
+        "30|3240|1080",
+    ),
+    (
+        "select count(*), sum(a.id) from a left join b on b.k = a.id left join c on c.b = b.id where c.id is null",
+        "700|70600",
+    ),
+    ("select a.id from a left join b on b.k = a.id where b.id is null order by a.id desc limit 3", "199; 197; 195"),
+    ("select a.id from a left join b on b.n = a.id where b.id is null order by a.x, a.id limit 3", "21; 42; 63"),
+    (
+        "select count(*) from a join (select a.id from a left join b on b.k = a.id where b.id is null) t
+         on t.id = a.id + 1",
+        "99",
+    ),
+];
+
+#[test]
+fn of_rows_that_nothing_is_to_match_no_more_than_one_match_is_read() {
+    let server = Server::new();
+    let mut session = server.session();
+    let s = &mut session;
+    run(s, "create table a (id int primary key, x int)");
+    run(s, "create table b (id int primary key, k int not null, n int, key k (k))");
+    run(s, "create table c (id int primary key, b int not null, key b (b))");
+    let rows = |count: i32, row: &dyn Fn(i32) -> String| (1..=count).map(row).collect::<Vec<_>>().join(", ");
+    run(s, &format!("insert into a values {}", rows(200, &|i| format!("({i}, {})", i % 7))));
+    let n = |i: i32| if i % 3 == 0 { "null".to_owned() } else { i.to_string() };
+    run(s, &format!("insert into b values {}", rows(900, &|i| format!("({i}, {}, {})", 2 * (1 + i % 100), n(i)))));
+    run(s, &format!("insert into c values {}", rows(300, &|i| format!("({i}, {})", 3 * i))));
+    for (query, answer) in WITHOUT_MATCH {
+        assert_eq!(run(s, query)[1..].join("; "), *answer, "{query}");
+    }
+    // Of each hundred of rows that have nine matches the first, where all 900 were read.
+    let (read, _) = rows_read(s, WITHOUT_MATCH[0].0);
+    assert_eq!(read, 200 + 100);
+    let told = run(s, &format!("explain format = tree {}", WITHOUT_MATCH[0].0)).join("\n");
+    assert!(told.contains("-> Nested loop antijoin"), "{told}");
+    let told = run(s, &format!("explain format = traditional {}", WITHOUT_MATCH[0].0)).join("\n");
+    assert!(told.contains("|Using where; Not exists; Using index"), "{told}");
+    is(s, "delete a from a left join b on b.k = a.id where b.id is null", "ok 100");
+}
+
 /// A table of 2,000 rows: `k` is the number of the row, `d` the same in another order, `v` has ten values.
 fn with_ranges() -> (Server, Session) {
     let server = Server::new();

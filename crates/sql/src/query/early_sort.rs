@@ -145,7 +145,7 @@ fn is_repeatable(source: &Source) -> bool {
 fn leaves_none_out(join: &Join) -> bool {
     match join {
         Join::Source(_) => true,
-        Join::Left { left, .. } => leaves_none_out(left),
+        Join::Left { left, is_anti, .. } => !is_anti && leaves_none_out(left),
         Join::Inner(_) | Join::Filter { .. } => false,
     }
 }

@@ -374,8 +374,12 @@ impl<'a> Binder<'a, '_> {
         let tree = match join.kind {
             ast::JoinKind::Inner => Tree::Inner { inputs: vec![left, right], conditions, keeps_order: false },
             ast::JoinKind::Straight => Tree::Inner { inputs: vec![left, right], conditions, keeps_order: true },
-            ast::JoinKind::Left => Tree::Left { left: Box::new(left), right: Box::new(right), on: conditions },
-            ast::JoinKind::Right => Tree::Left { left: Box::new(right), right: Box::new(left), on: conditions },
+            ast::JoinKind::Left => {
+                Tree::Left { left: Box::new(left), right: Box::new(right), on: conditions, is_anti: false }
+            }
+            ast::JoinKind::Right => {
+                Tree::Left { left: Box::new(right), right: Box::new(left), on: conditions, is_anti: false }
+            }
         };
         Ok(Joined { tree, columns })
     }

@@ -225,7 +225,7 @@ impl Checked<'_> {
                 conditions.iter().for_each(|condition| known.add(condition, None));
                 inputs.iter().for_each(|input| self.of_tree(input, known));
             }
-            Tree::Left { left, right, on } => {
+            Tree::Left { left, right, on, .. } => {
                 let weak = right.slots(self.sources);
                 on.iter().for_each(|condition| known.add(condition, Some(&weak)));
                 self.of_tree(left, known);

@@ -45,6 +45,8 @@ pub enum Tree {
         right: Box<Tree>,
         /// ON.
         on: Vec<Expr>,
+        /// Rows of the left that something matches are not wanted.
+        is_anti: bool,
     },
 }
 
@@ -76,7 +78,7 @@ impl Tree {
                 inputs.iter().for_each(|input| input.conditions(f));
                 conditions.iter().for_each(f);
             }
-            Tree::Left { left, right, on } => {
+            Tree::Left { left, right, on, .. } => {
                 left.conditions(f);
                 right.conditions(f);
                 on.iter().for_each(f);
@@ -92,7 +94,7 @@ impl Tree {
                 inputs.iter_mut().for_each(|input| input.conditions_mut(f));
                 conditions.iter_mut().for_each(f);
             }
-            Tree::Left { left, right, on } => {
+            Tree::Left { left, right, on, .. } => {
                 left.conditions_mut(f);
                 right.conditions_mut(f);
                 on.iter_mut().for_each(f);
@@ -243,7 +245,7 @@ impl<'p> Planner<'p> {
                 self.flatten(tree, &mut inputs, conditions, &mut keeps_order);
                 self.inner(inputs, conditions, there, keeps_order)
             }
-            Tree::Left { left, right, on } => {
+            Tree::Left { left, right, on, is_anti } => {
                 let mut of_left = HashSet::new();
                 left.sources(&mut of_left);
                 of_left.extend(there.iter().copied());
@@ -271,7 +273,7 @@ impl<'p> Planner<'p> {
                 let right = self.tree(*right, &mut on, there, keeps_order)?;
                 let on =
                     on.into_iter().filter(|condition| !condition.is_placed).map(|condition| condition.expr).collect();
-                Ok(Join::Left { left: Box::new(left), right: Box::new(right), on, slots })
+                Ok(Join::Left { left: Box::new(left), right: Box::new(right), on, slots, is_anti })
             }
         }
     }

@@ -1,20 +1,23 @@
-//! Outer joins that are inner joins: where a condition asked of their rows is never true of those that the join adds.
+//! Outer joins that are inner joins: where a condition asked of their rows is never true of those that the join adds; and those of which
+//! it is true of no others.
 //!
 //! ```text
 //!   a LEFT JOIN b ON b.a_id = a.id WHERE b.y = 'q'            b.y is NULL in rows without b: NULL = 'q' is not true
 //!   a JOIN b          ON b.a_id = a.id WHERE b.y = 'q'        may begin with b
+//!
+//!   a LEFT JOIN b ON b.a_id = a.id WHERE b.id IS NULL         rows without b alone: the first b decides (`is_anti`)
 //! ```
 //!
 //! # Invariants
 //! 1. The rows that the conditions leave are the same.
 //!
 //! # Source
-//! The manual, "Outer Join Simplification".
+//! The manual, "Outer Join Simplification"; "EXPLAIN Output Format", *Not exists*.
 
 use std::collections::HashSet;
 
 use super::join::Tree;
-use super::plan::Source;
+use super::plan::{Source, SourceKind};
 use crate::expression::{ComparisonOperator, Expr, ExprKind};
 
 /// Makes an inner join of each outer one that can be, under the conditions of WHERE.
@@ -25,9 +28,10 @@ pub fn simplify(tree: &mut Tree, conditions: &[Expr], sources: &[Source]) {
 
 /// The same, where these conditions are asked of the tree's rows.
 fn simplify_under(tree: &mut Tree, conditions: &[&Expr], sources: &[Source]) {
-    if let Tree::Left { left, right, on } = tree {
+    if let Tree::Left { left, right, on, is_anti } = tree {
         let added = NullRow { slots: right.slots(sources) };
         if !conditions.iter().any(|condition| added.is_left_out_by(condition)) {
+            *is_anti |= leave_out_matched(conditions, right, sources);
             simplify_under(left, conditions, sources);
             return simplify_under(right, &on.iter().collect::<Vec<_>>(), sources);
         }
@@ -38,6 +42,34 @@ fn simplify_under(tree: &mut Tree, conditions: &[&Expr], sources: &[Source]) {
     if let Tree::Inner { inputs, conditions: on, .. } = tree {
         let conditions: Vec<&Expr> = conditions.iter().copied().chain(on.iter()).collect();
         inputs.iter_mut().for_each(|input| simplify_under(input, &conditions, sources));
+    }
+}
+
+/// Whether conditions leave of an outer join with this right side only the rows that it adds: they ask for NULL in a column of the right
+/// side that never has it where something matches.
+fn leave_out_matched(conditions: &[&Expr], right: &Tree, sources: &[Source]) -> bool {
+    let mut matched = Vec::new();
+    matched_sources(right, &mut matched);
+    let is_never_null = |slot: u32| {
+        matched.iter().map(|number| &sources[*number]).any(|source| match &source.kind {
+            SourceKind::Table(table) if source.slots().contains(&slot) => {
+                !table.table.columns[slot as usize - source.first_slot].nullable
+            }
+            _ => false,
+        })
+    };
+    conditions.iter().any(|condition| match &condition.kind {
+        ExprKind::IsNull { operand, negated: false } => operand.as_column().is_some_and(is_never_null),
+        _ => false,
+    })
+}
+
+/// The sources of a join that have a row in each of its rows.
+fn matched_sources(tree: &Tree, out: &mut Vec<usize>) {
+    match tree {
+        Tree::Source(number) => out.push(*number),
+        Tree::Inner { inputs, .. } => inputs.iter().for_each(|input| matched_sources(input, out)),
+        Tree::Left { left, .. } => matched_sources(left, out),
     }
 }
 

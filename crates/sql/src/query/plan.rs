@@ -437,6 +437,8 @@ pub enum Join {
         on: Vec<Expr>,
         /// Slots of the right side: they are NULL if nothing matches.
         slots: Vec<std::ops::Range<usize>>,
+        /// Rows of the left that something matches are not wanted.
+        is_anti: bool,
     },
     /// What must hold of the rows of a join, because it could not be asked earlier.
     Filter {

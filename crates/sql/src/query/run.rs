@@ -407,22 +407,27 @@ fn join(
             Some((first, [])) => join(first, execution, outer, row, running, sink),
             Some((first, rest)) => inner(first, rest, execution, outer, row, running, sink),
         },
-        Join::Left { left, right, on, slots } => join(left, execution, outer, row, running, &mut |running, row| {
-            let (mut is_matched, arena) = (false, Bump::new());
-            let flow = join(right, execution, outer, row, running, &mut |running, row| {
-                if !holds(on, row, outer, running, &arena)? {
+        Join::Left { left, right, on, slots, is_anti } => {
+            join(left, execution, outer, row, running, &mut |running, row| {
+                let (mut is_matched, arena) = (false, Bump::new());
+                let flow = join(right, execution, outer, row, running, &mut |running, row| {
+                    if !holds(on, row, outer, running, &arena)? {
+                        return Ok(MORE);
+                    }
+                    is_matched = true;
+                    if *is_anti { Ok(ENOUGH) } else { sink(running, row) }
+                })?;
+                if is_matched && *is_anti {
                     return Ok(MORE);
                 }
-                is_matched = true;
-                sink(running, row)
-            })?;
-            if is_matched || flow.is_break() {
-                return Ok(flow);
-            }
-            let mut alone = row.to_vec();
-            slots.iter().for_each(|slots| alone[slots.clone()].fill(Datum::Null));
-            sink(running, &alone)
-        }),
+                if is_matched || flow.is_break() {
+                    return Ok(flow);
+                }
+                let mut alone = row.to_vec();
+                slots.iter().for_each(|slots| alone[slots.clone()].fill(Datum::Null));
+                sink(running, &alone)
+            })
+        }
         Join::Filter { input, conditions } => {
             let mut arena = Bump::new();
             join(input, execution, outer, row, running, &mut |running, row| {

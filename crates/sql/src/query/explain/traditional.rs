@@ -104,6 +104,20 @@ pub fn sources_of(join: &Join, out: &mut Vec<usize>) {
     }
 }
 
+/// Whether a source is all that must not match, for a row of an outer join to be shown.
+fn is_anti(join: &Join, number: usize) -> bool {
+    match join {
+        Join::Source(_) => false,
+        Join::Inner(joins) => joins.iter().any(|join| is_anti(join, number)),
+        Join::Left { left, right, is_anti: anti, .. } => {
+            *anti && matches!(**right, Join::Source(alone) if alone == number)
+                || is_anti(left, number)
+                || is_anti(right, number)
+        }
+        Join::Filter { input, .. } => is_anti(input, number),
+    }
+}
+
 /// What is asked of the rows of the source that a join begins with, behind their sort.
 fn asked_behind(join: &Join, number: usize) -> &[Expr] {
     match join {
@@ -250,6 +264,10 @@ impl Traditional<'_, '_> {
                 }
             };
             row.extra.retain(|what| !what.is_empty());
+            if select.join.as_ref().is_some_and(|join| is_anti(join, number)) {
+                row.extra.retain(|what| what != "Using where");
+                row.extra.splice(0..0, ["Using where".to_owned(), "Not exists".to_owned()]);
+            }
             if table_of(source).is_none()
                 && hash.map_or(!source.conditions.is_empty(), |hash| !hash.conditions.is_empty())
             {

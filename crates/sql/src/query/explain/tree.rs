@@ -270,11 +270,18 @@ impl Trees<'_, '_> {
                 }
                 Ok(joined.unwrap_or_default())
             }
-            Join::Left { left, right, on, .. } => {
+            Join::Left { left, right, on, is_anti, .. } => {
                 let left = self.join(left, select, names)?;
                 let inner = self.join(right, select, names)?;
                 let on: Vec<&Expr> = on.iter().collect();
-                Ok(joined_nodes(left, inner, hash_of(right, select), "left", &on, names))
+                Ok(joined_nodes(
+                    left,
+                    inner,
+                    hash_of(right, select),
+                    if *is_anti { "anti" } else { "left" },
+                    &on,
+                    names,
+                ))
             }
             Join::Filter { input, conditions } => {
                 let node = self.join(input, select, names)?;
@@ -353,19 +360,24 @@ fn joined_nodes(
 ) -> Node {
     let (left_cost, left_rows) = left.estimate.unwrap_or((BEGIN, 1.0));
     let (right_cost, right_rows) = right.estimate.unwrap_or((BEGIN, 1.0));
+    let join = if kind == "anti" { "antijoin".to_owned() } else { format!("{kind} join") };
     let (operation, algorithm, cost, right) = match hash {
         None => {
-            let operation = format!("Nested loop {kind} join");
+            let operation = format!("Nested loop {join}");
             (operation, "nested_loop", left_cost + left_rows * right_cost, right)
         }
         Some((hash, source)) => {
-            let name = if kind == "inner" { "Inner" } else { "Left" };
+            let name = match kind {
+                "inner" => "Inner hash join",
+                "anti" => "Hash antijoin",
+                _ => "Left hash join",
+            };
             let local: Vec<String> = source.conditions.iter().map(|condition| names.text(condition)).collect();
             let asked = hash.conditions.iter().map(|condition| names.text(condition));
             let asked: Vec<String> = asked.filter(|condition| !local.contains(condition)).collect();
             let asked = if asked.is_empty() { "(no condition)".to_owned() } else { asked.join(", ") };
             let right = Node { estimate: None, measure: None, ..Node::new("Hash", "hash", vec![right]) };
-            (format!("{name} hash join {asked}"), "hash", left_cost + right_cost + left_rows * ROW, right)
+            (format!("{name} {asked}"), "hash", left_cost + right_cost + left_rows * ROW, right)
         }
     };
     let operation = if on.is_empty() { operation } else { format!("{operation} on {}", names.all(on)) };
@@ -385,8 +397,7 @@ fn joined_nodes(
         last: left.last + right.last,
     });
     let inner = Node::new(operation, "join", vec![left, right]);
-    let join_type = json_text(&format!("{kind} join"));
-    let details = vec![("join_type", join_type), ("join_algorithm", json_text(algorithm))];
+    let details = vec![("join_type", json_text(&join)), ("join_algorithm", json_text(algorithm))];
     Node { estimate: Some((cost, rows)), measure, details, ..inner }
 }
 
