@@ -309,16 +309,21 @@ fn ordered_rows(
 fn abbreviation(value: Datum<'_>, data_type: &DataType, collation: Collation) -> Option<u64> {
     // Of numbers with a sign, those below zero come first; half of what there is takes signed and unsigned ones.
     let integer = |number: i128| ((number - i128::from(i64::MIN)) >> 1) as u64;
+    let double = |number: f64| {
+        // (There is one zero.)
+        let bits = (number + 0.0).to_bits();
+        if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
+    };
     Some(match (data_type, value) {
         (_, Datum::Null) => 0,
         (DataType::Integer { .. }, Datum::Signed(number)) => integer(number.into()),
         (DataType::Integer { .. }, Datum::Unsigned(number)) => integer(number.into()),
         (DataType::Enum(_) | DataType::Set(_), Datum::Unsigned(number)) => number.saturating_add(1),
-        (DataType::Double { .. }, Datum::Double(number)) => {
-            // (There is one zero.)
-            let bits = (number + 0.0).to_bits();
-            if bits >> 63 == 1 { !bits } else { bits | 1 << 63 }
-        }
+        (DataType::Double { .. }, Datum::Double(number)) => double(number),
+        // (The nearest double of a number is not greater than that of a number behind it.)
+        (DataType::Decimal { .. }, Datum::Decimal(number)) => double(number.to_f64()),
+        (DataType::Decimal { .. }, Datum::Signed(number)) => double(number as f64),
+        (DataType::Decimal { .. }, Datum::Unsigned(number)) => double(number as f64),
         (DataType::Date, Datum::Date(date)) => date.to_number(),
         (DataType::DateTime { .. } | DataType::Timestamp { .. }, Datum::DateTime(time, _)) => time.to_number(),
         (DataType::Char { .. } | DataType::Varchar { .. } | DataType::Text { .. }, Datum::Text(text, _)) => {
@@ -361,6 +366,8 @@ pub fn ordered(one: Datum<'_>, other: Datum<'_>, collation: Collation, running: 
 
 #[cfg(test)]
 mod tests {
+    use meseta_types::Decimal;
+
     use super::*;
 
     /// Values in ascending order have abbreviations in ascending order, NULL's the least.
@@ -383,6 +390,11 @@ mod tests {
         ascend(&DataType::BIGINT, &integers);
         let doubles = [f64::NEG_INFINITY, -1e300, -2.0, -0.0, 0.0, 1e-300, 2.0, f64::INFINITY].map(Datum::Double);
         ascend(&DataType::DOUBLE, &doubles);
+        let decimal = |text: &str| Datum::Decimal(Decimal::parse_exact(text).expect("it is a number"));
+        let below = ["-1e40", "-2.5"].map(decimal);
+        let above = ["0", "0.001", "0.1", "1", "9007199254740993", "9007199254740993.1"].map(decimal);
+        let decimals = [&below[..], &[signed(-2)], &above, &[unsigned(u64::MAX), decimal("1e40")]].concat();
+        ascend(&DataType::Decimal { precision: 65, scale: 30, number: Default::default() }, &decimals);
         assert_eq!(
             abbreviation(Datum::Double(0.0), &DataType::DOUBLE, Collation::Binary),
             abbreviation(Datum::Double(-0.0), &DataType::DOUBLE, Collation::Binary)
