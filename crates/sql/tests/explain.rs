@@ -79,6 +79,10 @@ fn what_is_read_and_how() {
         ("select max(id) from sbtest1", &["1|SIMPLE|NULL|NULL|NULL|NULL|NULL|NULL|Select tables optimized away"]),
         ("select min(k) from sbtest1", &["1|SIMPLE|NULL|NULL|NULL|NULL|NULL|NULL|Select tables optimized away"]),
         (
+            "select max(id), min(k) from sbtest1",
+            &["1|SIMPLE|NULL|NULL|NULL|NULL|NULL|NULL|Select tables optimized away"],
+        ),
+        (
             "select max(id) from sbtest1 where id < 100",
             &["1|SIMPLE|NULL|NULL|NULL|NULL|NULL|NULL|Select tables optimized away"],
         ),

@@ -94,6 +94,12 @@ fn plans_yield_what_plain_evaluation_yields() {
         "select max(c) from T where b = 4",
         "select min(c) from T where b = 4 and c > 'x'",
         "select min(a) from T where a > 1000",
+        "select min(a), max(a), min(b), max(id) from T",
+        "select max(e), min(e), min(c), max(c) from T",
+        "select min(a), max(b) from T where 1 = 0",
+        "select max(id), min(a) from T where a > 5",
+        "select min(b), max(id) + 1, count(*) from T",
+        "select id, (select max(a) + min(b) from U) from T where id < 5",
         "select count(*) from T",
         "select count(a) from T",
         "select b, c from T",
@@ -602,6 +608,22 @@ fn with_ranges() -> (Server, Session) {
     let rows: Vec<String> = (0..2000).map(|i| format!("({i}, {i}, {}, {})", i * 7 % 2000, i % 10)).collect();
     is(&mut session, &format!("insert into t values {}", rows.join(", ")), "ok 2000");
     (server, session)
+}
+
+#[test]
+fn the_ends_of_several_indexes_are_read_and_nothing_between() {
+    let (_server, mut session) = with_ranges();
+    let s = &mut session;
+    let (read, rows) = rows_read(s, "select min(id), max(k), min(d) + max(d), max(v) from t");
+    assert_eq!((read, &*rows[1]), (5, "0|1999|1999|9"));
+    // Not where each would be looked for among rows that a condition leaves out, or something else is wanted of all.
+    for query in ["select min(id), max(k) from t where v <> 3", "select min(id), max(k), count(*) from t"] {
+        assert_eq!(rows_read(s, query).0, 2000, "{query}");
+    }
+    is(s, "create table n (a int, b int, key a (a), key b (b))", "ok 0");
+    is(s, "select min(a), max(b) from n", "[min(a)|max(b)]; NULL|NULL");
+    is(s, "insert into n values (null, null), (null, 3), (2, null)", "ok 3");
+    is(s, "select min(a), max(b), min(b) from n", "[min(a)|max(b)|min(b)]; 2|3|3");
 }
 
 /// A counter of SHOW STATUS.

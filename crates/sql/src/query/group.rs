@@ -15,7 +15,7 @@ use meseta_types::Datum;
 use super::inside::Running;
 use super::key_numbers::KeyNumbers;
 use super::member_places::MemberPlaces;
-use super::plan::{GroupPlan, RollupPlan, SelectPlan};
+use super::plan::{Access, GroupPlan, RollupPlan, SelectPlan};
 use super::row_numbers::{RowNumbers, collations_of};
 use super::run::{ENOUGH, Flow, MORE, Outer, Sink, evaluate_all, evaluate_into};
 use super::sort::ordered;
@@ -28,6 +28,9 @@ use crate::expression::{Value, copy_into};
 
 /// Shows the rows that are to be grouped.
 pub type Rows<'r> = dyn FnMut(&mut Running<'_>, &mut Sink<'_>) -> Result<()> + 'r;
+
+/// Shows the rows of the only table, found so.
+pub type RowsBy<'r> = dyn FnMut(&Access, &mut Running<'_>, &mut Sink<'_>) -> Result<()> + 'r;
 
 /// A group under way.
 struct Group<'a> {
@@ -126,19 +129,50 @@ fn run_whole(
             first = Some(row.iter().map(|&value| copy_into(value, None, &arena)).collect());
         }
         add(plan, &mut accumulators, row, outer, running, &spare)?;
-        if plan.takes_first {
-            let argument = &plan.aggregates[0].arguments[0];
-            if !argument.evaluate(row, &mut running.env(&spare, outer))?.is_null() {
-                return Ok(ENOUGH);
-            }
-        }
         Ok(MORE)
     })?;
-    spare.reset();
-    let mut row: Vec<Datum<'_>> = first.unwrap_or_default();
+    show_whole(plan, select, first, &accumulators, outer, running, show)
+}
+
+/// The least and the greatest of columns: of the rows in the order of each one's index the first that has a value.
+pub fn run_ends(
+    plan: &GroupPlan,
+    select: &SelectPlan,
+    outer: Outer<'_>,
+    running: &mut Running<'_>,
+    rows: &mut RowsBy<'_>,
+    show: &mut Sink<'_>,
+) -> Result<()> {
+    let (arena, mut spare) = (Bump::new(), Bump::new());
+    let (mut first, mut accumulators) = (None, accumulators(plan));
+    for ((call, access), accumulator) in plan.aggregates.iter().zip(&plan.ends).zip(&mut accumulators) {
+        rows(access, running, &mut |running, row| {
+            spare.reset();
+            if first.is_none() {
+                first = Some(row.iter().map(|&value| copy_into(value, None, &arena)).collect());
+            }
+            add_evaluated(call, accumulator, row, outer, running, &spare)?;
+            let value = call.arguments[0].evaluate(row, &mut running.env(&spare, outer))?;
+            Ok(if value.is_null() { MORE } else { ENOUGH })
+        })?;
+    }
+    show_whole(plan, select, first, &accumulators, outer, running, show)
+}
+
+/// Shows the group of all rows, of which this is the first.
+fn show_whole(
+    plan: &GroupPlan,
+    select: &SelectPlan,
+    first: Option<Vec<Datum<'_>>>,
+    accumulators: &[Accumulator],
+    outer: Outer<'_>,
+    running: &mut Running<'_>,
+    show: &mut Sink<'_>,
+) -> Result<()> {
+    let (mut row, spare) = (first.unwrap_or_default(), Bump::new());
     row.resize(select.width, Datum::Null);
     MemberPlaces::in_slots(&select.sources).restore(&mut row);
-    finish(plan, &accumulators, &mut row, outer, running, &spare)?;
+    finish(plan, accumulators, &mut row, outer, running, &spare)?;
     show(running, &row).map(drop)
 }
 

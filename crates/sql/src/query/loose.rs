@@ -57,7 +57,7 @@ impl Wanted {
             wanted.columns = items.iter().map(column).collect::<Option<_>>()?;
             return Some(wanted);
         };
-        if group.rollup.is_some() || group.takes_first {
+        if group.rollup.is_some() || !group.ends.is_empty() {
             return None;
         }
         wanted.columns = group.keys.iter().map(column).collect::<Option<_>>()?;

@@ -3,7 +3,7 @@
 //! ```text
 //!   ORDER BY a, b         index (a, b), or (x, a, b) with x = 1, or (a) with b the primary key; forwards or backwards
 //!   GROUP BY a, b         any order in which equal keys are one behind the other
-//!   MIN(a), MAX(a)        the first or the last entry
+//!   MIN(a), MAX(b)        the first or the last entry, of each column of an index that has it
 //!   .. LIMIT n            an index that yields the order goes before one that finds fewer rows, if it says all that WHERE does,
 //!                         or does not cost much more for all rows, or so many rows are shown that the first of them come soon; and
 //!                         the table that has it goes before others of a join
@@ -21,49 +21,32 @@ use meseta_types::DataType;
 use super::access;
 use super::estimate::{Choice, Estimator, share_of};
 use super::join::{Planner, Tree, before_row, first_of, renumber};
-use super::plan::{GroupPlan, Join, SortKey, Source, SourceKind};
+use super::plan::{Access, GroupPlan, Join, SortKey, Source, SourceKind, TableSource};
 use super::usable::{Usable, UsableIndexes};
 use crate::expression::Expr;
-use crate::expression::aggregate::AggregateFunction;
+use crate::expression::aggregate::{AggregateCall, AggregateFunction};
 
 /// So many times what all rows cost by the chosen access they may cost in order, where only the first of them are wanted.
 const LIMITED: f64 = 2.0;
 
 impl Planner<'_> {
-    /// If all that is wanted of one table is the least or the greatest of a column, and an index has the column in order
-    /// behind those that are given, the first row that has a value tells it.
-    pub fn use_end(&mut self, join: &Option<Join>, group: &mut GroupPlan) {
-        let [call] = &*group.aggregates else { return };
-        let is_last = match call.function {
-            AggregateFunction::Min => false,
-            AggregateFunction::Max => true,
-            _ => return,
-        };
-        let (Some(Join::Source(number)), [argument]) = (join, &*call.arguments) else { return };
-        let Source { kind: SourceKind::Table(table), first_slot, .. } = &mut self.sources[*number] else { return };
-        let Some(column) = argument.as_column().and_then(|slot| (slot as usize).checked_sub(*first_slot)) else {
+    /// If all that is wanted of one table is the least or the greatest of columns, and indexes have them in order behind those that are
+    /// given, the first row that has a value tells each.
+    pub fn use_ends(&mut self, join: &Option<Join>, group: &mut GroupPlan) {
+        let Some(Join::Source(number)) = join else { return };
+        let Source { kind: SourceKind::Table(table), first_slot, conditions, .. } = &mut self.sources[*number] else {
             return;
         };
-        // MIN of a member of an ENUM is that of texts, and an index has numbers.
-        let data_type = &table.table.columns[column].data_type;
-        let definition = &table.table.engine().definition;
-        let access = &table.access;
-        if !access.is_one_stretch() || matches!(data_type, DataType::Enum(_) | DataType::Set(_) | DataType::Json) {
+        let ends = group.aggregates.iter().map(|call| end_of(call, table, *first_slot));
+        let Some(ends) = ends.collect::<Option<Vec<_>>>().filter(|ends| !ends.is_empty()) else { return };
+        // Several are looked for one by one if each is there at once, and no other row is shown in part. (Both of one column: `loose`.)
+        let columns: HashSet<u16> = ends.iter().map(|(column, _)| *column).collect();
+        let is_all = table.columns.iter().all(|column| columns.contains(column));
+        if ends.len() > 1 && (columns.len() == 1 || !is_all || !conditions.is_empty() || table.locking.is_some()) {
             return;
         }
-        let part_of = |index: usize, at: usize| {
-            let part = definition.indexes[index].parts.get(at)?;
-            (usize::from(part.column) == column && part.prefix.is_none()).then_some(part.descending)
-        };
-        let is_usable = |index: &usize| access::is_usable(&table.table, table.usable.for_rows, *index);
-        let found = match access.is_whole() {
-            false => part_of(access.index, access.equal.len()).map(|descending| (access.index, descending)),
-            true => (0..definition.indexes.len()).filter(is_usable).find_map(|index| Some((index, part_of(index, 0)?))),
-        };
-        let Some((index, is_descending)) = found else { return };
-        table.access.index = index;
-        table.access.direction = if is_last != is_descending { Direction::Descending } else { Direction::Ascending };
-        group.takes_first = true;
+        group.ends = ends.into_iter().map(|(_, access)| access).collect();
+        table.access = group.ends[0].clone();
     }
 
     /// Of a join of which the first rows are wanted in this order, notes the table that has it, if all that is said of single tables is
@@ -195,6 +178,35 @@ impl Planner<'_> {
             }
         }
     }
+}
+
+/// The column whose least or greatest value this is, and how the row is found that has it.
+fn end_of(call: &AggregateCall, table: &TableSource, first_slot: usize) -> Option<(u16, Access)> {
+    let is_last = match call.function {
+        AggregateFunction::Min => false,
+        AggregateFunction::Max => true,
+        _ => return None,
+    };
+    let [argument] = &*call.arguments else { return None };
+    let column = (argument.as_column()? as usize).checked_sub(first_slot)?;
+    // MIN of a member of an ENUM is that of texts, and an index has numbers.
+    let data_type = &table.table.columns.get(column)?.data_type;
+    let definition = &table.table.engine().definition;
+    let access = &table.access;
+    if !access.is_one_stretch() || matches!(data_type, DataType::Enum(_) | DataType::Set(_) | DataType::Json) {
+        return None;
+    }
+    let part_of = |index: usize, at: usize| {
+        let part = definition.indexes[index].parts.get(at)?;
+        (usize::from(part.column) == column && part.prefix.is_none()).then_some(part.descending)
+    };
+    let is_usable = |index: &usize| access::is_usable(&table.table, table.usable.for_rows, *index);
+    let (index, is_descending) = match access.is_whole() {
+        false => part_of(access.index, access.equal.len()).map(|descending| (access.index, descending)),
+        true => (0..definition.indexes.len()).filter(is_usable).find_map(|index| Some((index, part_of(index, 0)?))),
+    }?;
+    let direction = if is_last != is_descending { Direction::Descending } else { Direction::Ascending };
+    Some((column as u16, Access { index, direction, ..access.clone() }))
 }
 
 /// The columns that rows are ordered by, by their numbers in this source, and whether each is descending; `None` if they are ordered by

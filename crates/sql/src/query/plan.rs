@@ -392,8 +392,9 @@ pub struct GroupPlan {
     pub first_slot: usize,
     /// WITH ROLLUP.
     pub rollup: Option<RollupPlan>,
-    /// Whether the first row that has a value decides: MIN or MAX, read in the order of an index.
-    pub takes_first: bool,
+    /// If each aggregate is MIN or MAX of a column that an index has in order: how the rows are found of which the first that has a value
+    /// tells it, for each of them. The table's own access is the first of these.
+    pub ends: Vec<Access>,
     /// Whether rows come with equal keys one behind the other.
     pub is_sorted: bool,
 }

@@ -25,11 +25,11 @@ use super::hash::Built;
 use super::inside::Running;
 use super::limit::{Limited, limit_of};
 use super::parts::{Parts, may_have_parts};
-use super::plan::{Body, ConditionSet, Join, QueryPlan, SelectPlan, Source, SourceKind};
+use super::plan::{Access, Body, ConditionSet, Join, QueryPlan, SelectPlan, Source, SourceKind};
 use super::projection::{Projection, SpareMemory, stretch_of_each, values_in};
 use super::sort::Kept;
 use super::spare::{Memory, Spare, recycle};
-use super::table_rows::table_rows;
+use super::table_rows::{table_rows, table_rows_by};
 use super::wanted::wanted_names;
 use super::{group, materialized, recursive, set_operation};
 use crate::error::Result;
@@ -299,9 +299,34 @@ fn run_select(
     let mut rows = |running: &mut Running<'_>, sink: &mut Sink<'_>| rows(None, running, sink);
     match &plan.group {
         None => rows(running, &mut show)?,
+        Some(grouping) if is_possible && !grouping.ends.is_empty() => {
+            let mut rows_by = |access: &Access, running: &mut Running<'_>, sink: &mut Sink<'_>| {
+                rows_of_only_table(plan, access, outer, row, running, sink)
+            };
+            group::run_ends(grouping, plan, outer, running, &mut rows_by, &mut show)?;
+        }
         Some(grouping) => group::run(grouping, plan, outer, running, &mut rows, &mut show)?,
     }
     projection.end(running, &mut sink)
+}
+
+/// Shows the rows of the only table of a SELECT, found by an access that is not the table's own.
+fn rows_of_only_table(
+    plan: &SelectPlan,
+    access: &Access,
+    outer: Outer<'_>,
+    row: &[Datum<'_>],
+    running: &mut Running<'_>,
+    sink: &mut Sink<'_>,
+) -> Result<()> {
+    let Some(Join::Source(number)) = &plan.join else { return Ok(()) };
+    let source = &plan.sources[*number];
+    let SourceKind::Table(table) = &source.kind else { return Ok(()) };
+    let mut spare = Spare::take();
+    let read = |running: &mut Running<'_>, sink: &mut Sink<'_>| {
+        table_rows_by(source, table, access, outer, row, running, &mut spare, sink)
+    };
+    measured(source, running, sink, read).map(drop)
 }
 
 /// A SELECT that runs: what it keeps of its sources.

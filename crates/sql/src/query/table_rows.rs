@@ -71,11 +71,27 @@ pub fn table_rows(
     spare: &mut Memory,
     sink: &mut Sink<'_>,
 ) -> Result<Flow> {
+    table_rows_by(source, table, &table.access, outer, row, running, spare, sink)
+}
+
+/// As [`table_rows`], by an access that is not the table's own.
+#[expect(clippy::too_many_arguments, reason = "what is read, how, beside what, and for whom")]
+#[inline]
+pub fn table_rows_by(
+    source: &Source,
+    table: &TableSource,
+    access: &Access,
+    outer: Outer<'_>,
+    row: &[Datum<'_>],
+    running: &mut Running<'_>,
+    spare: &mut Memory,
+    sink: &mut Sink<'_>,
+) -> Result<Flow> {
     let is_exclusive = table.locking.is_some_and(|plan| plan.exclusive);
     let mode = if is_exclusive { TableMode::Write } else { TableMode::Read };
     let handle = enter(table, mode, running)?;
     let mut flow = Ok(MORE);
-    for (access, operands) in table.access.steps() {
+    for (access, operands) in access.steps() {
         let (stretches, implied) = bounds(table, access, row, outer, running, &mut spare.key)?;
         let rows = TableRows { source, table, access, operands, handle: &handle, implied, outer, before: row };
         flow = rows.show(stretches, running, spare, sink);

@@ -150,7 +150,7 @@ impl<'a> Binder<'a, '_> {
             aggregates,
             first_slot,
             rollup: None,
-            takes_first: false,
+            ends: Vec::new(),
             is_sorted: false,
         });
         if let Some(group) = &mut group {
@@ -255,7 +255,7 @@ impl<'a> Binder<'a, '_> {
         match &mut group {
             None if !shows_once => planner.use_order(&planned.join, &mut order, is_limited),
             None if is_ordered_by_items(&order, &items) => planner.use_order(&planned.join, &mut order, false),
-            Some(group) if group.keys.is_empty() => planner.use_end(&planned.join, group),
+            Some(group) if group.keys.is_empty() => planner.use_ends(&planned.join, group),
             Some(group) if group.rollup.is_none() => {
                 let is_limited = is_limited && having.is_empty() && !shows_once;
                 planner.use_group_order(&planned.join, group, &mut order, is_limited);

@@ -157,7 +157,7 @@ pub fn is_impossible(select: &SelectPlan) -> bool {
 /// Whether all that is wanted is the least and the greatest of one column, at the ends of an index, or of a part of it.
 fn takes_ends(group: &GroupPlan, table: &TableSource) -> bool {
     let are_ends = table.access.loose.is_some_and(|scan| scan.parts == table.access.equal.len());
-    group.takes_first
+    !group.ends.is_empty()
         || are_ends && group.keys.is_empty() && !group.aggregates.iter().any(|aggregate| aggregate.distinct)
 }
 

@@ -220,7 +220,7 @@ impl Trees<'_, '_> {
             let aggregates = aggregates.join(", ");
             let rows = node.estimate.map_or(1.0, |(_, rows)| rows);
             if group.keys.is_empty() {
-                if group.takes_first {
+                if !group.ends.is_empty() {
                     node = Node::new("Limit: 1 row(s)", "limit", vec![node]).yielding(1.0);
                 }
                 node = Node::new(format!("Aggregate: {aggregates}"), "aggregate", vec![node]).yielding(1.0);
