@@ -6,7 +6,7 @@ mod support;
 use std::fmt::Write as _;
 
 use meseta_sql::session::Session;
-use support::{Server, is, run};
+use support::{Server, counter, is, run};
 
 /// Two tables with NULLs and duplicates, one with indexes, and copies of both without.
 fn with_tables() -> (Server, Session) {
@@ -624,12 +624,6 @@ fn the_ends_of_several_indexes_are_read_and_nothing_between() {
     is(s, "select min(a), max(b) from n", "[min(a)|max(b)]; NULL|NULL");
     is(s, "insert into n values (null, null), (null, 3), (2, null)", "ok 3");
     is(s, "select min(a), max(b), min(b) from n", "[min(a)|max(b)|min(b)]; 2|3|3");
-}
-
-/// A counter of SHOW STATUS.
-fn counter(session: &mut Session, name: &str) -> u64 {
-    let counted = run(session, &format!("show status like '{name}'"));
-    counted[1].rsplit('|').next().and_then(|number| number.parse().ok()).expect("it is a number")
 }
 
 #[test]

@@ -2,8 +2,7 @@
 
 mod support;
 
-use meseta_sql::session::Session;
-use support::{Server, is, run};
+use support::{Server, counter, is, run};
 
 /// What is looked for in a query, and what MySQL answers.
 const IN: &[(&str, &str)] = &[
@@ -191,12 +190,6 @@ fn exists_is_in_where_it_compares_with_the_row_around_it() {
     is(s, "select id, y from a", "[id|y]; 1|upd; 4|upd; 5|upd; 6|upd");
 }
 
-/// What the session has counted under a name since the last FLUSH STATUS.
-fn counted(s: &mut Session, name: &str) -> u64 {
-    let answer = run(s, &format!("show session status like '{name}'"));
-    answer.last().and_then(|row| row.split('|').nth(1)?.parse().ok()).unwrap_or_else(|| panic!("{answer:?}"))
-}
-
 #[test]
 fn a_query_with_one_row_is_run_once_for_all_rows_around_it() {
     let server = Server::new();
@@ -222,7 +215,7 @@ fn a_query_with_one_row_is_run_once_for_all_rows_around_it() {
     ] {
         run(s, "flush status");
         is(s, query, answer);
-        assert_eq!(counted(s, "Handler_read_rnd_next"), rows, "{query}");
+        assert_eq!(counter(s, "Handler_read_rnd_next"), rows, "{query}");
     }
     is(s, "select x from a where x > (select y from b)", "1242 Subquery returns more than 1 row");
     // One that may have other rows each time is run for each row.

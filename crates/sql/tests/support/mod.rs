@@ -129,3 +129,9 @@ pub fn all(session: &mut Session, dialogue: &[(&str, &str)]) {
         assert_eq!(run(session, text).join("; "), *expected, "{text}");
     }
 }
+
+/// A counter of SHOW STATUS.
+pub fn counter(session: &mut Session, name: &str) -> u64 {
+    let counted = run(session, &format!("show status like '{name}'"));
+    counted[1].rsplit('|').next().and_then(|number| number.parse().ok()).expect("it is a number")
+}
