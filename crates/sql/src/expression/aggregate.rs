@@ -307,11 +307,16 @@ impl ExactSum {
     fn add_short(&mut self, number: Short) -> Result<()> {
         match self.short.unscaled.checked_add(number.unscaled) {
             Some(unscaled) if self.short.scale == number.scale => self.short.unscaled = unscaled,
-            _ => {
-                self.add(self.short.into())?;
-                self.short = number;
-            }
+            _ => return self.begin_with(number),
         }
+        Ok(())
+    }
+
+    /// Another number of few digits than those before: they go to the sum. (By itself, so that adding has its place in loops.)
+    #[inline(never)]
+    fn begin_with(&mut self, number: Short) -> Result<()> {
+        self.add(self.short.into())?;
+        self.short = number;
         Ok(())
     }
 

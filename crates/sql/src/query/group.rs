@@ -182,7 +182,7 @@ fn accumulators(plan: &GroupPlan) -> Vec<Accumulator> {
 }
 
 /// Adds a row to a group.
-#[inline]
+#[inline(always)]
 fn add<'v, 'r: 'v>(
     plan: &'v GroupPlan,
     accumulators: &mut [Accumulator],
