@@ -12,7 +12,7 @@
 use crate::context::Context;
 use crate::datatype::{DataType, Number};
 use crate::datum::{Datum, Numeric};
-use crate::decimal::{Decimal, Short};
+use crate::decimal::Decimal;
 use crate::error::{Result, SqlError};
 
 /// An operator.
@@ -114,7 +114,7 @@ pub fn result_type(operator: Operator, left: &DataType, right: &DataType, increm
 
 /// A sum, difference, product, quotient or rest of two integers with a sign, if it is one of the same kind.
 #[inline]
-pub fn of_integers(operator: Operator, left: i64, right: i64) -> Option<i64> {
+fn of_integers(operator: Operator, left: i64, right: i64) -> Option<i64> {
     match operator {
         Operator::Add => left.checked_add(right),
         Operator::Subtract => left.checked_sub(right),
@@ -129,12 +129,13 @@ pub fn of_integers(operator: Operator, left: i64, right: i64) -> Option<i64> {
 /// simple.
 #[inline]
 pub fn at_once(operator: Operator, left: &Datum<'_>, right: &Datum<'_>, increment: u8) -> Option<Datum<'static>> {
-    if let (Datum::Signed(a), Datum::Signed(b)) = (left, right)
-        && operator != Operator::Divide
-    {
-        return of_integers(operator, *a, *b).map(Datum::Signed);
+    match (left, right) {
+        _ if operator == Operator::Divide => {}
+        (Datum::Signed(a), Datum::Signed(b)) => return of_integers(operator, *a, *b).map(Datum::Signed),
+        (Datum::Decimal(_), _) | (_, Datum::Decimal(_)) => {}
+        _ => return None,
     }
-    let (a, b) = (short(left)?, short(right)?);
+    let (a, b) = (left.short()?, right.short()?);
     let result = match operator {
         Operator::Add => a.checked_add(b),
         Operator::Subtract => a.checked_sub(b),
@@ -143,15 +144,6 @@ pub fn at_once(operator: Operator, left: &Datum<'_>, right: &Datum<'_>, incremen
         Operator::IntegerDivide | Operator::Modulo => None,
     };
     result.map(Datum::Decimal)
-}
-
-#[inline]
-fn short(value: &Datum<'_>) -> Option<Short> {
-    match value {
-        Datum::Signed(number) => Some(Short::whole(*number)),
-        Datum::Decimal(number) => number.short(),
-        _ => None,
-    }
 }
 
 /// The result of an operator. `describe` writes the expression for error 1690.

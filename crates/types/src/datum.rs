@@ -16,7 +16,7 @@ use bumpalo::Bump;
 use crate::cast::shown_text;
 use crate::context::Context;
 use crate::datatype::DataType;
-use crate::decimal::Decimal;
+use crate::decimal::{Decimal, Short};
 use crate::double::{self, append_double, append_float};
 use crate::error::{SqlError, number};
 use crate::integer::{IntegerText, append_signed, append_unsigned, only_spaces, parse_integer};
@@ -200,6 +200,17 @@ impl<'a> Datum<'a> {
             Datum::Member { number, .. } => Numeric::Unsigned(number),
             Datum::Json(document) => json::to_numeric(document, context),
         })
+    }
+
+    /// As an exact number, if it is one of few digits.
+    #[inline]
+    pub fn short(&self) -> Option<Short> {
+        match self {
+            Datum::Signed(number) => Some(Short::whole(*number)),
+            Datum::Unsigned(number) => i64::try_from(*number).ok().map(Short::whole),
+            Datum::Decimal(number) => number.short(),
+            _ => None,
+        }
     }
 
     /// As an exact number. `None` for NULL.

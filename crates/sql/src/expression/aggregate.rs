@@ -374,13 +374,7 @@ impl Accumulator {
         match &mut self.state {
             State::Count(count) => *count += 1,
             State::Exact(sum, count) => {
-                let short = match first {
-                    Datum::Signed(number) => Some(Short::whole(*number)),
-                    Datum::Unsigned(number) => i64::try_from(*number).ok().map(Short::whole),
-                    Datum::Decimal(number) => number.short(),
-                    _ => None,
-                };
-                match short {
+                match first.short() {
                     Some(number) => sum.add_short(number)?,
                     None => match first.to_decimal(env.context) {
                         Some(number) => sum.add(number)?,
