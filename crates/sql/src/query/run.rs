@@ -29,7 +29,7 @@ use super::plan::{Access, Body, ConditionSet, Join, QueryPlan, SelectPlan, Sourc
 use super::projection::{Projection, SpareMemory, stretch_of_each, values_in};
 use super::sort::Kept;
 use super::spare::{Memory, Spare, recycle};
-use super::table_rows::{table_rows, table_rows_by};
+use super::table_rows::table_rows;
 use super::wanted::wanted_names;
 use super::{group, materialized, recursive, set_operation};
 use crate::error::Result;
@@ -324,7 +324,7 @@ fn rows_of_only_table(
     let SourceKind::Table(table) = &source.kind else { return Ok(()) };
     let mut spare = Spare::take();
     let read = |running: &mut Running<'_>, sink: &mut Sink<'_>| {
-        table_rows_by(source, table, access, outer, row, running, &mut spare, sink)
+        table_rows(source, table, access, outer, row, running, &mut spare, sink)
     };
     measured(source, running, sink, read).map(drop)
 }
@@ -488,7 +488,7 @@ fn source_rows(
 ) -> Result<Flow> {
     let mut spare = Spare::take();
     match &source.kind {
-        SourceKind::Table(table) => table_rows(source, table, outer, row, running, &mut spare, sink),
+        SourceKind::Table(table) => table_rows(source, table, &table.access, outer, row, running, &mut spare, sink),
         SourceKind::Derived { plan, is_lateral } => {
             let mut flow = MORE;
             let mut with_row = outer.to_vec();

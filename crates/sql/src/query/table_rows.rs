@@ -61,23 +61,9 @@ pub fn locking_of(plan: LockingPlan, running: &Running<'_>) -> Locking {
     }
 }
 
-/// Shows the rows of a table that are wanted beside those of the sources before it.
-pub fn table_rows(
-    source: &Source,
-    table: &TableSource,
-    outer: Outer<'_>,
-    row: &[Datum<'_>],
-    running: &mut Running<'_>,
-    spare: &mut Memory,
-    sink: &mut Sink<'_>,
-) -> Result<Flow> {
-    table_rows_by(source, table, &table.access, outer, row, running, spare, sink)
-}
-
-/// As [`table_rows`], by an access that is not the table's own.
+/// Shows the rows of a table that are wanted beside those of the sources before it, found by an access: the table's own, as a rule.
 #[expect(clippy::too_many_arguments, reason = "what is read, how, beside what, and for whom")]
-#[inline]
-pub fn table_rows_by(
+pub fn table_rows(
     source: &Source,
     table: &TableSource,
     access: &Access,
