@@ -77,7 +77,7 @@ pub fn run(
         };
         values = recycle(of_row);
         if is_new {
-            let row = row.iter().map(|&value| copy_into(value, None, &arena)).collect();
+            let row = copied(row, &arena);
             groups.push(Group { row, accumulators: accumulators(plan) });
         }
         add(plan, &mut groups[number].accumulators, row, outer, running, &spare)?;
@@ -126,7 +126,7 @@ fn run_whole(
     rows(running, &mut |running, row| {
         spare.reset();
         if first.is_none() {
-            first = Some(row.iter().map(|&value| copy_into(value, None, &arena)).collect());
+            first = Some(copied(row, &arena));
         }
         add(plan, &mut accumulators, row, outer, running, &spare)?;
         Ok(MORE)
@@ -149,7 +149,7 @@ pub fn run_ends(
         rows(access, running, &mut |running, row| {
             spare.reset();
             if first.is_none() {
-                first = Some(row.iter().map(|&value| copy_into(value, None, &arena)).collect());
+                first = Some(copied(row, &arena));
             }
             add_evaluated(call, accumulator, row, outer, running, &spare)?;
             let value = call.arguments[0].evaluate(row, &mut running.env(&spare, outer))?;
@@ -174,6 +174,11 @@ fn show_whole(
     MemberPlaces::in_slots(&select.sources).restore(&mut row);
     finish(plan, accumulators, &mut row, outer, running, &spare)?;
     show(running, &row).map(drop)
+}
+
+/// The slots of a row that stays.
+fn copied<'a>(row: &[Datum<'_>], arena: &'a Bump) -> Vec<Datum<'a>> {
+    row.iter().map(|&value| copy_into(value, None, arena)).collect()
 }
 
 /// Accumulators for one group.
@@ -329,7 +334,7 @@ fn run_rollup(
             }
             let group = &mut groups[number];
             if group.row.is_empty() {
-                group.row = row.iter().map(|&value| copy_into(value, None, &arena)).collect();
+                group.row = copied(row, &arena);
             }
             add(plan, &mut group.accumulators, row, outer, running, &spare)?;
         }
