@@ -399,14 +399,10 @@ fn with_groups() -> (Server, Session) {
 
 /// Rows that a query has had read, and what it yields.
 fn rows_read(session: &mut Session, query: &str) -> (u64, Vec<String>) {
-    let count = |session: &mut Session| {
-        let counted = run(session, "show status like 'innodb_rows_read'");
-        counted[1].rsplit('|').next().and_then(|number| number.parse::<u64>().ok()).expect("it is a number")
-    };
-    let before = count(session);
+    let before = counter(session, "innodb_rows_read");
     let rows = run(session, query);
     assert!(rows[0].starts_with('['), "{query}: {rows:?}");
-    (count(session) - before, rows)
+    (counter(session, "innodb_rows_read") - before, rows)
 }
 
 #[test]
