@@ -13,6 +13,7 @@
 //! | `comparer`, `pattern` | How do two values compare? Does a text match? |
 //! | `inspect` | What can a planner make of it? |
 //! | `aggregate`, `group` | What comes of the rows of a group? Which rows are one group? |
+//! | `comparison_key`, `kept_keys`, `key_numbers` | Which bytes are equal for values that are? Is such a row among those that were met? |
 //! | `typing`, `value` | Types of results; values that own what they have |
 //!
 //! Above: `query` and `statement`, which give a scope and rows. Below: `types`, which knows how values behave.
@@ -27,6 +28,7 @@
 pub mod aggregate;
 mod bind;
 mod comparer;
+pub mod comparison_key;
 mod evaluate;
 mod fold;
 pub mod function;
@@ -34,6 +36,8 @@ pub mod function;
 pub mod group;
 mod host;
 mod inspect;
+pub mod kept_keys;
+pub mod key_numbers;
 mod kind;
 mod once;
 mod pattern;

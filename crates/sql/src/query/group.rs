@@ -13,7 +13,6 @@ use bumpalo::Bump;
 use meseta_types::Datum;
 
 use super::inside::Running;
-use super::key_numbers::KeyNumbers;
 use super::member_places::MemberPlaces;
 use super::plan::{Access, GroupPlan, RollupPlan, SelectPlan};
 use super::row_numbers::{RowNumbers, collations_of};
@@ -24,6 +23,7 @@ use super::spilled_rows::SpilledRows;
 use crate::error::{Error, Result};
 use crate::expression::aggregate::{Accumulator, AggregateCall};
 use crate::expression::group::append_row_key;
+use crate::expression::key_numbers::KeyNumbers;
 use crate::expression::{Value, copy_into};
 
 /// Shows the rows that are to be grouped.

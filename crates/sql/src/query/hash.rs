@@ -19,17 +19,16 @@ use std::cell::Cell;
 use std::num::NonZeroU32;
 
 use bumpalo::Bump;
-use meseta_types::comparison::{ComparisonType, text_as_point};
-use meseta_types::{Context, Datum};
+use meseta_types::Datum;
 use smallvec::SmallVec;
 
 use super::inside::Running;
-use super::key_numbers::KeyNumbers;
 use super::member_places::type_of;
 use super::plan::{ConditionSet, Source, SourceKind};
 use super::run::{MORE, Outer, Sink, others_hold};
 use crate::error::Result;
-use crate::expression::group::append_group_key;
+use crate::expression::comparison_key::{Keyed, append_comparison_key, has_keys};
+use crate::expression::key_numbers::KeyNumbers;
 use crate::expression::{Comparer, ComparisonOperator, Expr, ExprKind, copy_into};
 
 /// How a source's rows are kept.
@@ -52,12 +51,6 @@ pub struct HashKey {
     pub build: Expr,
     /// How they compare.
     pub comparer: Comparer,
-}
-
-/// Whether equal values of this comparison have equal keys.
-fn has_keys(comparer: &Comparer) -> bool {
-    use ComparisonType as T;
-    matches!(comparer.kind, Some(T::Integer | T::Decimal | T::Double | T::Text | T::DateTime | T::Time))
 }
 
 /// What an expression looks at.
@@ -136,47 +129,6 @@ fn key(condition: &Expr, source: &Source) -> Option<HashKey> {
         _ => return None,
     };
     Some(HashKey { probe: probe.clone(), build: build.clone(), comparer: compare.comparer })
-}
-
-/// A key under way.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Keyed {
-    /// It is there.
-    Yes,
-    /// A value is NULL: it is equal to nothing.
-    Null,
-    /// These values have no keys: they have to be compared.
-    No,
-}
-
-/// Appends bytes that are equal for values that compare as equal.
-pub fn append_comparison_key(value: Datum<'_>, comparer: &Comparer, context: &mut Context, out: &mut Vec<u8>) -> Keyed {
-    use ComparisonType as T;
-    let key = match (comparer.kind, value) {
-        (_, Datum::Null) => return Keyed::Null,
-        (Some(T::Integer), Datum::Signed(_) | Datum::Unsigned(_)) => value,
-        (Some(T::Text), Datum::Text(..)) => value,
-        (Some(T::Decimal), Datum::Signed(_) | Datum::Unsigned(_) | Datum::Decimal(_)) => {
-            match value.to_decimal(context) {
-                Some(number) => Datum::Decimal(number),
-                None => return Keyed::No,
-            }
-        }
-        (Some(T::Double), _) => match value.to_double(context) {
-            Some(number) => Datum::Double(number),
-            None => return Keyed::No,
-        },
-        (Some(T::DateTime), Datum::DateTime(found, _)) => Datum::DateTime(found, 6),
-        (Some(T::DateTime), Datum::Date(date)) => Datum::DateTime(date.midnight(), 6),
-        (Some(T::DateTime), Datum::Text(text, _)) => match text_as_point(text, context) {
-            Some(point) => Datum::DateTime(point, 6),
-            None => return Keyed::No,
-        },
-        (Some(T::Time), Datum::Time(..)) => value,
-        _ => return Keyed::No,
-    };
-    append_group_key(key, comparer.collation, out);
-    Keyed::Yes
 }
 
 /// A source's rows in memory.

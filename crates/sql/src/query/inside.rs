@@ -18,7 +18,6 @@ use meseta_engine::rows::FoundRow;
 use meseta_types::{Context, Datum};
 use smallvec::SmallVec;
 
-use super::kept_keys::KeptKeys;
 use super::kept_rows::KeptRows;
 use super::materialized::Materialized;
 use super::measure::Measures;
@@ -26,6 +25,7 @@ use super::plan::{QueryPlan, Subquery};
 use super::recursive::WorkingRows;
 use super::run::{ENOUGH, MORE, Outer, run_query};
 use crate::error::{Error, Result};
+use crate::expression::kept_keys::KeptKeys;
 use crate::expression::random::Random;
 use crate::expression::{Comparer, Env, Host, Kept, Quantified, SystemVariable, Value};
 use crate::schema::TableCache;

@@ -2,9 +2,9 @@
 
 use meseta_types::{Collation, Datum};
 
-use super::key_numbers::KeyNumbers;
 use crate::expression::Expr;
 use crate::expression::group::append_row_key;
+use crate::expression::key_numbers::KeyNumbers;
 
 /// The numbers of rows.
 pub struct RowNumbers {

@@ -11,9 +11,9 @@ use std::cell::Cell;
 
 use meseta_types::{Context, Datum};
 
-use super::hash::{Keyed, append_comparison_key};
+use super::Comparer;
+use super::comparison_key::{Keyed, append_comparison_key};
 use super::key_numbers::KeyNumbers;
-use crate::expression::Comparer;
 
 /// Keys of rows.
 #[derive(Default)]
