@@ -607,6 +607,26 @@ fn with_ranges() -> (Server, Session) {
 }
 
 #[test]
+fn a_text_beside_a_number_is_looked_for_as_the_number_that_it_begins_with() {
+    let (_server, mut session) = with_ranges();
+    let s = &mut session;
+    for (condition, expected) in [
+        ("id = '77-title'", 1),
+        ("id in ('77-title', '78-title')", 2),
+        ("k = 'no number'", 1),
+        ("k > '1997.5 km'", 2),
+        ("id = ' 77 '", 1),
+    ] {
+        let (read, rows) = rows_read(s, &format!("select id from t where {condition}"));
+        assert_eq!((read, rows.len()), (expected, expected as usize + 1), "{condition}");
+    }
+    is(s, "create table meta (n int primary key, v varchar(20))", "ok 0");
+    is(s, "insert into meta values (1, '5'), (2, '6 of them'), (3, 'none'), (4, '')", "ok 4");
+    let (read, _) = rows_read(s, "select t.id from meta straight_join t on t.id = meta.v");
+    assert_eq!(read, 4 + 4);
+}
+
+#[test]
 fn the_ends_of_several_indexes_are_read_and_nothing_between() {
     let (_server, mut session) = with_ranges();
     let s = &mut session;

@@ -74,7 +74,6 @@ pub enum Key<'v> {
 
 /// The key for a value that a column is compared with. `comparer` is the comparison's.
 pub fn key_value<'v>(value: Datum<'v>, column: &'v DataType, comparer: &Comparer, env: &mut Env<'v, '_>) -> Key<'v> {
-    let kept = env.context.warnings.count();
     match (column, value) {
         (_, Datum::Null) => Key::Null,
         // What rows are mostly looked for by, at once.
@@ -89,15 +88,25 @@ pub fn key_value<'v>(value: Datum<'v>, column: &'v DataType, comparer: &Comparer
                 None => Key::Unusable,
             }
         }
-        (DataType::Integer { size, .. }, Datum::Double(number)) if number.abs() < 9e15 => {
-            integer_key(Decimal::from_f64(number).0, *size, column.is_unsigned())
+        (DataType::Integer { size, .. }, Datum::Double(number)) => {
+            exact_double(number).map_or(Key::Unusable, |number| integer_key(number, *size, column.is_unsigned()))
         }
         (DataType::Integer { size, .. }, Datum::Text(text, _)) => {
             let parsed = Decimal::parse(text);
             let complete = parsed.len == text.len() && parsed.len > 0 && !parsed.overflow && !parsed.truncated;
             // Beside the column itself it is exact; as a double it may be equal to several integers.
             let exact = comparer.kind == Some(ComparisonType::Given) || parsed.value.abs().whole_digits() <= 15;
-            if complete && exact { integer_key(parsed.value, *size, column.is_unsigned()) } else { Key::Unusable }
+            let number = match (complete, exact) {
+                (true, true) => Some(parsed.value),
+                (true, false) => None,
+                // A number as far as it is one, '77-title' or none at all. What is cut off is warned of, here or by the comparison.
+                (false, _) => {
+                    let mut apart = env.context.apart();
+                    let number = value.to_double(&mut apart).and_then(exact_double);
+                    number.inspect(|_| env.context.add_warnings_of(&apart))
+                }
+            };
+            number.map_or(Key::Unusable, |number| integer_key(number, *size, column.is_unsigned()))
         }
         (DataType::Decimal { precision, scale, .. }, Datum::Signed(_) | Datum::Unsigned(_) | Datum::Decimal(_)) => {
             match value.to_decimal(env.context) {
@@ -114,8 +123,10 @@ pub fn key_value<'v>(value: Datum<'v>, column: &'v DataType, comparer: &Comparer
             }
         }
         (DataType::Double { .. }, _) if matches!(comparer.kind, Some(ComparisonType::Double)) => {
-            match value.to_double(env.context) {
-                Some(number) if env.context.warnings.count() == kept => Key::Exact(Datum::Double(number)),
+            let mut apart = env.context.apart();
+            match value.to_double(&mut apart) {
+                Some(number) if apart.warnings.count() == 0 => Key::Exact(Datum::Double(number)),
+                // (The comparison warns.)
                 _ => Key::Unusable,
             }
         }
@@ -176,6 +187,11 @@ pub fn key_value<'v>(value: Datum<'v>, column: &'v DataType, comparer: &Comparer
         (DataType::Year, Datum::Signed(_) | Datum::Unsigned(_) | Datum::Text(..)) => year_key(value, comparer),
         _ => Key::Unusable,
     }
+}
+
+/// A double, exactly, if no two integers beside it are the same double.
+fn exact_double(number: f64) -> Option<Decimal> {
+    (number.abs() < 9e15).then(|| Decimal::from_f64(number).0)
 }
 
 /// The place of some bytes among those of a BINARY column, all of which are of one length.
