@@ -3,7 +3,7 @@
 //! # Invariants
 //! 1. Of values that have keys, those are equal that compare as equal, and no others.
 
-use meseta_types::comparison::{ComparisonType, text_as_point};
+use meseta_types::comparison::{ComparisonType, exact_number, text_as_point};
 use meseta_types::{Context, Datum};
 
 use super::Comparer;
@@ -12,7 +12,7 @@ use super::group::append_group_key;
 /// Whether equal values of this comparison have equal keys.
 pub fn has_keys(comparer: &Comparer) -> bool {
     use ComparisonType as T;
-    matches!(comparer.kind, Some(T::Integer | T::Decimal | T::Double | T::Text | T::DateTime | T::Time))
+    matches!(comparer.kind, Some(T::Integer | T::Decimal | T::Double | T::Text | T::DateTime | T::Time | T::Given))
 }
 
 /// A key under way.
@@ -39,6 +39,11 @@ pub fn append_comparison_key(value: Datum<'_>, comparer: &Comparer, context: &mu
                 None => return Keyed::No,
             }
         }
+        (Some(T::Given), _) => match exact_number(value, context) {
+            Some(number) => Datum::Decimal(number),
+            // As doubles.
+            None => return Keyed::No,
+        },
         (Some(T::Double), _) => match value.to_double(context) {
             Some(number) => Datum::Double(number),
             None => return Keyed::No,

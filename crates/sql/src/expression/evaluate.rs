@@ -12,9 +12,8 @@ use smallvec::SmallVec;
 
 use super::comparer::{Comparer, ComparisonOperator};
 use super::kind::{
-    BitOperator, Case, Cast, Chain, ChainOperator, Compare, ExprKind, InList, InSubquery, Quantified, RowCompare, Step,
+    BitOperator, Case, Cast, Chain, ChainOperator, Compare, ExprKind, InSubquery, Quantified, RowCompare, Step,
 };
-use super::once::Kept;
 use super::value::{Value, copy_into};
 use super::{BoundSubquery, Env, Expr};
 use crate::error::{Error, Result};
@@ -281,7 +280,11 @@ impl Expr {
     }
 
     /// The values of the columns of a row, or the one value of what is no row.
-    fn row_values<'v>(&'v self, row: &'v [Datum<'v>], env: &mut Env<'v, '_>) -> Result<SmallVec<[Datum<'v>; 4]>> {
+    pub(super) fn row_values<'v>(
+        &'v self,
+        row: &'v [Datum<'v>],
+        env: &mut Env<'v, '_>,
+    ) -> Result<SmallVec<[Datum<'v>; 4]>> {
         match &self.kind {
             ExprKind::Row(parts) => parts.iter().map(|part| part.evaluate(row, env)).collect(),
             ExprKind::Subquery(query) if query.columns.len() > 1 => query.row(row, env),
@@ -476,7 +479,7 @@ impl RowCompare {
 }
 
 /// Whether rows are equal, column by column; `None` if that is not known.
-fn rows_equal(
+pub(super) fn rows_equal(
     left: &[Datum<'_>],
     right: &[Datum<'_>],
     comparers: &[Comparer],
@@ -491,84 +494,6 @@ fn rows_equal(
         }
     }
     Ok((!unknown).then_some(true))
-}
-
-/// So many elements a list has that are put in order.
-const MANY_ELEMENTS: usize = 8;
-
-impl InList {
-    /// Whether it may be a list of integers, and long, for an integer, once there are values for its literals.
-    pub(super) fn may_be_of_integers(&self) -> bool {
-        let is_integer = |expr: &Expr| matches!(expr.data_type, DataType::Integer { .. });
-        let is_given = |expr: &Expr| matches!(expr.kind, ExprKind::Slot(_) | ExprKind::Constant(_));
-        let are_given = self.list.iter().all(|element| is_given(element) && is_integer(element));
-        self.integers.is_none() && self.list.len() >= MANY_ELEMENTS && is_integer(&self.operand) && are_given
-    }
-
-    /// Whether an integer is in the list, which the first row has put in order; `None` for that row, and if not all are integers.
-    fn find_integer<'v>(
-        &'v self,
-        sought: i64,
-        number: u32,
-        row: &'v [Datum<'v>],
-        env: &mut Env<'v, '_>,
-    ) -> Result<Option<bool>> {
-        if let Some(Some(Kept::Integers(integers))) = env.host.kept_value(number) {
-            return Ok((!integers.is_empty()).then(|| integers.binary_search(&sought).is_ok()));
-        }
-        let mut integers = Vec::with_capacity(self.list.len());
-        for element in &self.list {
-            let Datum::Signed(integer) = element.evaluate(row, env)? else {
-                integers.clear();
-                break;
-            };
-            integers.push(integer);
-        }
-        integers.sort_unstable();
-        if let Some(place) = env.host.kept_value(number) {
-            *place = Some(Kept::Integers(integers.into()));
-        }
-        Ok(None)
-    }
-
-    fn holds<'v>(&'v self, row: &'v [Datum<'v>], env: &mut Env<'v, '_>) -> Result<Option<bool>> {
-        if let ExprKind::Row(parts) = &self.operand.kind {
-            let width = parts.len().max(1);
-            let operand = self.operand.row_values(row, env)?;
-            let mut unknown = false;
-            for (element, comparers) in self.list.iter().zip(self.comparers.chunks(width)) {
-                let element = element.row_values(row, env)?;
-                match rows_equal(&operand, &element, comparers, env.context)? {
-                    Some(true) => return Ok(Some(!self.negated)),
-                    None => unknown = true,
-                    Some(false) => {}
-                }
-            }
-            return Ok((!unknown).then_some(self.negated));
-        }
-        operand!(operand = self.operand, row, env);
-        if operand.is_null() {
-            return Ok(None);
-        }
-        if let (Some(integers), Datum::Signed(number)) = (&self.integers, operand) {
-            return Ok(Some(integers.binary_search(number).is_ok() != self.negated));
-        }
-        if let (Some(number), &Datum::Signed(sought)) = (self.number, operand)
-            && let Some(found) = self.find_integer(sought, number, row, env)?
-        {
-            return Ok(Some(found != self.negated));
-        }
-        let mut unknown = false;
-        for (element, comparer) in self.list.iter().zip(&self.comparers) {
-            operand!(element = element, row, env);
-            match comparer.holds_at(ComparisonOperator::Equal, operand, element, env.context)? {
-                Some(true) => return Ok(Some(!self.negated)),
-                None => unknown = true,
-                Some(false) => {}
-            }
-        }
-        Ok((!unknown).then_some(self.negated))
-    }
 }
 
 impl Cast {

@@ -185,7 +185,7 @@ pub struct InList {
     pub comparers: Vec<Comparer>,
     /// The integers of the list in order, if it has nothing but constant integers and the operand is one, too.
     pub integers: Option<Box<[i64]>>,
-    /// If it may turn out to be such a list when there are values for its literals: by which number they are kept in order.
+    /// If it may be worth keeping when there are values for its literals: by which number it is kept.
     pub number: Option<u32>,
     /// NOT.
     pub negated: bool,

@@ -10,7 +10,7 @@
 //! | `fold` | Which parts are the same whatever the row is? |
 //! | `evaluate` | Which value has it for this row? |
 //! | `function` | Which functions are there? |
-//! | `comparer`, `pattern` | How do two values compare? Does a text match? |
+//! | `comparer`, `pattern`, `in_list` | How do two values compare? Does a text match? Is a value in a list? |
 //! | `inspect` | What can a planner make of it? |
 //! | `aggregate`, `group` | What comes of the rows of a group? Which rows are one group? |
 //! | `comparison_key`, `kept_keys`, `key_numbers` | Which bytes are equal for values that are? Is such a row among those that were met? |
@@ -35,6 +35,7 @@ pub mod function;
 
 pub mod group;
 mod host;
+mod in_list;
 mod inspect;
 pub mod kept_keys;
 pub mod key_numbers;

@@ -5,12 +5,12 @@
 //!   at = '2024-05-05'                at = Once('2024-05-05')                the text is read as a date once
 //!   n < '5x'                         n < Once('5x')                         and as a number once: one warning, not one a row
 //!   DATEDIFF('2024-05-05', at)       DATEDIFF(Once('2024-05-05'), at)
-//!   n IN (?, ?, ?, ..)               the integers are put in order once
+//!   n IN (?, ?, ?, ..)               the list is looked at once (`in_list`)
 //! ```
 //!
 //! # Invariants
 //! 1. It is computed where the first row asks for it, not before: an error in it is one only if there is a row.
-//! 2. What is kept is a number, a date, or the integers of a list: nothing that lies in a row's memory. Texts are made anew.
+//! 2. What is kept is a number, a date, or a list: nothing that lies in a row's memory. Texts are made anew.
 //! 3. It compares as the value itself does. As which type comparisons take it is known from [`Comparer`]; elsewhere it is as it is.
 //!
 //! # Source
@@ -21,18 +21,18 @@ use meseta_types::comparison::{ComparisonType, exact_number, text_as_point};
 use meseta_types::{CastType, DataType, Datum, cast};
 
 use super::comparer::Comparer;
+use super::in_list::KeptList;
 use super::kind::ExprKind;
 use super::value::without_memory;
 use super::{Env, Expr, Value};
 use crate::error::Result;
 
 /// What is kept from row to row.
-#[derive(Clone, Debug)]
 pub enum Kept {
     /// A value without memory of its own.
     Value(Datum<'static>),
-    /// The integers of a list, in order; none if it has others than integers.
-    Integers(Box<[i64]>),
+    /// What IN looks for a value in.
+    List(KeptList),
 }
 
 /// A value that is the same for all rows.
@@ -107,7 +107,7 @@ impl Expr {
                 between.high.compute_once(taken_as, next);
             }
             ExprKind::In(list) => {
-                if list.may_be_of_integers() {
+                if list.may_be_kept() {
                     list.number = Some(*next);
                     *next += 1;
                 }
