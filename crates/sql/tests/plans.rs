@@ -929,6 +929,15 @@ fn what_is_the_same_for_all_rows_is_computed_once() {
         is(s, &format!("select id from o where {where_}"), &format!("[id]; {ids}"));
         is(s, "show warnings", &warnings);
     }
+    for (query, rows) in [
+        ("select id, n < '5x' from o order by id", "1|0; 2|0; 3|NULL; 4|1"),
+        ("select sum(n < '5x') s from o", "1"),
+        ("select id from o order by n < '5x', id", "3; 1; 2; 4"),
+        ("select d, max(n) m from o group by d having m < '5x'", "2024-05-04|-1"),
+    ] {
+        assert_eq!(run(s, query)[1..].join("; "), rows, "{query}");
+        assert_eq!(run(s, "show warnings").join("; "), truncated("5x"), "{query}");
+    }
     for (where_, ids) in [
         ("at = '2024-05-05'", "4"),
         ("d >= '20240505'", "1; 2"),

@@ -189,13 +189,16 @@ impl SelectPlan {
         }
     }
 
-    /// Has what is the same for all rows computed once, in what is asked of each row. `next` is a number that the statement has not
-    /// used for this.
+    /// Has what is the same for all rows computed once, in what is asked and shown of each row. `next` is a number that the statement
+    /// has not used for this.
     pub fn compute_constants_once(&mut self, next: &mut u32) {
         self.sources.iter_mut().for_each(|source| source.compute_constants_once(next));
-        let kept = self.hashes.iter_mut().flatten().flat_map(|hash| &mut hash.conditions);
-        kept.for_each(|condition| condition.compute_constants_once(next));
         self.join.iter_mut().for_each(|join| join.compute_constants_once(next));
+        let kept = self.hashes.iter_mut().flatten().flat_map(|hash| &mut hash.conditions);
+        let of_groups = self.group.iter_mut().flat_map(GroupPlan::expressions_mut);
+        let keys = self.order.iter_mut().map(|key| &mut key.value);
+        let shown = self.items.iter_mut().chain(&mut self.having).chain(keys);
+        kept.chain(of_groups).chain(shown).for_each(|expression| expression.compute_constants_once(next));
     }
 
     /// Calls with each expression of it, those of derived tables too.
