@@ -29,9 +29,10 @@ pub const CONTROL_FILE: &str = "meseta.control";
 /// The epoch of a store that was created and never opened.
 pub(crate) const FIRST_EPOCH: u32 = 1;
 /// The version of everything on disk that this program writes.
-pub const FORMAT_VERSION: u32 = 2;
-/// The oldest one that it reads, of a store that was closed: only what is needed after a crash has changed since (1: the
-/// doublewrite area held whole pages).
+pub const FORMAT_VERSION: u32 = 3;
+/// The oldest one that it reads (2: no byte of a long value stayed in its leaf),
+const OLDEST_VERSION: u32 = 2;
+/// or, of a store that was closed (1: the doublewrite area held whole pages, which is needed after a crash alone).
 const OLDEST_CLOSED_VERSION: u32 = 1;
 
 const MAGIC: &[u8; 8] = b"MESETA\r\n";
@@ -196,7 +197,7 @@ impl ControlFile {
             let problem = "neither of its two slots is whole (magic and checksum expected)".into();
             return Err(ErrorKind::CorruptFile { file: CONTROL_FILE.into(), problem }.into());
         };
-        if current.format_version != FORMAT_VERSION && !current.clean {
+        if current.format_version < OLDEST_VERSION && !current.clean {
             let what = "the format version of a store that was not closed";
             return Err(wrong_format(what, current.format_version, FORMAT_VERSION));
         }

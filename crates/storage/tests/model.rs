@@ -75,6 +75,8 @@ enum Modification {
     Remove,
     /// The value twice, or `x` if there is none.
     Double,
+    /// So many bytes less in front, and these in their place.
+    Front(u16, Value),
 }
 
 #[derive(Clone, Debug)]
@@ -121,7 +123,8 @@ fn seek() -> impl Strategy<Value = Seek> {
 
 fn modification() -> impl Strategy<Value = Modification> {
     use Modification::*;
-    prop_oneof![Just(Keep), value().prop_map(Put), Just(Remove), Just(Double)]
+    let front = (0u16..700, any::<u8>(), 0u16..700).prop_map(|(less, seed, len)| Front(less, Value(seed, len)));
+    prop_oneof![1 => Just(Keep), 1 => value().prop_map(Put), 1 => Just(Remove), 1 => Just(Double), 4 => front]
 }
 
 /// Entries that ascend from a key, or that do not.
@@ -150,7 +153,7 @@ fn step() -> impl Strategy<Value = Step> {
         4 => (key(), any::<u8>()).prop_map(|(key, count)| Step::RemoveRun(key, count)),
         4 => (key(), 0u16..600, prop_oneof![Just(1u8), 2u8..5]).prop_map(|(key, count, of)| Step::RemoveRange(key, count, of)),
         3 => (key(), 0u16..400, 0u16..50).prop_map(|(key, at, len)| Step::Patch(key, at, len)),
-        5 => (key(), modification()).prop_map(|(key, modification)| Step::Modify(key, modification)),
+        9 => (key(), modification()).prop_map(|(key, modification)| Step::Modify(key, modification)),
         6 => key().prop_map(Step::Get),
         4 => (seek(), proptest::option::of(key()), directions()).prop_map(|(seek, end, ways)| Step::Walk(seek, end, ways)),
         3 => seek().prop_map(Step::Seek),
@@ -413,6 +416,10 @@ impl Twin {
             Modification::Put(value) => Some(value.bytes()),
             Modification::Remove => None,
             Modification::Double => Some(before.as_ref().map_or(b"x".to_vec(), |value| value.repeat(2))),
+            Modification::Front(less, front) => {
+                let rest = before.as_deref().map_or(&b""[..], |value| &value[value.len().min(less.into())..]);
+                Some([&front.bytes(), rest].concat())
+            }
         };
         let modified = tree.modify(key, b"a note", |current| {
             assert_eq!(current, before.as_deref());

@@ -45,6 +45,37 @@ fn a_store_keeps_what_it_was_given() {
     store.close().unwrap();
 }
 
+/// Of a long value whose front is changed, the front is written, and logged, and nothing else.
+#[test]
+fn the_rest_of_a_long_value_is_written_once() {
+    let directory = tempfile::tempdir().unwrap();
+    let store = Store::open(directory.path(), StoreOptions::default()).unwrap();
+    let tree = store.create_tree().unwrap();
+    let mut value: Vec<u8> = (0..100_000u32).map(|n| (n % 251) as u8).collect();
+    let mut last = tree.insert(b"key", &value).unwrap();
+    let logged = |value: &[u8], last: &mut meseta_storage::Lsn| {
+        let before = std::mem::replace(last, tree.put(b"key", value).unwrap());
+        assert_eq!(tree.get(b"key", |found| found == value).unwrap(), Some(true));
+        last.0 - before.0
+    };
+    for n in 0..100u8 {
+        value[30] = n.wrapping_mul(97);
+        assert!(logged(&value, &mut last) < 200);
+    }
+    // Longer, shorter.
+    value.splice(20..21, [9; 50]);
+    assert!(logged(&value, &mut last) < 2_000);
+    value.drain(5..200);
+    assert!(logged(&value, &mut last) < 2_000);
+    // Behind the front: all of it.
+    value[50_000] ^= 1;
+    assert!(logged(&value, &mut last) > 100_000);
+    let report = store.check().unwrap();
+    assert_eq!((report.problems, report.long_values), (vec![], 1));
+    tree.remove(b"key").unwrap();
+    store.close().unwrap();
+}
+
 /// The log's writer once began by asking the cleaner a question, while the closing held the cleaner and waited for the
 /// log: a store that was closed at once after its creation sometimes hung.
 #[test]

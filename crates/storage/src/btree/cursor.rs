@@ -24,7 +24,6 @@ use crate::error::Result;
 use crate::ids::PageNo;
 use crate::latch::Version;
 use crate::page::node::{Ahead, EntryCopies, Node};
-use crate::page::overflow::Reference;
 use crate::rank::Rank;
 
 const FIRST_BATCH: usize = 8;
@@ -353,9 +352,8 @@ impl<'t> Cursor<'t> {
 
     #[cold]
     fn read_long(&mut self) -> Result<bool> {
-        let reference = self.entries.bytes(self.value.clone());
-        let reference = Reference::decode(reference).expect("a validated leaf holds whole references");
-        if self.tree.read_pages(reference, &mut self.long)?.is_some() {
+        let stored = self.entries.bytes(self.value.clone());
+        if self.tree.read_pages(stored, &mut self.long)?.is_some() {
             return Ok(true);
         }
         // Replaced or removed since the batch was copied: as the entry is now, or the one behind it.

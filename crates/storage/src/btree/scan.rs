@@ -5,11 +5,10 @@
 //! take a [`super::Cursor`], which copies.
 
 use super::Tree;
-use super::long_value::reference_at;
+use super::long_value::stored_at;
 use crate::buffer::Restart;
 use crate::error::Result;
 use crate::page::node::Node;
-use crate::page::overflow::Reference;
 use crate::rank::Rank;
 
 /// Where a visit of one leaf ended.
@@ -20,8 +19,8 @@ enum Left {
     Fence(Vec<u8>),
     /// This was the last leaf.
     End,
-    /// An entry with a long value, which is read with no latch held.
-    Long(Vec<u8>, Reference),
+    /// An entry with a long value, which is read with no latch held: its key, and what the leaf has of it.
+    Long(Vec<u8>, Vec<u8>),
 }
 
 impl Tree {
@@ -39,9 +38,9 @@ impl Tree {
             match self.core.retry(|| self.scan_leaf(&from, beyond, &mut key, &mut visit))? {
                 Left::Enough | Left::End => return Ok(()),
                 Left::Fence(fence) => (from, beyond) = (fence, false),
-                Left::Long(at, reference) => {
+                Left::Long(at, stored) => {
                     // Replaced meanwhile? Then as it is now; and removed is not shown.
-                    let found = self.read_pages(reference, &mut long)?.is_some() || self.read_long(&at, &mut long)?;
+                    let found = self.read_pages(&stored, &mut long)?.is_some() || self.read_long(&at, &mut long)?;
                     if found && !visit(&at, &long) {
                         return Ok(());
                     }
@@ -75,7 +74,7 @@ impl Tree {
             key.truncate(prefix_len);
             node.append_suffix(index, key);
             if value.overflow {
-                return Ok(Left::Long(key.clone(), reference_at(node, index)));
+                return Ok(Left::Long(key.clone(), stored_at(node, index)));
             }
             if !visit(key, &latched.bytes()[value.offset..value.offset + value.len]) {
                 return Ok(Left::Enough);

@@ -12,7 +12,7 @@ use std::borrow::Cow;
 use smallvec::SmallVec;
 
 use super::Tree;
-use super::long_value::{Prepared, reference_at};
+use super::long_value::{LongValue, Prepared, stored_at};
 use super::structure::Fill;
 use crate::buffer::{Exclusive, Optimistic, Restart, Shared};
 use crate::core::Stop;
@@ -22,7 +22,6 @@ use crate::mtr::{Mtr, Slot};
 use crate::page::PageKind;
 use crate::page::bytes::PageRef;
 use crate::page::node::{self, Node, Position};
-use crate::page::overflow::Reference;
 use crate::rank::Rank;
 use crate::redo::Op;
 use crate::space::Maps;
@@ -49,20 +48,14 @@ pub enum Change<'v> {
 pub(super) struct Current<'a> {
     node: Node<'a>,
     position: Position,
+    /// A long value that was read before the latch was taken.
     long: Option<&'a LongValue>,
     /// The leaf in which the next key is, if it was asked for and is in another one.
     next: Option<Node<'a>>,
 }
 
-/// A long value that was read before the latch was taken.
-pub(super) struct LongValue {
-    reference: Reference,
-    pages: Vec<PageNo>,
-    bytes: Vec<u8>,
-}
-
-/// The entry's value is long, and has to be read before the decision.
-pub(super) struct NeedsLong(Reference);
+/// The entry's value is long, and has to be read before the decision: what the leaf has of it.
+pub(super) struct NeedsLong(Vec<u8>);
 
 impl Current<'_> {
     /// Whether the key is there.
@@ -82,10 +75,10 @@ impl Current<'_> {
         if !self.position.exact {
             return Ok(false);
         }
-        match (self.reference(), self.long) {
+        match (self.stored_long(), self.long) {
             (None, _) => self.node.append_value(self.position.index, out),
-            (Some(reference), Some(long)) if long.reference == reference => out.extend_from_slice(&long.bytes),
-            (Some(reference), _) => return Err(Decision::NeedsLong(NeedsLong(reference))),
+            (Some(stored), Some(long)) if long.stored == stored => out.extend_from_slice(&long.bytes),
+            (Some(stored), _) => return Err(Decision::NeedsLong(NeedsLong(stored))),
         }
         Ok(true)
     }
@@ -102,10 +95,16 @@ impl Current<'_> {
         true
     }
 
-    /// The reference to the value's pages, if it is there and long.
-    fn reference(&self) -> Option<Reference> {
+    /// What the leaf has of the value, if it is there and long.
+    fn stored_long(&self) -> Option<Vec<u8>> {
         let value = self.position.exact.then(|| self.node.value_at(self.position.index))?;
-        value.overflow.then(|| reference_at(self.node, self.position.index))
+        value.overflow.then(|| stored_at(self.node, self.position.index))
+    }
+
+    /// Whether the value is there, as long as this in the leaf, and whole or not as that is.
+    fn is_stored_as(&self, stored: &[u8], is_long: bool) -> bool {
+        let value = self.position.exact.then(|| self.node.value_at(self.position.index));
+        value.is_some_and(|value| value.len == stored.len() && value.overflow == is_long)
     }
 }
 
@@ -184,13 +183,12 @@ impl Tree {
                 Ok(Outcome::NeedsRoom(len)) => self.split(key, 0, len)?,
                 Ok(Outcome::NeedsPages(value)) => {
                     ahead.new = None;
-                    ahead.new = Some(self.write_pages(&value)?);
+                    ahead.new = Some(self.write_pages(key, &value)?);
                 }
-                Ok(Outcome::NeedsLong(NeedsLong(reference))) => {
+                Ok(Outcome::NeedsLong(NeedsLong(stored))) => {
                     let mut bytes = Vec::new();
                     // Gone meanwhile? Then the next attempt meets another value.
-                    ahead.old =
-                        self.read_pages(reference, &mut bytes)?.map(|pages| LongValue { reference, pages, bytes });
+                    ahead.old = self.read_pages(&stored, &mut bytes)?.map(|pages| LongValue { stored, pages, bytes });
                 }
                 Err(Stop::Failed(error)) => return Err(error),
                 Err(Stop::Restart(restart)) => self.core.before_retry(restart, &mut restarts)?,
@@ -276,15 +274,16 @@ impl Tree {
         };
         let Position { index, exact } = current.position;
         // The pages of a long value that goes away are freed in the same step, so they have to be known.
-        let old_reference = match change {
-            Change::Put(_) | Change::Remove => current.reference(),
+        let old_stored = match change {
+            Change::Put(_) | Change::Remove => current.stored_long(),
             Change::Keep | Change::Patch { .. } => None,
         };
-        let old_pages = match (&old_reference, &ahead.old) {
-            (None, _) => &[][..],
-            (Some(reference), Some(long)) if long.reference == *reference => &long.pages,
-            (Some(reference), _) => return Ok(Outcome::NeedsLong(NeedsLong(*reference))),
+        let old = match (old_stored, &ahead.old) {
+            (None, _) => None,
+            (Some(stored), Some(long)) if long.stored == stored => Some(long),
+            (Some(stored), _) => return Ok(Outcome::NeedsLong(NeedsLong(stored))),
         };
+        let mut old_pages = old.map_or(&[][..], |long| &long.pages);
         let capacity = node.capacity();
         match change {
             Change::Keep => Ok(Outcome::Kept),
@@ -305,12 +304,17 @@ impl Tree {
             Change::Put(value) => {
                 self.check_value(&value)?;
                 let long = key.len() + value.len() > node::inline_len_max(capacity);
-                let reference = match (&ahead.new, long) {
-                    (_, false) => None,
-                    (Some(prepared), true) if prepared.holds(&value) => Some(prepared.reference.encode()),
-                    (_, true) => return Ok(Outcome::NeedsPages(value.into_owned())),
+                let kept = old.filter(|_| long).and_then(|old| old.with_same_pages(&value, key.len(), capacity));
+                let new = ahead.new.as_ref().filter(|_| long && kept.is_none());
+                if kept.is_some() {
+                    old_pages = &[];
+                }
+                let stored = match kept.or_else(|| new?.stored(&value)) {
+                    Some(stored) => Cow::Owned(stored),
+                    None if long => return Ok(Outcome::NeedsPages(value.into_owned())),
+                    None => Cow::Borrowed(&*value),
                 };
-                let stored: &[u8] = reference.as_ref().map_or(&value, |reference| reference);
+                let stored: &[u8] = &stored;
                 let needed = if exact {
                     stored.len().saturating_sub(node.value_at(index).len)
                 } else {
@@ -319,12 +323,11 @@ impl Tree {
                 if needed > node.free_len() {
                     return Ok(Outcome::NeedsRoom(needed));
                 }
-                let new_pages = ahead.new.as_ref().filter(|_| long).map(Prepared::page_numbers).unwrap_or_default();
+                let new_pages = new.map(Prepared::page_numbers).unwrap_or_default();
                 let touched = new_pages.iter().chain(old_pages).copied();
                 let maps = self.core.space.latch_maps(&self.core.pool, touched)?;
                 let prefix_len = node.prefix_len();
-                let stays_in_place = !long && current.inline_len() == Some(stored.len());
-                let changed = stays_in_place.then(|| node.changed_stretches(index, stored));
+                let changed = current.is_stored_as(stored, long).then(|| node.changed_stretches(index, stored));
                 let mut step = Writing::begin(self, leaf, maps, note);
                 let index = index as u16;
                 if let Some(stretches) = changed {
@@ -338,7 +341,7 @@ impl Tree {
                     let suffix = &key[prefix_len..];
                     step.mtr.apply(step.leaf, Op::Insert { index, overflow: long, suffix, value: stored });
                 }
-                let new = if long { ahead.new.take() } else { None };
+                let new = if new_pages.is_empty() { None } else { ahead.new.take() };
                 Ok(Outcome::Changed { end: step.commit(new, old_pages), underfull: false })
             }
         }

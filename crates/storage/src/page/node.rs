@@ -73,7 +73,7 @@ const _: () = assert!(COUNT == HEADER_LEN && HINTS + 4 * HINT_COUNT == SLOTS && 
 
 /// In the upper fence's length: there is none, the node is the last of its level.
 const NO_FENCE: u16 = u16::MAX;
-/// In an entry's value length: the value lives in overflow pages, and what is here says where.
+/// In an entry's value length: the value lives in overflow pages, but for its head, and what is behind that says where.
 const OVERFLOW_FLAG: u16 = 1 << 15;
 
 /// Bytes of the longest key in a store whose nodes have this capacity: 3 KiB in a page of 16 KiB.
@@ -146,7 +146,7 @@ pub struct ValueAt {
     pub offset: usize,
     /// Bytes.
     pub len: usize,
-    /// The bytes are an overflow reference, not the value itself.
+    /// The bytes are the value's head and an overflow reference, not the value itself.
     pub overflow: bool,
 }
 
@@ -385,7 +385,7 @@ impl<'p> Node<'p> {
         self.capacity().saturating_sub(self.field(HEAP_START)) / self.count().max(1)
     }
 
-    /// Appends an entry's value (or overflow reference) to `out`.
+    /// Appends an entry's value (or its head and overflow reference) to `out`.
     #[inline]
     pub fn append_value(self, index: usize, out: &mut Vec<u8>) {
         let value = self.value_at(index);
@@ -749,7 +749,7 @@ pub fn check_layout(page: PageRef<'_>) -> Result<(), String> {
             ));
         }
         let expected = match (leaf, value.overflow) {
-            (true, true) => super::overflow::REFERENCE_LEN,
+            (true, true) => value.len.max(super::overflow::REFERENCE_LEN),
             (true, false) => value.len,
             (false, _) => CHILD_LEN,
         };

@@ -7,8 +7,13 @@
 //!  +---------+---------+--------------------- - - -
 //! ```
 //!
-//! The leaf keeps a [`Reference`]: first page, total length, and the CRC-32C of the whole value. Pieces never
-//! change once written; a reader that raced with their removal finds out by the checksum or the length.
+//! The leaf keeps the value's head, its first [`HEAD_LEN`] bytes or so, and behind it a [`Reference`] to the rest: first page, length,
+//! and CRC-32C. Pieces never change once written; a reader that raced with their removal finds out by the checksum or the length.
+//!
+//! ```text
+//!   in the leaf:   | head | first page | len | crc32c |        in the pages:   rest of the value
+//! ```
+//! So what changes in the head is written in the leaf alone. (Stores of version 2 and before had no heads: theirs are empty.)
 
 use super::bytes::{PageBuffer, PageMut, PageRef};
 use super::{PAGE_SIZE, PageKind};
@@ -21,20 +26,24 @@ const BYTES: usize = 32;
 /// Bytes of a value that one page holds.
 pub const PIECE_LEN_MAX: usize = PAGE_SIZE - BYTES;
 
+/// Bytes of a long value that stay in the leaf, if there is room beside the key: what a row's columns of fixed length take, and the
+/// ends of the others, as a rule.
+pub const HEAD_LEN: usize = 512;
+
 /// Bytes of an encoded [`Reference`].
 pub const REFERENCE_LEN: usize = 12;
 
 /// Bytes of the longest value.
 pub const VALUE_LEN_MAX: usize = 1 << 30;
 
-/// Where a long value is, as its leaf entry says.
+/// Where the rest of a long value is, as its leaf entry says.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Reference {
     /// The first piece.
     pub first: PageNo,
-    /// Bytes in the whole value.
+    /// Bytes in all pieces.
     pub len: u32,
-    /// CRC-32C of the whole value.
+    /// CRC-32C of all of them.
     pub crc: u32,
 }
 
@@ -55,7 +64,18 @@ impl Reference {
         Some(Self { first: PageNo(word(0)), len: word(4), crc: word(8) })
     }
 
-    /// Number of pages that hold the value.
+    /// What stands in a leaf for a long value: its head, and where the rest is. `None` if it is too short.
+    pub fn split_off(stored: &[u8]) -> Option<(&[u8], Self)> {
+        let (head, reference) = stored.split_at_checked(stored.len().checked_sub(REFERENCE_LEN)?)?;
+        Some((head, Self::decode(reference)?))
+    }
+
+    /// What is to stand there.
+    pub fn behind(self, head: &[u8]) -> Vec<u8> {
+        [head, &self.encode()].concat()
+    }
+
+    /// Number of pages that hold it.
     pub fn page_count(self) -> usize {
         (self.len as usize).div_ceil(PIECE_LEN_MAX)
     }
@@ -114,5 +134,9 @@ mod tests {
         assert_eq!(Reference::decode(&reference.encode()), Some(reference));
         assert_eq!(reference.page_count(), 3);
         assert_eq!(Reference::decode(b"short"), None);
+        for head in [&b""[..], b"head"] {
+            assert_eq!(Reference::split_off(&reference.behind(head)), Some((head, reference)));
+        }
+        assert_eq!(Reference::split_off(b"short"), None);
     }
 }
