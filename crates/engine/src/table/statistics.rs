@@ -84,6 +84,7 @@ impl Neighbours {
     fn look(&mut self, index: &TableIndex, from: &[u8]) -> Result<()> {
         let corrupt = |problem| index.index.damaged(problem);
         let mut cursor = index.index.tree.cursor();
+        cursor.leave_out_rests();
         let mut before: Option<Vec<u8>> = None;
         let mut is_on_entry = cursor.seek(from)?;
         for _ in 0..NEIGHBOURS {

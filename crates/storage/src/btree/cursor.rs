@@ -24,6 +24,7 @@ use crate::error::Result;
 use crate::ids::PageNo;
 use crate::latch::Version;
 use crate::page::node::{Ahead, EntryCopies, Node};
+use crate::page::overflow::REFERENCE_LEN;
 use crate::rank::Rank;
 
 const FIRST_BATCH: usize = 8;
@@ -98,6 +99,8 @@ pub struct Cursor<'t> {
     end: Option<Vec<u8>>,
     crossings: u32,
     long: Vec<u8>,
+    /// Whether long values are read to their ends.
+    has_rests: bool,
     /// The last entry before a step that failed: the next step tries again from there.
     failed_behind: Option<Vec<u8>>,
 }
@@ -177,6 +180,7 @@ impl<'t> Cursor<'t> {
             end: None,
             crossings: 0,
             long: Vec::new(),
+            has_rests: true,
             failed_behind: None,
         }
     }
@@ -190,6 +194,12 @@ impl<'t> Cursor<'t> {
     /// For who looks at values alone: keys are not put together, and [`Cursor::key`] must not be called.
     pub fn leave_out_keys(&mut self) {
         self.has_keys = false;
+    }
+
+    /// For who looks at the front of values alone: of a long one [`Cursor::value`] has what stands in the leaf, if anything does, and
+    /// the rest is not read.
+    pub fn leave_out_rests(&mut self) {
+        self.has_rests = false;
     }
 
     /// Whether there are keys.
@@ -339,6 +349,9 @@ impl<'t> Cursor<'t> {
     #[inline]
     fn look(&mut self) {
         (self.value, self.is_long) = self.entries.value_at(self.at);
+        if self.is_long && !self.has_rests && self.value.len() > REFERENCE_LEN {
+            (self.value.end, self.is_long) = (self.value.end - REFERENCE_LEN, false);
+        }
         if self.has_keys {
             self.entries.key_into(self.at, &mut self.key);
         }
