@@ -2,7 +2,7 @@
 
 mod support;
 
-use support::{Server, all, is, run};
+use support::{Server, all, counter, is, run};
 
 const TIMEOUT: &str = "1205 Lock wait timeout exceeded; try restarting transaction";
 const READ_ONLY: &str = "1792 Cannot execute statement in a READ ONLY transaction.";
@@ -439,4 +439,52 @@ fn how_durable_commits_are_is_heeded_by_sessions_that_are_there_already() {
     is(&mut administrator, "set global innodb_flush_log_at_trx_commit = 2", "ok 0");
     assert!(!waits_for_the_log("commit"));
     assert!(waits_for_the_log("set global innodb_flush_log_at_trx_commit = 1; update t set v = v + 1 where id = 1"));
+}
+
+/// Rows that are longer than their leaves hold: `n` and `s` are in the part that is there, `b` is not.
+#[test]
+fn of_long_rows_what_is_asked_for_is_seen_as_the_snapshot_has_it() {
+    let server = Server::with_memory(4 << 20);
+    let s = &mut server.session();
+    is(s, "create table l (id int primary key, n int, s varchar(20), b longtext, e varchar(20))", "ok 0");
+    for id in 1..=20 {
+        let row = format!("({id}, {id}, 's{id}', repeat(char(64 + {id}), 20000 * {id}), 'e{id}')");
+        is(s, &format!("insert into l values {row}"), "ok 1");
+    }
+    is(s, "insert into l values (0, 0, 'short', '', null), (30, 30, null, 'short', '')", "ok 2");
+    // What is read of the disk for it: the leaves, and not the rest of four megabytes.
+    let (mut a, mut b) = (server.session(), server.session());
+    let before = counter(&mut a, "innodb_pages_read");
+    is(
+        &mut a,
+        "select count(*), sum(id), sum(n), count(s) from l",
+        "[count(*)|sum(id)|sum(n)|count(s)]; 22|240|240|21",
+    );
+    let read = counter(&mut a, "innodb_pages_read") - before;
+    assert!(read < 20, "{read} pages for what is in the leaves");
+    is(&mut a, "select sum(length(b)) from l", "[sum(length(b))]; 4200005");
+    let read = counter(&mut a, "innodb_pages_read") - before;
+    assert!(read > 100, "{read} pages for four megabytes");
+
+    let [front, whole] = ["id, n, s", "id, n, s, length(b), left(b, 1), e"];
+    let query = |columns: &str, order: &str| format!("select {columns} from l where id > -1 order by id {order}");
+    let queries: Vec<String> =
+        [front, whole].iter().flat_map(|columns| ["", "desc"].map(|order| query(columns, order))).collect();
+    is(&mut a, "start transaction with consistent snapshot", "ok 0");
+    let then: Vec<_> = queries.iter().map(|query| run(&mut a, query)).collect();
+    is(&mut b, "update l set n = n + 100", "ok 22");
+    is(&mut b, "update l set s = concat(s, '-', id) where id between 3 and 8", "ok 6");
+    is(&mut b, "update l set b = reverse(concat('end', b)), e = 'new' where id between 5 and 10", "ok 6");
+    is(&mut b, "update l set b = 'short now' where id between 11 and 13", "ok 3");
+    is(&mut b, "delete from l where id in (2, 6, 12, 14, 20)", "ok 5");
+    is(&mut b, "insert into l values (2, 2, 'again', repeat('x', 9000), 'e')", "ok 1");
+    for (query, then) in queries.iter().zip(&then) {
+        assert_eq!(run(&mut a, query), *then, "{query}");
+    }
+    is(&mut a, "commit", "ok 0");
+    let now = run(&mut a, &queries[0]);
+    assert_eq!(now[1..5], ["0|100|short", "1|101|s1", "2|2|again", "3|103|s3-3"]);
+    assert_eq!(now.len(), 1 + 18);
+    is(&mut a, "select sum(n), sum(length(b)) from l", "[sum(n)|sum(length(b))]; 1888|2649038");
+    is(&mut a, "check table l", "[Table|Op|Msg_type|Msg_text]; test.l|check|status|OK");
 }

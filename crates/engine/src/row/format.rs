@@ -279,16 +279,29 @@ impl<'a> RowRef<'a> {
     /// Looks at the row's head, and whether its sections are all there.
     #[inline(always)]
     pub fn new(layout: &'a RowLayout, row: &'a [u8]) -> Result<Self, Corrupt> {
+        let (row, heap_len, told_len) = Self::look(layout, row)?;
+        if heap_len == told_len {
+            return Ok(row);
+        }
+        Err(if heap_len < told_len { Corrupt::Truncated } else { Corrupt::Trailing })
+    }
+
+    /// The same, of what may be the front of a row only: values that are not in it are errors then.
+    pub fn front(layout: &'a RowLayout, front: &'a [u8]) -> Result<Self, Corrupt> {
+        let (row, heap_len, told_len) = Self::look(layout, front)?;
+        if heap_len <= told_len { Ok(row) } else { Err(Corrupt::Trailing) }
+    }
+
+    /// A row, the length of its heap, and which it is told to have.
+    #[inline(always)]
+    fn look(layout: &'a RowLayout, row: &'a [u8]) -> Result<(Self, usize, usize), Corrupt> {
         let head = u16::from_le_bytes(*row.first_chunk().ok_or(Corrupt::Truncated)?);
         let sections = if head == layout.usual.head { layout.usual } else { layout.sections(head)? };
         let Some(heap_len) = row.len().checked_sub(sections.heap_at as usize) else { return Err(Corrupt::Truncated) };
         let row = Self { layout, bytes: row, sections };
         // (The last end is the one in front of the heap.)
         let told_len = if sections.heap_at == sections.ends_at { 0 } else { row.end_before(sections.heap_at) };
-        if heap_len == told_len {
-            return Ok(row);
-        }
-        Err(if heap_len < told_len { Corrupt::Truncated } else { Corrupt::Trailing })
+        Ok((row, heap_len, told_len))
     }
 
     /// How many columns the row was written with; the others have their default.

@@ -22,6 +22,8 @@ pub struct RowReader<'t> {
     heap_at: u32,
     /// Whether there are ends in front of it.
     has_ends: bool,
+    /// Whether there are but the fronts of rows.
+    of_fronts: bool,
     spots: SmallVec<[Spot; 4]>,
 }
 
@@ -55,12 +57,30 @@ impl<'t> RowReader<'t> {
             Spot { number, name, null, column_type: column.column_type, at, is_first }
         };
         let (head, Sections { ends_at, heap_at, .. }) = (layout.usual.head.to_le_bytes(), layout.usual);
-        Self { layout, head, heap_at, has_ends: heap_at > ends_at, spots: columns.map(spot).collect() }
+        Self {
+            layout,
+            head,
+            heap_at,
+            has_ends: heap_at > ends_at,
+            of_fronts: false,
+            spots: columns.map(spot).collect(),
+        }
     }
 
     /// Whether there are no columns.
     pub fn is_empty(&self) -> bool {
         self.spots.is_empty()
+    }
+
+    /// The same, of rows that are there in full or not: of which the columns are all in what is there ([`RowReader::are_in_front`]).
+    pub fn set_of_fronts(&mut self, of_fronts: bool) {
+        self.of_fronts = of_fronts;
+    }
+
+    /// Whether all columns are in the front of a row that is not there in full.
+    pub fn are_in_front(&self, front: &[u8]) -> bool {
+        let is_there = |row: &RowRef<'_>, spot: &Spot| row.value(usize::from(spot.number)).is_ok();
+        RowRef::front(self.layout, front).is_ok_and(|row| self.spots.iter().all(|spot| is_there(&row, spot)))
     }
 
     /// Shows a row's columns: the name, and the value.
@@ -108,7 +128,7 @@ impl<'t> RowReader<'t> {
     where
         't: 'r,
     {
-        let row = RowRef::new(self.layout, row)?;
+        let row = if self.of_fronts { RowRef::front(self.layout, row)? } else { RowRef::new(self.layout, row)? };
         self.spots.iter().try_for_each(|spot| {
             show(usize::from(spot.name), row.value(usize::from(spot.number))?);
             Ok(())
@@ -182,6 +202,35 @@ mod tests {
                     let [read, expected] = both(&layout, numbers, &row);
                     assert_eq!(read, expected, "{len} bytes, {written} columns");
                     assert_eq!(read.expect("a whole row").len(), numbers.len());
+                }
+            }
+        }
+    }
+
+    /// Of a row that is cut off somewhere those columns are shown, and as they are in the whole, that are in what is left.
+    #[test]
+    fn the_front_of_a_row_shows_the_columns_that_are_in_it() {
+        let layout = RowLayout::new(&columns());
+        for long in [3, 70_000] {
+            let (mut row, long) = (Vec::new(), vec![7; long]);
+            encode_row(&layout, &values(&long), &mut row).expect("the values suit");
+            let whole = RowRef::new(&layout, &row).expect("a whole row");
+            let heap_at = row.len() - long.len() - b"late".len();
+            for len in (0..row.len()).filter(|len| *len < 100 || row.len() - len < 10) {
+                for numbers in SOME {
+                    let mut reader = RowReader::new(&layout, numbers.iter().map(|&number| (number, number)));
+                    reader.set_of_fronts(true);
+                    let ends =
+                        |number: &u16| heap_at + [0, long.len(), 0, long.len() + 4, 0, 0, 0][usize::from(*number)];
+                    let are_there = len >= heap_at && numbers.iter().all(|number| len >= ends(number));
+                    assert_eq!(reader.are_in_front(&row[..len]), are_there, "{len} bytes, {numbers:?}");
+                    let mut shown = Vec::new();
+                    let read = reader.show(&row[..len], |number, value| shown.push((number, value)));
+                    assert_eq!(read.is_ok(), are_there);
+                    if are_there {
+                        let expected = numbers.iter().map(|&n| (usize::from(n), whole.value(usize::from(n)).unwrap()));
+                        assert_eq!(shown, expected.collect::<Vec<_>>());
+                    }
                 }
             }
         }

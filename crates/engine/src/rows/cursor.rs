@@ -29,7 +29,7 @@ use crate::locking::{Direction, Locking, LockingCursor};
 use crate::read::seen_at;
 use crate::row::{Corrupt, KeyRange, VERSION_HEADER_LEN, Value, VersionHeader};
 use crate::session::{Isolation, Session};
-use crate::table::{Entry, Table, TableIndex};
+use crate::table::{Entry, InPlace, Table, TableIndex};
 use crate::time::Snapshot;
 use crate::version::{Seen, VersionReader};
 
@@ -192,6 +192,9 @@ impl<'t> RowCursor<'t> {
             if !gathers_keys {
                 read.cursor.leave_out_keys();
             }
+            if self.index.layout.is_clustered {
+                read.cursor.leave_out_rests();
+            }
             self.batches = Some(Wanted { how, gathers_keys });
         }
         self
@@ -217,7 +220,7 @@ impl<'t> RowCursor<'t> {
     pub fn next(&mut self, session: &mut Session) -> Result<bool> {
         match &mut self.source {
             Source::Consistent(consistent) => {
-                next_consistent(self.table, self.index, consistent, self.fetches, &mut self.row, session)
+                next_consistent(self.table, self.index, consistent, self.fetches, None, &mut self.row, session)
             }
             Source::Locking(cursor) => next_locking(self.table, self.index, cursor, &mut self.row, session),
         }
@@ -231,15 +234,16 @@ impl<'t> RowCursor<'t> {
     /// The next rows: one that the cursor goes to, and of those that have been copied with it as many as are there to be read. `None`
     /// if there are no more. On entry: [`RowCursor::has_batches`].
     pub fn next_batch(&mut self, session: &mut Session) -> Result<Option<RowBatch<'_>>> {
-        let (Source::Consistent(read), Some(wanted)) = (&mut self.source, &self.batches) else {
+        let (Source::Consistent(read), Some(wanted)) = (&mut self.source, &mut self.batches) else {
             debug_assert!(false, "there are no batches");
             return Ok(None);
         };
         let passed = std::mem::take(&mut read.behind);
         read.cursor.skip(passed.entries);
-        if !next_consistent(self.table, self.index, read, self.fetches, &mut self.row, session)? {
+        if !next_consistent(self.table, self.index, read, self.fetches, Some(&wanted.how), &mut self.row, session)? {
             return Ok(None);
         }
+        wanted.how.set_of_fronts(read.cursor.is_cut());
         if wanted.gathers_keys {
             read.cursor.gather_keys();
         }
@@ -336,6 +340,7 @@ fn next_consistent(
     index: &TableIndex,
     read: &mut Consistent,
     fetches: bool,
+    front: Option<&InPlace<'_>>,
     row: &mut FoundRow,
     session: &mut Session,
 ) -> Result<bool> {
@@ -346,6 +351,9 @@ fn next_consistent(
     }
     while read.step()? {
         read.older.is_seen = false;
+        if read.cursor.is_cut() && !read.complete(front, &snapshot, session)? {
+            break;
+        }
         let (header, _) =
             VersionHeader::split_off(read.cursor.value()).map_err(|problem| index.index.damaged(problem))?;
         let is_there = match session.core.time.is_visible(header.writer, &snapshot) {
@@ -447,6 +455,22 @@ impl Consistent<'_> {
             (true, Direction::Descending) => self.cursor.prev()?,
         };
         Ok(is_on_entry && self.lowest().is_none_or(|lowest| self.cursor.key() >= lowest))
+    }
+
+    /// Reads the rest of the row that it is on, unless what is wanted of it is in front of that, if its newest version is seen at all.
+    /// False if the row has gone, and there is none behind it.
+    #[cold]
+    fn complete(&mut self, front: Option<&InPlace<'_>>, snapshot: &Snapshot, session: &Session) -> Result<bool> {
+        let suffices = |value: &[u8]| {
+            let (Some(how), Ok((header, payload))) = (front, VersionHeader::split_off(value)) else { return false };
+            session.core.time.is_visible(header.writer, snapshot) && (header.deleted || how.is_in_front(payload))
+        };
+        while self.cursor.is_cut() && !suffices(self.cursor.value()) {
+            if !self.cursor.read_rest()? {
+                return Ok(false);
+            }
+        }
+        Ok(self.lowest().is_none_or(|lowest| self.cursor.key() >= lowest))
     }
 
     /// The key that each entry is to be compared with on the way down, if there is an end.

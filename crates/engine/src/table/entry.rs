@@ -564,6 +564,17 @@ impl InPlace<'_> {
     pub fn needs_key(&self) -> bool {
         self.own_len > 0
     }
+
+    /// For rows that are there in full or not: of which all that is read is in this front of the payload. (Of the rows themselves: other
+    /// entries may have the primary key in front of it.)
+    pub fn set_of_fronts(&mut self, of_fronts: bool) {
+        self.stored.set_of_fronts(of_fronts);
+    }
+
+    /// Whether all that is read of a row is in this front of its payload.
+    pub fn is_in_front(&self, front: &[u8]) -> bool {
+        self.stored.is_empty() || self.stored.are_in_front(front)
+    }
 }
 
 /// Some of a key's parts, by their numbers: of no more than an index may have.

@@ -196,10 +196,23 @@ impl<'t> Cursor<'t> {
         self.has_keys = false;
     }
 
-    /// For who looks at the front of values alone: of a long one [`Cursor::value`] has what stands in the leaf, if anything does, and
-    /// the rest is not read.
+    /// For who looks at the front of values, as a rule: of a long one [`Cursor::value`] has what stands in the leaf, if anything does, and
+    /// the rest is not read ([`Cursor::is_cut`]).
     pub fn leave_out_rests(&mut self) {
         self.has_rests = false;
+    }
+
+    /// Whether the value of the entry that it is on has a rest that was left out.
+    #[inline]
+    pub fn is_cut(&self) -> bool {
+        !self.has_rests && self.is_on_entry() && !self.is_long && self.entries.value_at(self.at).1
+    }
+
+    /// Reads what was left out of the value; false if the entry was the last one, and has gone. It may be another value by then, or, if the
+    /// entry has gone, the next one, of which something may be left out in turn.
+    pub fn read_rest(&mut self) -> Result<bool> {
+        (self.value, self.is_long) = self.entries.value_at(self.at);
+        if self.is_long { self.read_long() } else { Ok(true) }
     }
 
     /// Whether there are keys.
