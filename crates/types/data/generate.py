@@ -7,6 +7,7 @@
 utf8mb4_0900_ai_ci come from it alone; the thirteen code points at which MySQL differs are in EXCEPTIONS. The older
 collations (general_ci, unicode_ci, the latin1 ones) and the case mappings have no published table that a server follows
 to the letter, so their facts are asked of a running MySQL: WEIGHT_STRING(), UPPER() and LOWER() of each code point.
+So are those of unicode_520_ci, which compares all of Unicode.
 Needs PyMySQL for that part.
 
 Each paged table is a file of little-endian 16-bit words:
@@ -84,34 +85,38 @@ def of_server(arguments):
     )
     cursor = connection.cursor()
     cursor.execute("SET cte_max_recursion_depth = 2000000")
-    general, unicode_, cases = {}, {}, [{}, {}, {}, {}]
+    general, unicode_, unicode_520, cases = {}, {}, {}, [{}, {}, {}, {}, {}, {}]
 
     def split(weights):
         return [weights[i] << 8 | weights[i + 1] for i in range(0, len(weights), 2)]
 
-    def implicit_0400(code_point):
+    def implicit(code_point, last_compatible):
         base = 0xFBC0
-        if 0x4E00 <= code_point <= 0x9FA5 or 0xFA0E <= code_point <= 0xFA2F:
+        if 0x4E00 <= code_point <= 0x9FA5 or 0xFA0E <= code_point <= last_compatible:
             base = 0xFB40
         elif 0x3400 <= code_point <= 0x4DB5:
             base = 0xFB80
         return [base + (code_point >> 15), code_point & 0x7FFF | 0x8000]
 
-    for low in range(0, 0x20000, 0x4000):
+    for low in range(0, 0x110000, 0x4000):
         cursor.execute(
             f"""WITH RECURSIVE n(i) AS (SELECT {low} UNION ALL SELECT i + 1 FROM n WHERE i < {low + 0x3fff}),
             s AS (SELECT i, CONVERT(CHAR(i USING utf32) USING utf8mb4) c FROM n WHERE i NOT BETWEEN 55296 AND 57343)
             SELECT i, WEIGHT_STRING(c COLLATE utf8mb4_general_ci), WEIGHT_STRING(c COLLATE utf8mb4_unicode_ci),
               CAST(UPPER(c COLLATE utf8mb4_0900_ai_ci) AS BINARY), CAST(LOWER(c COLLATE utf8mb4_0900_ai_ci) AS BINARY),
-              CAST(UPPER(c COLLATE utf8mb4_general_ci) AS BINARY), CAST(LOWER(c COLLATE utf8mb4_general_ci) AS BINARY)
+              CAST(UPPER(c COLLATE utf8mb4_general_ci) AS BINARY), CAST(LOWER(c COLLATE utf8mb4_general_ci) AS BINARY),
+              CAST(UPPER(c COLLATE utf8mb4_unicode_520_ci) AS BINARY), CAST(LOWER(c COLLATE utf8mb4_unicode_520_ci) AS BINARY),
+              WEIGHT_STRING(c COLLATE utf8mb4_unicode_520_ci)
             FROM s"""
         )
-        for code_point, by_general, by_unicode, *mapped in cursor.fetchall():
+        for code_point, by_general, by_unicode, *mapped, by_520 in cursor.fetchall():
             if code_point < 0x10000:
                 if split(by_general) != [code_point]:
                     general[code_point] = split(by_general)[0]
-                if split(by_unicode) != implicit_0400(code_point):
+                if split(by_unicode) != implicit(code_point, 0xFA2F):
                     unicode_[code_point] = split(by_unicode)
+            if split(by_520) != implicit(code_point, 0xFA2D):
+                unicode_520[code_point] = split(by_520)
             for number, text in enumerate(mapped):
                 text = text.decode()
                 if not text:  # The server drops a character whose other case is longer. We do not.
@@ -120,7 +125,9 @@ def of_server(arguments):
                     cases[number][code_point] = (ord(text) - code_point) & 0xFFFF
     write("weights_general.bin", paged(general, lambda code_point: code_point))
     write("weights_0400.bin", weights_table(unicode_))
-    for name, entries in zip(("upper_0900", "lower_0900", "upper_general", "lower_general"), cases):
+    write("weights_0520.bin", weights_table(unicode_520))
+    names = ("upper_0900", "lower_0900", "upper_general", "lower_general", "upper_0520", "lower_0520")
+    for name, entries in zip(names, cases):
         write(f"{name}.bin", paged(entries, lambda _: 0))
 
     columns = []

@@ -87,7 +87,9 @@ collations! {
     Utf8mb3Bin 83 "utf8mb3_bin" Utf8mb3 Space Method::Bytes;
     Latin1SpanishCi 94 "latin1_spanish_ci" Latin1 Space Method::ByteTable(7);
     Utf8mb3UnicodeCi 192 "utf8mb3_unicode_ci" Utf8mb3 Space Method::Uca(Uca::V400);
+    Utf8mb3Unicode520Ci 214 "utf8mb3_unicode_520_ci" Utf8mb3 Space Method::Uca(Uca::V520);
     Utf8mb4UnicodeCi 224 "utf8mb4_unicode_ci" Utf8mb4 Space Method::Uca(Uca::V400);
+    Utf8mb4Unicode520Ci 246 "utf8mb4_unicode_520_ci" Utf8mb4 Space Method::Uca(Uca::V520);
     Utf8mb4_0900AiCi 255 "utf8mb4_0900_ai_ci" Utf8mb4 None Method::Uca(Uca::V900);
     Utf8mb4_0900Bin 309 "utf8mb4_0900_bin" Utf8mb4 None Method::Bytes;
 }
@@ -139,13 +141,12 @@ impl Collation {
                 out.extend(text.iter().map(|byte| table[usize::from(*byte)]));
             }
             Charset::Utf8mb4 | Charset::Utf8mb3 => {
-                let newer = matches!(self, Collation::Utf8mb4_0900AiCi | Collation::Utf8mb4_0900Bin);
-                let table = match (upper, newer) {
-                    (true, true) => table::UPPER_0900,
-                    (false, true) => table::LOWER_0900,
-                    (true, false) => table::UPPER_GENERAL,
-                    (false, false) => table::LOWER_GENERAL,
+                let (to_upper, to_lower) = match (self.method(), self.pad()) {
+                    (_, Pad::None) => (table::UPPER_0900, table::LOWER_0900),
+                    (Method::Uca(Uca::V520), _) => (table::UPPER_0520, table::LOWER_0520),
+                    _ => (table::UPPER_GENERAL, table::LOWER_GENERAL),
                 };
+                let table = if upper { to_upper } else { to_lower };
                 let mut at = 0;
                 while at < text.len() {
                     if text[at] < 0x80 {

@@ -54,10 +54,13 @@ macro_rules! paged {
 }
 
 paged!(WEIGHTS_0900, "../../data/weights_0900.bin");
+paged!(WEIGHTS_0520, "../../data/weights_0520.bin");
 paged!(WEIGHTS_0400, "../../data/weights_0400.bin");
 paged!(WEIGHTS_GENERAL, "../../data/weights_general.bin");
 paged!(UPPER_0900, "../../data/upper_0900.bin");
 paged!(LOWER_0900, "../../data/lower_0900.bin");
+paged!(UPPER_0520, "../../data/upper_0520.bin");
+paged!(LOWER_0520, "../../data/lower_0520.bin");
 paged!(UPPER_GENERAL, "../../data/upper_general.bin");
 paged!(LOWER_GENERAL, "../../data/lower_general.bin");
 
@@ -106,6 +109,8 @@ impl Weights {
 pub(super) enum Uca {
     /// 4.0.0, the Basic Multilingual Plane: utf8mb4_unicode_ci.
     V400,
+    /// 5.2.0, all of Unicode: utf8mb4_unicode_520_ci.
+    V520,
     /// 9.0.0: utf8mb4_0900_ai_ci.
     V900,
 }
@@ -115,6 +120,7 @@ pub(super) enum Uca {
 pub(super) fn uca_weights(uca: Uca, code_point: u32) -> Weights {
     let table = match uca {
         Uca::V900 => WEIGHTS_0900,
+        Uca::V520 => WEIGHTS_0520,
         Uca::V400 if code_point > 0xffff => return Weights::one(0xfffd),
         Uca::V400 => WEIGHTS_0400,
     };
@@ -134,7 +140,8 @@ fn implicit(uca: Uca, code_point: u32) -> Weights {
             0x4e00..=0x9fd5 | 0xfa0e | 0xfa0f | 0xfa11 | 0xfa13 | 0xfa14 | 0xfa1f | 0xfa21 | 0xfa23 | 0xfa24,
         )
         | (Uca::V900, 0xfa27..=0xfa29)
-        | (Uca::V400, 0x4e00..=0x9fa5 | 0xfa0e..=0xfa2f) => 0xfb40,
+        | (Uca::V400 | Uca::V520, 0x4e00..=0x9fa5 | 0xfa0e..=0xfa2d)
+        | (Uca::V400, 0xfa2e | 0xfa2f) => 0xfb40,
         (_, 0x3400..=0x4db5)
         | (Uca::V900, 0x20000..=0x2a6d6 | 0x2a700..=0x2b734 | 0x2b740..=0x2b81d | 0x2b820..=0x2cea1) => 0xfb80,
         _ => 0xfbc0,

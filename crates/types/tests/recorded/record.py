@@ -262,7 +262,7 @@ WORDS = ["", " ", "a", "A", "b", "ä", "Ä", "ae", "æ", "ß", "ss", "SS", "ſ",
 
 
 def collation_cases():
-    unicode_collations = ["utf8mb4_0900_ai_ci", "utf8mb4_0900_bin", "utf8mb4_bin", "utf8mb4_general_ci", "utf8mb4_unicode_ci"]
+    unicode_collations = ["utf8mb4_0900_ai_ci", "utf8mb4_0900_bin", "utf8mb4_bin", "utf8mb4_general_ci", "utf8mb4_unicode_ci", "utf8mb4_unicode_520_ci"]
     quoted = lambda text: "'" + text.replace("\\", "\\\\").replace("'", "''") + "'"
     pairs = random.sample(list(itertools.product(WORDS, WORDS)), 1400)
     letters = "aAäbB sSß\téEoz"
@@ -288,7 +288,7 @@ def collation_cases():
                 yield ("compare", collation, a, b), f"STRCMP({x}, CONVERT({quoted(b)} USING {charset}) COLLATE {collation})"
     patterns = ["%", "_", "a%", "%a", "a_", "_a", "%b%", "a\\%", "a\\_b", "\\", "ä%", "ss", "ß", "%ß%", "a%b%c", "__", "% ", "A", "%日%", "😀", "e", "\\\\"]
     texts = WORDS + ["abc", "aXbYc", "a%", "a_b", "axb", "straße", "STRASSE", "xäy", "a\\"]
-    for collation in ("utf8mb4_0900_ai_ci", "utf8mb4_bin", "utf8mb4_general_ci", "utf8mb4_unicode_ci"):
+    for collation in ("utf8mb4_0900_ai_ci", "utf8mb4_bin", "utf8mb4_general_ci", "utf8mb4_unicode_ci", "utf8mb4_unicode_520_ci"):
         for text, pattern in itertools.product(texts, patterns):
             yield ("like", collation, text, pattern), f"{quoted(text)} LIKE {quoted(pattern)} COLLATE {collation}"
         for text, wanted in itertools.product(["straße", "Äpfel", "xäy", "abcABC", "日本語", "", "ﬁn", "a b"], ["ss", "ß", "a", "B", "本", "", "fi", "i", "ä", " b", "zz"]):
@@ -298,7 +298,7 @@ def collation_cases():
         if 0xD800 <= point < 0xE000:
             continue
         character = f"CONVERT(CHAR({point} USING utf32) USING utf8mb4)"
-        for collation in ("utf8mb4_0900_ai_ci", "utf8mb4_general_ci", "utf8mb4_unicode_ci"):
+        for collation in ("utf8mb4_0900_ai_ci", "utf8mb4_general_ci", "utf8mb4_unicode_ci", "utf8mb4_unicode_520_ci"):
             yield ("weights", collation, chr(point), ""), f"HEX(WEIGHT_STRING({character} COLLATE {collation}))"
 
 

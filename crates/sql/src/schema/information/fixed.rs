@@ -41,7 +41,10 @@ pub(super) fn character_sets(_: &View<'_>, _: Wanted<'_>) -> Vec<Vec<Cell>> {
 fn sort_length(collation: Collation) -> u64 {
     match collation {
         Collation::Utf8mb4_0900AiCi => 0,
-        Collation::Utf8mb4UnicodeCi | Collation::Utf8mb3UnicodeCi => 8,
+        Collation::Utf8mb4UnicodeCi
+        | Collation::Utf8mb3UnicodeCi
+        | Collation::Utf8mb4Unicode520Ci
+        | Collation::Utf8mb3Unicode520Ci => 8,
         _ => 1,
     }
 }
