@@ -34,6 +34,19 @@ fn main() {
         out.clear();
         collation.append_sort_key(black_box(a), None, &mut out);
     });
+    let padded = Collation::Utf8mb4UnicodeCi;
+    measure("compare 30 bytes, other case, unicode_ci", || {
+        black_box(padded.compare(black_box(a), black_box(&case)));
+    });
+    measure("append a sort key, 30 bytes, unicode_ci", || {
+        out.clear();
+        padded.append_sort_key(black_box(a), None, &mut out);
+    });
+    let accents = "Été à la plage, déjà bronzé".as_bytes();
+    measure("append a sort key, 27 letters, unicode_ci", || {
+        out.clear();
+        padded.append_sort_key(black_box(accents), None, &mut out);
+    });
     let (x, y) = (Decimal::from_parts(123_456_789, 2), Decimal::from_parts(-98_765, 4));
     measure("decimal +", || {
         black_box(black_box(x).add(&black_box(y))).ok();

@@ -327,7 +327,7 @@ fn abbreviation(value: Datum<'_>, data_type: &DataType, collation: Collation) ->
         (DataType::Date, Datum::Date(date)) => date.to_number(),
         (DataType::DateTime { .. } | DataType::Timestamp { .. }, Datum::DateTime(time, _)) => time.to_number(),
         (DataType::Char { .. } | DataType::Varchar { .. } | DataType::Text { .. }, Datum::Text(text, _)) => {
-            return collation.sort_key_head(text);
+            collation.sort_key_head(text)
         }
         _ => return None,
     })

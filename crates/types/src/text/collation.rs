@@ -4,7 +4,7 @@
 //! MySQL Reference Manual, "Supported Character Sets and Collations" and "Collation Coercibility in Expressions".
 
 use super::charset::Charset;
-use super::table::{self, Uca};
+use super::table::{self, Ascii, Uca};
 use crate::error::{SqlError, number};
 
 /// Whether blanks at the end count.
@@ -27,6 +27,18 @@ pub(super) enum Method {
     General,
     /// Compare weights of the Unicode Collation Algorithm.
     Uca(Uca),
+}
+
+impl Method {
+    /// The weights of ASCII, where a character of it weighs by itself.
+    #[inline]
+    pub const fn ascii(self) -> Option<&'static Ascii> {
+        match self {
+            Method::Bytes | Method::ByteTable(_) => None,
+            Method::General => Some(&table::ASCII_GENERAL),
+            Method::Uca(uca) => Some(uca.ascii()),
+        }
+    }
 }
 
 macro_rules! collations {

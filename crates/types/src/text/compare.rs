@@ -20,37 +20,26 @@
 
 use std::cmp::Ordering;
 use std::hash::Hasher;
+use std::io;
 
 use super::charset::Charset;
 use super::collation::{Collation, Method, Pad};
-use super::table::{self, Uca, Weights, general_weight, uca_weights};
-
-/// Weights of ASCII in UCA 9.0.0; 0 for the controls, which do not count.
-pub(super) static ASCII_0900: [u16; 128] = {
-    let mut weights = [0; 128];
-    let words = include_bytes!("../../data/weights_0900.bin");
-    let pages = words[0] as usize | (words[1] as usize) << 8;
-    let mut i = 0;
-    while i < 128 {
-        let at = 2 * (1 + pages + i);
-        weights[i] = words[at] as u16 | (words[at + 1] as u16) << 8;
-        i += 1;
-    }
-    weights
-};
+use super::table::{self, ASCII_0900, ASCII_GENERAL, Ascii, Uca, Weights, general_weight, uca_weights};
 
 /// The weights of a text, one after the other.
 struct Stream<'a> {
     text: &'a [u8],
     charset: Charset,
     method: Method,
+    ascii: Option<&'static Ascii>,
     current: Weights,
     at: usize,
 }
 
 impl<'a> Stream<'a> {
     fn new(collation: Collation, text: &'a [u8]) -> Self {
-        Self { text, charset: collation.charset(), method: collation.method(), current: Weights::one(0), at: 0 }
+        let method = collation.method();
+        Self { text, charset: collation.charset(), method, ascii: method.ascii(), current: Weights::one(0), at: 0 }
     }
 }
 
@@ -62,19 +51,16 @@ pub(super) fn character_weights(charset: Charset, method: Method, text: &[u8]) -
         Method::Bytes => (Weights::one(u16::from(first) + 1), 1),
         Method::ByteTable(0) => (Weights::one(u16::from(first.to_ascii_uppercase()) + 1), 1),
         Method::ByteTable(number) => (Weights::one(u16::from(table::latin1(number.into())[usize::from(first)]) + 1), 1),
+        Method::General if first < 0x80 => (Weights::one_or_zero(ASCII_GENERAL[usize::from(first)]), 1),
         Method::General => match charset.decode(text) {
             (Some(code_point), len) => (Weights::one_or_zero(general_weight(code_point)), len),
             (None, len) => (Weights::one(0xff00 + u16::from(first)), len.max(1)),
         },
-        Method::Uca(uca) => {
-            if first < 0x80 && uca == Uca::V900 {
-                return (Weights::one(ASCII_0900[usize::from(first)]), 1);
-            }
-            match charset.decode(text) {
-                (Some(code_point), len) => (uca_weights(uca, code_point), len),
-                (None, len) => (Weights::one(0xff00 + u16::from(first)), len.max(1)),
-            }
-        }
+        Method::Uca(uca) if first < 0x80 => (Weights::one(uca.ascii()[usize::from(first)]), 1),
+        Method::Uca(uca) => match charset.decode(text) {
+            (Some(code_point), len) => (uca_weights(uca, code_point), len),
+            (None, len) => (Weights::one(0xff00 + u16::from(first)), len.max(1)),
+        },
     }
 }
 
@@ -88,8 +74,12 @@ impl Iterator for Stream<'_> {
                 self.at += 1;
                 return Some(*weight);
             }
-            if self.text.is_empty() {
-                return None;
+            let (first, rest) = self.text.split_first()?;
+            if let Some(weight) =
+                self.ascii.and_then(|weights| weights.get(usize::from(*first))).filter(|weight| **weight != 0)
+            {
+                self.text = rest;
+                return Some(*weight);
             }
             let (weights, len) = character_weights(self.charset, self.method, self.text);
             self.text = &self.text[len..];
@@ -147,13 +137,13 @@ impl Collation {
         }
         let same = common_prefix(self.charset(), left, right);
         let (mut left, mut right) = (&left[same..], &right[same..]);
-        if let Method::Uca(Uca::V900) = method {
+        if let Some(weights) = method.ascii() {
             // ASCII letter by letter: one weight each, so that both stay in step.
             while let (Some(&a), Some(&b)) = (left.first(), right.first()) {
                 if (a | b) & 0x80 != 0 {
                     break;
                 }
-                let (x, y) = (ASCII_0900[usize::from(a)], ASCII_0900[usize::from(b)]);
+                let (x, y) = (weights[usize::from(a)], weights[usize::from(b)]);
                 if x == 0 || y == 0 {
                     break;
                 }
@@ -238,60 +228,67 @@ impl Collation {
         match (self.method(), self.pad()) {
             (Method::Bytes, Pad::None) => out.extend_from_slice(text),
             (Method::Uca(Uca::V900), _) => append_weights_0900(text, out),
-            (method, _) => {
-                let wide = matches!(method, Method::General | Method::Uca(_));
-                let blank = self.blank();
-                let push = |weight: u16, out: &mut Vec<u8>| {
-                    if wide {
-                        out.extend_from_slice(&weight.to_be_bytes());
-                    } else {
-                        out.push((weight - 1) as u8);
-                    }
-                };
-                let mut run = 0u32;
-                for weight in Stream::new(self, text) {
-                    if weight == blank {
-                        run += 1;
-                        continue;
-                    }
-                    if run > 0 {
-                        push(blank, out);
-                        let below = weight < blank;
-                        out.push(if below { 1 } else { 3 });
-                        out.extend_from_slice(&(if below { run } else { !run }).to_be_bytes());
-                        run = 0;
-                    }
-                    push(weight, out);
-                }
-                push(blank, out);
-                out.push(2);
-            }
+            _ => self.write_padded_sort_key(text, out).expect("memory takes all"),
         }
     }
 
-    /// The first eight bytes of the sort key as a number, with zeros behind a shorter one; `None` for a collation whose keys
-    /// do not grow character by character. `a < b` if that of `a` is less than that of `b`; where they are equal, it is open.
-    pub fn sort_key_head(self, text: &[u8]) -> Option<u64> {
+    /// Writes the sort key of a collation that pads; ends early where no more is taken.
+    fn write_padded_sort_key(self, text: &[u8], mut out: impl io::Write) -> io::Result<()> {
+        let wide = matches!(self.method(), Method::General | Method::Uca(_));
+        let blank = self.blank();
+        let mut push = |weight: u16, then: &[u8]| {
+            if wide {
+                out.write_all(&weight.to_be_bytes())?;
+            } else {
+                out.write_all(&[(weight - 1) as u8])?;
+            }
+            out.write_all(then)
+        };
+        let mut run = 0u32;
+        for weight in Stream::new(self, text) {
+            if weight == blank {
+                run += 1;
+                continue;
+            }
+            if run > 0 {
+                let (then, count) = if weight < blank { (1, run) } else { (3, !run) };
+                let [a, b, c, d] = count.to_be_bytes();
+                push(blank, &[then, a, b, c, d])?;
+                run = 0;
+            }
+            push(weight, &[])?;
+        }
+        push(blank, &[2])
+    }
+
+    /// The first eight bytes of the sort key as a number, with zeros behind a shorter one. `a < b` if that of `a` is less than
+    /// that of `b`; where they are equal, it is open.
+    pub fn sort_key_head(self, text: &[u8]) -> u64 {
+        if let (Some(weights), Some(first)) =
+            (self.method().ascii(), text.first_chunk::<4>().filter(|first| first.is_ascii()))
+        {
+            let weights = first.map(|byte| weights[usize::from(byte)]);
+            // (What has no weight is left out, and blanks are counted where the collation pads.)
+            let special = if self.pad() == Pad::Space { self.blank() } else { 0 };
+            if !weights.contains(&0) && !weights.contains(&special) {
+                return weights.iter().fold(0, |head, weight| head << 16 | u64::from(*weight));
+            }
+        }
+        let mut head = [0; 8];
         match (self.method(), self.pad()) {
             (Method::Bytes, Pad::None) => {
-                let mut head = [0; 8];
                 let len = text.len().min(8);
                 head[..len].copy_from_slice(&text[..len]);
-                Some(u64::from_be_bytes(head))
             }
-            (Method::Uca(Uca::V900), _) => {
-                if let Some(first) = text.first_chunk::<4>().filter(|first| first.is_ascii()) {
-                    let weights = first.map(|byte| u64::from(ASCII_0900[usize::from(byte)]));
-                    // (A control counts for nothing: the next character takes its place.)
-                    if !weights.contains(&0) {
-                        return Some(weights.iter().fold(0, |head, weight| head << 16 | weight));
-                    }
+            (_, Pad::None) => {
+                for (to, weight) in head.chunks_exact_mut(2).zip(Stream::new(self, text)) {
+                    to.copy_from_slice(&weight.to_be_bytes());
                 }
-                let weights = Stream::new(self, text).map(u64::from).chain(std::iter::repeat(0));
-                Some(weights.take(4).fold(0, |head, weight| head << 16 | weight))
             }
-            _ => None,
+            // (An error says that the eight bytes are full.)
+            (_, Pad::Space) => drop(self.write_padded_sort_key(text, &mut head[..])),
         }
+        u64::from_be_bytes(head)
     }
 
     /// Appends the weights as WEIGHT_STRING() shows them; with `length`, of exactly so many characters, filled up with

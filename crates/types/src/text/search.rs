@@ -9,8 +9,8 @@
 //! MySQL Reference Manual, "String Comparison Functions and Operators".
 
 use super::collation::{Collation, Method, Pad};
-use super::compare::{ASCII_0900, character_weights};
-use super::table::Uca;
+use super::compare::character_weights;
+use super::table::Ascii;
 
 impl Collation {
     /// The length of the character at the front if it is equal to the one at the front of a pattern, and that one's.
@@ -22,18 +22,27 @@ impl Collation {
             let (b, b_len) = charset.decode(pattern);
             return (a == b && (a.is_some() || text[0] == pattern[0]), a_len, b_len);
         }
-        if (text[0] | pattern[0]) < 0x80 && (text[0] == pattern[0] || method == Method::Uca(Uca::V900)) {
-            return (ASCII_0900[usize::from(text[0])] == ASCII_0900[usize::from(pattern[0])], 1, 1);
+        if let (Some(weights), true) = (method.ascii(), (text[0] | pattern[0]) < 0x80) {
+            return (weights[usize::from(text[0])] == weights[usize::from(pattern[0])], 1, 1);
         }
         let (a, a_len) = character_weights(charset, method, text);
         let (b, b_len) = character_weights(charset, method, pattern);
         (a.as_slice() == b.as_slice(), a_len, b_len)
     }
 
-    /// The weight of a letter or digit of ASCII, where texts of ASCII are compared by those.
-    fn letter(self, byte: u8) -> Option<u16> {
-        let is_weighed = self.method() == Method::Uca(Uca::V900) && byte.is_ascii_alphanumeric();
-        is_weighed.then(|| ASCII_0900[usize::from(byte)])
+    /// The weight of the character at the front of a pattern, and those of ASCII, where a character weighs by itself and this one
+    /// is no wildcard. One of several weights is given one that nothing of ASCII has.
+    fn letter(self, pattern: &[u8]) -> Option<(u16, &'static Ascii)> {
+        let weights = self.method().ascii()?;
+        if !pattern[0].is_ascii_alphanumeric() && pattern[0].is_ascii() {
+            return None;
+        }
+        let own = match character_weights(self.charset(), self.method(), pattern).0.as_slice() {
+            [] => 0,
+            [weight] => *weight,
+            _ => u16::MAX,
+        };
+        Some((own, weights))
     }
 
     /// `text LIKE pattern ESCAPE escape`. Without an escape no character is special but `%` and `_`.
@@ -42,8 +51,8 @@ impl Collation {
         let (mut at, mut place) = (0, 0);
         // Where to go on when what follows the last % does not fit: (pattern after it, text).
         let mut back: Option<(usize, usize)> = None;
-        // The weight of the letter that follows it, if that is one of ASCII.
-        let mut letter: Option<u16> = None;
+        // The weight of the letter that follows it, and those of ASCII.
+        let mut letter: Option<(u16, &Ascii)> = None;
         loop {
             let matched = if place >= pattern.len() {
                 if at == text.len() {
@@ -71,7 +80,8 @@ impl Collation {
                         return true;
                     }
                     back = Some((place, at));
-                    letter = self.letter(pattern[place]).filter(|_| escape != Some(u32::from(pattern[place])));
+                    let next = &pattern[place..];
+                    letter = self.letter(next).filter(|_| escape.is_none() || charset.decode(next).0 != escape);
                     true
                 } else if at >= text.len() {
                     return false;
@@ -94,9 +104,9 @@ impl Collation {
                     return false;
                 }
                 let mut next = text_at + charset.decode(&text[text_at..]).1.max(1);
-                if let Some(weight) = letter {
+                if let Some((weight, weights)) = letter {
                     // It cannot begin at others.
-                    let is_other = |byte: &&u8| **byte < 0x80 && ASCII_0900[usize::from(**byte)] != weight;
+                    let is_other = |byte: &&u8| weights.get(usize::from(**byte)).is_some_and(|other| *other != weight);
                     next += text[next..].iter().take_while(is_other).count();
                 }
                 back = Some((pattern_at, next));

@@ -8,29 +8,41 @@
 
 /// A paged table.
 #[derive(Clone, Copy)]
-pub(super) struct Paged(&'static [u16]);
+pub(super) struct Paged {
+    words: &'static [u16],
+    /// Where the rest begins.
+    rest: usize,
+}
 
 const ABSENT: u16 = 0xffff;
 
 impl Paged {
+    const fn new(words: &'static [u16]) -> Self {
+        let pages = words[0] as usize;
+        let (mut page, mut present) = (0, 0);
+        while page < pages {
+            present += (words[1 + page] != ABSENT) as usize;
+            page += 1;
+        }
+        Self { words, rest: 1 + pages + present * 256 }
+    }
+
     /// The word of a code point, if its page is there.
     #[inline]
     pub fn get(self, code_point: u32) -> Option<u16> {
-        let pages = usize::from(self.0[0]);
+        let pages = usize::from(self.words[0]);
         let page = (code_point >> 8) as usize;
-        if page >= pages || self.0[1 + page] == ABSENT {
+        if page >= pages || self.words[1 + page] == ABSENT {
             return None;
         }
-        self.0.get(1 + pages + usize::from(self.0[1 + page]) * 256 + (code_point & 255) as usize).copied()
+        self.words.get(1 + pages + usize::from(self.words[1 + page]) * 256 + (code_point & 255) as usize).copied()
     }
 
     /// The list that begins at this place of the rest: a count, and so many words.
     fn list(self, place: usize) -> &'static [u16] {
-        let pages = usize::from(self.0[0]);
-        let present = self.0[1..=pages].iter().filter(|page| **page != ABSENT).count();
-        let start = 1 + pages + present * 256 + place;
-        let count = self.0.get(start).copied().unwrap_or(0);
-        self.0.get(start + 1..start + 1 + usize::from(count)).unwrap_or_default()
+        let start = self.rest + place;
+        let count = self.words.get(start).copied().unwrap_or(0);
+        self.words.get(start + 1..start + 1 + usize::from(count)).unwrap_or_default()
     }
 }
 
@@ -48,7 +60,7 @@ macro_rules! paged {
     ($name:ident, $file:literal) => {
         pub(super) static $name: Paged = {
             static WORDS: [u16; include_bytes!($file).len() / 2] = words(include_bytes!($file));
-            Paged(&WORDS)
+            Paged::new(&WORDS)
         };
     };
 }
@@ -113,6 +125,39 @@ pub(super) enum Uca {
     V520,
     /// 9.0.0: utf8mb4_0900_ai_ci.
     V900,
+}
+
+/// The weights of ASCII, one each; 0 for a character that does not count.
+pub(super) type Ascii = [u16; 128];
+
+/// Those of the first page of a paged table, which is that of ASCII.
+const fn ascii(bytes: &[u8]) -> Ascii {
+    let pages = bytes[0] as usize | (bytes[1] as usize) << 8;
+    let mut weights = [0; 128];
+    let mut i = 0;
+    while i < weights.len() {
+        let at = 2 * (1 + pages + i);
+        weights[i] = bytes[at] as u16 | (bytes[at + 1] as u16) << 8;
+        assert!(weights[i] < 0x8000);
+        i += 1;
+    }
+    weights
+}
+
+pub(super) static ASCII_0900: Ascii = ascii(include_bytes!("../../data/weights_0900.bin"));
+static ASCII_0520: Ascii = ascii(include_bytes!("../../data/weights_0520.bin"));
+static ASCII_0400: Ascii = ascii(include_bytes!("../../data/weights_0400.bin"));
+pub(super) static ASCII_GENERAL: Ascii = ascii(include_bytes!("../../data/weights_general.bin"));
+
+impl Uca {
+    #[inline]
+    pub const fn ascii(self) -> &'static Ascii {
+        match self {
+            Uca::V400 => &ASCII_0400,
+            Uca::V520 => &ASCII_0520,
+            Uca::V900 => &ASCII_0900,
+        }
+    }
 }
 
 /// The primary weights of a code point.
