@@ -50,6 +50,20 @@ const CASES: &[(&str, &str)] = &[
         "[id|x]; 1|1; 5|5",
     ),
     ("select id from (select id from a order by id desc) t", "[id]; 6; 5; 4; 3; 2; 1"),
+    // What is not the same each time is made once, whatever comes before it.
+    (
+        "select count(*), count(distinct r) from a straight_join (select rand() r) t",
+        "[count(*)|count(distinct r)]; 6|1",
+    ),
+    (
+        "select count(*), count(distinct t.r) from a left join (select uuid() r, x from b) t on t.x = a.x where t.x = 1",
+        "[count(*)|count(distinct t.r)]; 2|1",
+    ),
+    (
+        "select cast(@n := @n + x as signed) s from a straight_join (select @n := 0) t where x is not null order by id",
+        "[s]; 1; 3; 7; 12; 13",
+    ),
+    ("select count(distinct r) from a straight_join (select @i := ifnull(@i, 0) + 1 r) t", "[count(distinct r)]; 1"),
     ("select id from (select id from a order by id desc) t order by id", "[id]; 1; 2; 3; 4; 5; 6"),
     (
         "select id from (select id, x from (select id, x, y from a where y is not null) s where x < 5) t where id > 1 order by id",

@@ -134,11 +134,10 @@ fn first_in(join: &mut Join) -> Option<&mut Join> {
 
 /// Whether a source has the same rows when it is read again.
 fn is_repeatable(source: &Source) -> bool {
-    let mut is_repeatable = true;
-    if let SourceKind::Derived { plan, .. } = &source.kind {
-        plan.expressions(&mut |expr| is_repeatable &= !expr.is_of_each_row());
+    match &source.kind {
+        SourceKind::Derived { plan, .. } => plan.is_repeatable(),
+        SourceKind::Table(_) | SourceKind::Virtual(_) | SourceKind::Working(_) => true,
     }
-    is_repeatable
 }
 
 /// Whether a join shows each row of the source that it begins with.

@@ -1,7 +1,7 @@
 //! Sources that are queries, or made up, and are wanted more than once: their rows are kept.
 //!
 //! ```text
-//!   first time:   rows are made and shown as they come
+//!   first time:   rows are made and shown as they come, if they will be the same next time
 //!   second time:  rows are made, kept, put into a table by their key, and shown from there; and so ever after
 //!   key:          columns of integers or text that conditions compare with values that are known before the row
 //! ```
@@ -11,6 +11,7 @@
 //!    is not kept.)
 //! 2. By the key come all rows for which the conditions hold; others may come too: conditions are asked again.
 //! 3. Rows that take more than the memory limit are not kept; they are made anew each time.
+//! 4. Rows of a query that is not repeatable (RAND(), `@n := 0`) are made once, by the first who wants them, but for 3.
 
 use std::collections::HashMap;
 use std::rc::Rc;
@@ -19,7 +20,7 @@ use bumpalo::Bump;
 use meseta_types::{Collation, DataType, Datum};
 
 use super::inside::Running;
-use super::plan::Source;
+use super::plan::{Source, SourceKind};
 use super::run::{MORE, Outer, Sink};
 use crate::error::Result;
 use crate::expression::group::append_group_key;
@@ -67,14 +68,15 @@ pub fn show(
     sink: &mut Sink<'_>,
 ) -> Result<()> {
     let address = std::ptr::from_ref(source).addr();
+    let is_repeatable = || !matches!(&source.kind, SourceKind::Derived { plan, .. } if !plan.is_repeatable());
     let rows = match running.materialized.0.get(&address) {
-        None => {
+        None if is_repeatable() => {
             running.materialized.0.insert(address, Held::Once);
             return make(running, sink);
         }
         Some(Held::TooMany) => return make(running, sink),
         Some(Held::Rows(rows)) => Rc::clone(rows),
-        Some(Held::Once) => {
+        None | Some(Held::Once) => {
             let kept = keep(source, running, make)?;
             let held = kept.clone().map_or(Held::TooMany, Held::Rows);
             running.materialized.0.insert(address, held);

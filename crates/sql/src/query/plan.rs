@@ -152,6 +152,13 @@ impl QueryPlan {
             && !table.access.lookups().any(Lookup::runs_query)
     }
 
+    /// Whether it has the same rows when it is run again for the same row around it: no RAND(), and no variable is set or read.
+    pub fn is_repeatable(&self) -> bool {
+        let mut is_repeatable = true;
+        self.expressions(&mut |expr| is_repeatable &= expr.is_volatile_free() && !expr.is_of_each_row());
+        is_repeatable
+    }
+
     /// Calls with each expression of it, but for those of queries inside of expressions.
     pub fn expressions<'p>(&'p self, f: &mut dyn FnMut(&'p Expr)) {
         self.order.iter().for_each(|key| f(&key.value));

@@ -354,10 +354,7 @@ impl Binder<'_, '_> {
         self.outermost_named = self.outermost_named.min(named);
         let plan = bound?;
         // What may have other rows each time is run for each row, as if it looked at it.
-        let mut is_repeatable = true;
-        plan.expressions(&mut |expr| {
-            is_repeatable = is_repeatable && expr.is_volatile_free() && !expr.is_of_each_row();
-        });
+        let is_repeatable = plan.is_repeatable();
         let is_correlated = named < depth || !is_repeatable;
         let columns = plan.columns.iter().map(|column| (column.data_type.clone(), column.nullable)).collect();
         self.subqueries.push(Subquery { plan, is_correlated, by_value: None });
