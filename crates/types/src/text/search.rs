@@ -12,6 +12,28 @@ use super::collation::{Collation, Method, Pad};
 use super::compare::character_weights;
 use super::table::Ascii;
 
+/// What a text has where the part of a pattern behind a % can begin.
+enum Front {
+    /// This byte.
+    Byte(u8),
+    /// A character of ASCII with this weight, or one that is not of ASCII.
+    Weight { weight: u16, ascii: &'static Ascii },
+}
+
+impl Front {
+    /// How many bytes are in front of that.
+    fn passed(&self, text: &[u8]) -> usize {
+        let mut bytes = text.iter();
+        match *self {
+            Front::Byte(byte) => bytes.position(|&other| other == byte),
+            Front::Weight { weight, ascii } => {
+                bytes.position(|&byte| ascii.get(usize::from(byte)).is_none_or(|&other| other == weight))
+            }
+        }
+        .unwrap_or(text.len())
+    }
+}
+
 impl Collation {
     /// The length of the character at the front if it is equal to the one at the front of a pattern, and that one's.
     #[inline]
@@ -30,19 +52,24 @@ impl Collation {
         (a.as_slice() == b.as_slice(), a_len, b_len)
     }
 
-    /// The weight of the character at the front of a pattern, and those of ASCII, where a character weighs by itself and this one
-    /// is no wildcard. One of several weights is given one that nothing of ASCII has.
-    fn letter(self, pattern: &[u8]) -> Option<(u16, &'static Ascii)> {
-        let weights = self.method().ascii()?;
-        if !pattern[0].is_ascii_alphanumeric() && pattern[0].is_ascii() {
+    /// Where what a pattern goes on with can begin; `None` if that is a wildcard, or is not quickly said.
+    fn front(self, pattern: &[u8]) -> Option<Front> {
+        let first = pattern[0];
+        if matches!(first, b'%' | b'_') {
             return None;
         }
-        let own = match character_weights(self.charset(), self.method(), pattern).0.as_slice() {
+        if self.method() == Method::Bytes {
+            // (In UTF-8 the first byte of a character is inside of none.)
+            return (!self.charset().is_unicode() || first & 0xc0 != 0x80).then_some(Front::Byte(first));
+        }
+        let ascii = self.method().ascii()?;
+        let weight = match character_weights(self.charset(), self.method(), pattern).0.as_slice() {
             [] => 0,
             [weight] => *weight,
+            // (Nothing of ASCII has this one.)
             _ => u16::MAX,
         };
-        Some((own, weights))
+        Some(Front::Weight { weight, ascii })
     }
 
     /// `text LIKE pattern ESCAPE escape`. Without an escape no character is special but `%` and `_`.
@@ -51,8 +78,7 @@ impl Collation {
         let (mut at, mut place) = (0, 0);
         // Where to go on when what follows the last % does not fit: (pattern after it, text).
         let mut back: Option<(usize, usize)> = None;
-        // The weight of the letter that follows it, and those of ASCII.
-        let mut letter: Option<(u16, &Ascii)> = None;
+        let mut front: Option<Front> = None;
         loop {
             let matched = if place >= pattern.len() {
                 if at == text.len() {
@@ -81,7 +107,7 @@ impl Collation {
                     }
                     back = Some((place, at));
                     let next = &pattern[place..];
-                    letter = self.letter(next).filter(|_| escape.is_none() || charset.decode(next).0 != escape);
+                    front = self.front(next).filter(|_| escape.is_none() || charset.decode(next).0 != escape);
                     true
                 } else if at >= text.len() {
                     return false;
@@ -104,10 +130,8 @@ impl Collation {
                     return false;
                 }
                 let mut next = text_at + charset.decode(&text[text_at..]).1.max(1);
-                if let Some((weight, weights)) = letter {
-                    // It cannot begin at others.
-                    let is_other = |byte: &&u8| weights.get(usize::from(**byte)).is_some_and(|other| *other != weight);
-                    next += text[next..].iter().take_while(is_other).count();
+                if let Some(front) = &front {
+                    next += front.passed(&text[next..]);
                 }
                 back = Some((pattern_at, next));
                 (place, at) = (pattern_at, next);
