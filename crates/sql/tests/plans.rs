@@ -172,6 +172,9 @@ fn an_index_finds_what_matches_a_pattern() {
         ("l", "varchar(20) character set latin1", "c"),
         ("p", "text", "c(2)"),
         ("v", "varbinary(20)", "c"),
+        ("d", "varbinary(20)", "c desc"),
+        ("o", "blob", "c(2)"),
+        ("w", "varchar(20) collate utf8mb4_unicode_520_ci", "c(3)"),
         ("f", "binary(20)", "c"),
     ] {
         is(s, &format!("create table {name} (id int primary key, c {column}, key c ({key}))"), "ok 0");
@@ -207,7 +210,7 @@ fn an_index_finds_what_matches_a_pattern() {
         }
         let uses =
             run(s, &format!("explain format=tree select * from {name} force index (c) where c like 'a%'")).concat();
-        assert_eq!(uses.contains("ndex range scan"), !matches!(name, "v" | "f"), "{name}: {uses}");
+        assert_eq!(uses.contains("ndex range scan"), name != "f", "{name}: {uses}");
         let uses = run(s, &format!("explain format=tree select * from {name} where c like '%a'")).concat();
         assert!(!uses.contains("range"), "{name}: {uses}");
     }

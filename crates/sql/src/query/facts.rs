@@ -12,7 +12,7 @@
 
 use std::ops::Range;
 
-use meseta_types::Collation;
+use meseta_types::{Collation, DataType};
 
 use super::table::KnownTable;
 use crate::expression::{Comparer, ComparisonOperator, Expr, InList, InSubquery, Like, RowCompare, orders_like};
@@ -114,7 +114,8 @@ impl<'e> Facts<'e> {
         if let Some((column, like)) = condition.as_like()
             && like.operand.data_type.is_string()
             && like.operand.data_type.collation() == Some(like.collation)
-            && like.collation != Collation::Binary
+            // (Keys have bytes of one length as they are: nothing says there where the beginning ends.)
+            && !matches!(like.operand.data_type, DataType::Char { collation: Collation::Binary, .. })
             && like.has_beginning()
             && self.are_known([&like.pattern])
         {
