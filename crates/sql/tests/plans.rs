@@ -698,6 +698,40 @@ fn the_first_rows_in_order_are_read_in_order_if_many_are_shown() {
 }
 
 #[test]
+fn a_join_begins_with_the_table_whose_order_is_wanted_if_the_first_rows_come_soon() {
+    let server = Server::new();
+    let mut session = server.session();
+    let s = &mut session;
+    is(s, "create table page (id int primary key, space int, title varchar(20), key s (space))", "ok 0");
+    is(s, "create table change_of (id int primary key, page int, at int, key p (page), key t (at))", "ok 0");
+    let pages: Vec<String> = (0..3000).map(|i| format!("({i}, {}, 'x')", if i < 6 { 7 } else { i % 2 })).collect();
+    let changes: Vec<String> = (0..9000).map(|i| format!("({i}, {}, {})", i * 7 % 3000, i * 31 % 9000)).collect();
+    is(s, &format!("insert into page values {}", pages.join(",")), "ok 3000");
+    is(s, &format!("insert into change_of values {}", changes.join(",")), "ok 9000");
+    run(s, "analyze table page, change_of");
+    let query = |space: u32, beside: &str| {
+        let from = format!("page p join change_of c on c.page = p.id{beside}");
+        format!("select c.at, p.id from {from} where p.space = {space} order by c.at desc limit 5")
+    };
+    // Half of all pages: of the latest changes every other one is shown.
+    let (read, rows) = rows_read(s, &query(0, ""));
+    assert!(read < 40, "{read}");
+    assert_eq!(rows, rows_read(s, &query(0, " + 0")).1);
+    // Not if no index finds the pages of the changes.
+    let uses = run(s, &format!("explain format=tree {}", query(0, " + 0"))).concat();
+    assert!(uses.contains("ort:"), "{uses}");
+    // Six pages: their eighteen changes are sorted.
+    is(
+        s,
+        "create table few like page; insert into few select * from page where space = 7 or id > 2900",
+        "ok 0; ok 105",
+    );
+    run(s, "analyze table few");
+    let (read, _) = rows_read(s, &query(7, "").replace("page p", "few p"));
+    assert!(read <= 24, "{read}");
+}
+
+#[test]
 fn a_transaction_sees_its_own_groups_and_those_of_its_snapshot() {
     let (server, mut session) = with_groups();
     let s = &mut session;

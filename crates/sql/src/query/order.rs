@@ -6,13 +6,13 @@
 //!   MIN(a), MAX(b)        the first or the last entry, of each column of an index that has it
 //!   .. LIMIT n            an index that yields the order goes before one that finds fewer rows, if it says all that WHERE does,
 //!                         or does not cost much more for all rows, or so many rows are shown that the first of them come soon; and
-//!                         the table that has it goes before others of a join
+//!                         the table that has it goes before others of a join, if what is said of those is true of many of their rows
 //! ```
 //!
 //! # Source
 //! The manual, "ORDER BY Optimization", "GROUP BY Optimization", "LIMIT Query Optimization".
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 
 use meseta_engine::Direction;
 use meseta_engine::table::{PartDefinition, TableDefinition};
@@ -28,6 +28,21 @@ use crate::expression::aggregate::{AggregateCall, AggregateFunction};
 
 /// So many times what all rows cost by the chosen access they may cost in order, where only the first of them are wanted.
 const LIMITED: f64 = 2.0;
+
+/// A join begins with the table whose order is wanted if no more than this part of the rows is read then that it reads at the least if it
+/// begins with one of which something is said.
+const SOONER: f64 = 0.5;
+
+/// What is said of the tables of a join that is ordered by one of them.
+#[derive(Default)]
+struct SaidOf<'t> {
+    /// Of this one alone.
+    own: Vec<&'t Expr>,
+    /// Of another one alone, by its number.
+    of_others: BTreeMap<usize, Vec<&'t Expr>>,
+    /// Of several.
+    of_several: Vec<&'t Expr>,
+}
 
 impl Planner<'_> {
     /// If all that is wanted of one table is the least or the greatest of columns, and indexes have them in order behind those that are
@@ -51,44 +66,85 @@ impl Planner<'_> {
 
     /// Of a join of which the first rows are wanted in this order, notes the table that has it, if all that is said of single tables is
     /// said of this one: then few of its rows are joined. If an index has it, too, and says all of that, it is read first, and
-    /// hardly more of it than is shown.
+    /// hardly more of it than is shown. So it is if something is said of other tables as well that is true of so many of their rows
+    /// that the first to be shown come soon.
     pub fn expect_order(&mut self, tree: &Option<Tree>, conditions: &[Expr], order: &[SortKey]) {
-        let Some((number, own)) = self.ordered_table(tree, conditions, order) else { return };
+        let Some((number, said)) = self.ordered_table(tree, conditions, order) else { return };
         let Some(columns) = of_source(order, &self.sources[number]) else { return };
-        self.ordered = Some(number);
+        let is_alone = said.of_others.is_empty();
+        self.ordered = is_alone.then_some(number);
         let Source { kind: SourceKind::Table(table), first_slot, .. } = &self.sources[number] else { return };
         let statistics = self.tables.statistics(&table.table);
         let definition = &table.table.engine().definition;
         let direction = |index: usize, equal: usize| direction_of(definition, index, equal, &columns);
+        let own = &said.own;
         let mut estimator = Estimator::new(&statistics, self.tables.sizes(), self.choice, *first_slot);
-        let found = access::choose_ordered(table, *first_slot, &own, &mut estimator, table.usable.for_order, direction);
-        self.first = found.filter(|(access, _)| access.implied.has_first(own.len())).map(|_| number);
+        let found = access::choose_ordered(table, *first_slot, own, &mut estimator, table.usable.for_order, direction);
+        let Some((access, _)) = found.filter(|(access, _)| access.implied.has_first(own.len())) else { return };
+        let is_first = is_alone || {
+            let Some((share, least)) = self.others_met(&said) else { return };
+            let shown = statistics.planned_rows() * share;
+            let Source { kind: SourceKind::Table(table), first_slot, .. } = &self.sources[number] else { return };
+            let estimator = Estimator::new(&statistics, self.tables.sizes(), self.choice, *first_slot);
+            estimator.cost_of_first(table, access.index, shown) * self.sources.len() as f64 <= least * SOONER
+        };
+        self.first = is_first.then_some(number);
     }
 
-    /// The table by whose first column rows are ordered, and what is said of it alone. `None` if anything is said of another table
-    /// alone.
+    /// In what part of all joined rows what is said of single other tables holds, about; and how many rows of one of them a join reads
+    /// at the least that begins there. `None` if one of them is not looked up by the rows of others.
+    fn others_met(&mut self, said: &SaidOf<'_>) -> Option<(f64, f64)> {
+        let (mut share, mut least) = (1.0, f64::INFINITY);
+        for (&other, conditions) in &said.of_others {
+            let Source { kind: SourceKind::Table(table), first_slot, .. } = &self.sources[other] else { return None };
+            let slots = self.sources[other].slots();
+            let joins = said.of_several.iter().copied().filter(|condition| {
+                let mut names_it = false;
+                condition.columns(&mut |slot| names_it |= slots.contains(&slot));
+                names_it
+            });
+            let statistics = self.tables.statistics(&table.table);
+            let mut estimator = Estimator::new(&statistics, self.tables.sizes(), self.choice, *first_slot);
+            let (joined, _) = access::choose(table, *first_slot, &joins.collect::<Vec<_>>(), &mut estimator);
+            if joined.equal.is_empty() {
+                return None;
+            }
+            let (access, _) = access::choose(table, *first_slot, conditions, &mut estimator);
+            let found = estimator.cost(table, &access).found;
+            let others = conditions.iter().enumerate().filter(|(number, _)| !access.implied.has(*number));
+            let met = found * others.map(|(_, condition)| share_of(condition)).product::<f64>();
+            share *= met / statistics.planned_rows().max(1.0);
+            least = least.min(found);
+        }
+        Some((share, least))
+    }
+
+    /// The table by whose first column rows are ordered, and what is said of tables. `None` if a query is asked.
     fn ordered_table<'t>(
         &self,
         tree: &'t Option<Tree>,
         conditions: &'t [Expr],
         order: &[SortKey],
-    ) -> Option<(usize, Vec<&'t Expr>)> {
+    ) -> Option<(usize, SaidOf<'t>)> {
         let tree = tree.as_ref().filter(|tree| !matches!(tree, Tree::Source(_)))?;
         let number = self.source_of(order.first()?.value.as_column()?)?;
         let mut all: Vec<&Expr> = conditions.iter().collect();
         conditions_in(tree, &mut all);
-        let mut own = Vec::new();
+        let mut said = SaidOf::default();
         for condition in all {
             let mut sources = HashSet::new();
             condition.columns(&mut |slot| sources.extend(self.source_of(slot)));
-            if condition.has_subquery() || sources.len() == 1 && !sources.contains(&number) {
+            if condition.has_subquery() {
                 return None;
             }
-            if sources.len() == 1 {
-                own.push(condition);
+            match (sources.len(), sources.iter().next()) {
+                (1, Some(&own)) if own == number => said.own.push(condition),
+                (1, Some(&other)) => said.of_others.entry(other).or_default().push(condition),
+                (0, _) => {}
+                _ => said.of_several.push(condition),
             }
         }
-        Some((number, own))
+        Some((number, said))
     }
 
     /// If the rows of one table are wanted in the order of an index, they are read in it, and need not be sorted: that of the
