@@ -53,6 +53,12 @@ pub fn share_of(condition: &Expr) -> f64 {
     }
 }
 
+/// The share of the rows that an access finds for which the conditions hold, about: those that it does not imply.
+pub fn share_beside<'e>(access: &Access, conditions: impl Iterator<Item = (usize, &'e Expr)>) -> f64 {
+    let asked = conditions.filter(|(number, _)| !access.implied.has(*number));
+    asked.map(|(_, condition)| share_of(condition)).product()
+}
+
 /// About how many rows a query reads.
 pub fn rows_read(plan: &QueryPlan, tables: &mut dyn Tables) -> f64 {
     let select = match &plan.body {

@@ -17,7 +17,7 @@ use std::collections::HashSet;
 use super::access;
 use super::bind::Tables;
 use super::bound::name_columns;
-use super::estimate::{BESIDE, Choice, Estimator, share_of};
+use super::estimate::{BESIDE, Choice, Estimator, share_beside};
 use super::hash::{self, HashPlan};
 use super::plan::{Access, Join, Source, SourceKind};
 use crate::error::Result;
@@ -455,10 +455,8 @@ impl<'p> Planner<'p> {
                 let (mut access, cost) = access::choose(table, source.first_slot, &usable, &mut estimator);
                 renumber(&mut access, &numbers);
                 let is_own = |condition: &Condition| condition.sources.len() == 1;
-                let share = placed()
-                    .filter(|(number, condition)| is_own(condition) && !access.implied.has(*number))
-                    .map(|(_, condition)| share_of(&condition.expr))
-                    .product();
+                let own = placed().filter(|(_, condition)| is_own(condition));
+                let share = share_beside(&access, own.map(|(number, condition)| (number, &condition.expr)));
                 let each = if access::is_direct(table, access.index) { BESIDE } else { 1.0 };
                 let has_key =
                     placed().any(|(_, condition)| !is_own(condition) && hash::is_key(&condition.expr, source));

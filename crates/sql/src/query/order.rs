@@ -19,7 +19,7 @@ use meseta_engine::table::{PartDefinition, TableDefinition};
 use meseta_types::DataType;
 
 use super::access;
-use super::estimate::{Choice, Estimator, share_of};
+use super::estimate::{Choice, Estimator, share_beside};
 use super::join::{Planner, Tree, before_row, first_of, renumber};
 use super::plan::{Access, GroupPlan, Join, SortKey, Source, SourceKind, TableSource};
 use super::usable::{Usable, UsableIndexes};
@@ -111,8 +111,7 @@ impl Planner<'_> {
             }
             let (access, _) = access::choose(table, *first_slot, conditions, &mut estimator);
             let found = estimator.cost(table, &access).found;
-            let others = conditions.iter().enumerate().filter(|(number, _)| !access.implied.has(*number));
-            let met = found * others.map(|(_, condition)| share_of(condition)).product::<f64>();
+            let met = found * share_beside(&access, conditions.iter().copied().enumerate());
             share *= met / statistics.planned_rows().max(1.0);
             least = least.min(found);
         }
@@ -188,8 +187,7 @@ impl Planner<'_> {
         let Some((mut ordered, cost)) = ordered else { return };
         renumber(&mut ordered, &numbers);
         let chosen = estimator.cost(table, &table.access);
-        let others = conditions.iter().enumerate().filter(|(number, _)| !table.access.implied.has(*number));
-        let shown = chosen.found * others.map(|(_, condition)| share_of(condition)).product::<f64>();
+        let shown = chosen.found * share_beside(&table.access, conditions.iter().enumerate());
         let is_cheap = match is_limited {
             _ if usable.is_forced => true,
             false => cost <= chosen.rows,

@@ -38,6 +38,19 @@ impl Paged {
         self.words.get(1 + pages + usize::from(self.words[1 + page]) * 256 + (code_point & 255) as usize).copied()
     }
 
+    /// The first 128 words, each of which is a weight.
+    const fn ascii(self) -> Ascii {
+        let first = 1 + self.words[0] as usize + self.words[1] as usize * 256;
+        let mut weights = [0; 128];
+        let mut i = 0;
+        while i < weights.len() {
+            weights[i] = self.words[first + i];
+            assert!(weights[i] < 0x8000);
+            i += 1;
+        }
+        weights
+    }
+
     /// The list that begins at this place of the rest: a count, and so many words.
     fn list(self, place: usize) -> &'static [u16] {
         let start = self.rest + place;
@@ -130,24 +143,10 @@ pub(super) enum Uca {
 /// The weights of ASCII, one each; 0 for a character that does not count.
 pub(super) type Ascii = [u16; 128];
 
-/// Those of the first page of a paged table, which is that of ASCII.
-const fn ascii(bytes: &[u8]) -> Ascii {
-    let pages = bytes[0] as usize | (bytes[1] as usize) << 8;
-    let mut weights = [0; 128];
-    let mut i = 0;
-    while i < weights.len() {
-        let at = 2 * (1 + pages + i);
-        weights[i] = bytes[at] as u16 | (bytes[at + 1] as u16) << 8;
-        assert!(weights[i] < 0x8000);
-        i += 1;
-    }
-    weights
-}
-
-pub(super) static ASCII_0900: Ascii = ascii(include_bytes!("../../data/weights_0900.bin"));
-static ASCII_0520: Ascii = ascii(include_bytes!("../../data/weights_0520.bin"));
-static ASCII_0400: Ascii = ascii(include_bytes!("../../data/weights_0400.bin"));
-pub(super) static ASCII_GENERAL: Ascii = ascii(include_bytes!("../../data/weights_general.bin"));
+pub(super) static ASCII_0900: Ascii = WEIGHTS_0900.ascii();
+static ASCII_0520: Ascii = WEIGHTS_0520.ascii();
+static ASCII_0400: Ascii = WEIGHTS_0400.ascii();
+pub(super) static ASCII_GENERAL: Ascii = WEIGHTS_GENERAL.ascii();
 
 impl Uca {
     #[inline]
