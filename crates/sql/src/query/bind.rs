@@ -32,10 +32,10 @@ use super::join::Planner;
 use super::plan::{Body, LimitPlan, LockingPlan, OutputColumn, QueryPlan, SelectPlan, SetPlan, SortKey, Subquery};
 use super::scope::{Block, NamedSource, SourceColumn};
 use super::sizes::RangeSizes;
-use super::statistics::TableStatistics;
 use super::table::KnownTable;
 use crate::error::{Error, Result};
 use crate::expression::{BindFacts, Expr, ExprKind, SystemVariable, bind};
+use crate::schema::TableStatistics;
 use crate::schema::information::VirtualTable;
 
 pub use standing::Place;

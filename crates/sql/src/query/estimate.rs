@@ -13,8 +13,8 @@ use super::access::is_direct;
 use super::bind::Tables;
 use super::plan::{Access, Body, Lookup, QueryPlan, Source, SourceKind, TableSource};
 use super::sizes::{FEW, RangeName, RangeSizes, is_known};
-use super::statistics::TableStatistics;
 use crate::expression::{ComparisonOperator, Expr};
+use crate::schema::TableStatistics;
 
 /// So many rows has what nothing is known of.
 const UNKNOWN: f64 = 1000.0;

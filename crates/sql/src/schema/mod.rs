@@ -24,6 +24,8 @@ pub mod information;
 mod literal;
 pub mod performance;
 mod show_create;
+mod statistics;
+mod statistics_cache;
 mod table;
 
 pub use cache::TableCache;
@@ -34,5 +36,8 @@ pub use literal::{NameStyle, append_quoted, append_quoted_name, quoted_name};
 pub(crate) use show_create::default_value as default_text;
 pub(crate) use show_create::{foreign_key_line, text_of};
 pub use show_create::{show_create_database, show_create_table};
+pub use statistics::TableStatistics;
+pub(crate) use statistics::sample_index;
+pub use statistics_cache::StatisticsCache;
 pub(crate) use table::same_name;
 pub use table::{Check, ForeignKey, ForeignKeyAction, Index, IndexPart, Table, TableOptions};

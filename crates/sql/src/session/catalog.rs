@@ -17,7 +17,8 @@ use super::prepared::type_of;
 use super::xa::{XaState, wrong_state};
 use crate::error::{Error, Result};
 use crate::expression::{SystemVariable, Value};
-use crate::query::{FoundTable, KnownTable, LockingPlan, RangeSizes, TableStatistics, Tables};
+use crate::query::{FoundTable, KnownTable, LockingPlan, RangeSizes, Tables};
+use crate::schema::TableStatistics;
 use crate::variable::{ReadScope, ResultType, SessionVariables};
 
 /// What the session's state says of the tables that a statement names.

@@ -14,13 +14,12 @@ use super::lock::GlobalReadLock;
 use super::logs::Logs;
 use super::plan_cache::PlanCache;
 use super::prepared::PreparedCount;
-use super::statistics::StatisticsCache;
 use super::user_lock::UserLocks;
 use super::xa::XaNames;
 use crate::account::{AccountStore, NoPlugins, PasswordHasher};
 use crate::error::{Error, Result};
 use crate::schema::information::VirtualTable;
-use crate::schema::{MysqlCollations, TableCache};
+use crate::schema::{MysqlCollations, StatisticsCache, TableCache};
 use crate::variable::Globals;
 
 /// What VERSION() says.

@@ -12,7 +12,7 @@ use meseta_engine::ids::{IndexId, TableId};
 use meseta_engine::table::Table;
 use parking_lot::RwLock;
 
-use crate::query::TableStatistics;
+use super::TableStatistics;
 
 /// So long nobody looks whether a table has changed.
 const GOOD_FOR: Duration = Duration::from_secs(10);
