@@ -15,7 +15,7 @@ use meseta_engine::{Engine, EngineOptions, Session};
 use meseta_parser::{Arena, Options, parse};
 use meseta_sim::SimDisk;
 use meseta_sql::expression::NoHost;
-use meseta_sql::schema::{MysqlCollations, NameStyle, TableCache, information::Cell};
+use meseta_sql::schema::{MysqlCollations, NameStyle, StatisticsCache, TableCache, information::Cell};
 use meseta_sql::statement::definition::{DefinitionContext, Expressions, Outcome, execute};
 use meseta_storage::{Store, StoreOptions};
 use meseta_types::{Collation, Context, SqlMode, Warning};
@@ -24,6 +24,7 @@ struct Server {
     _engine: Engine,
     session: Session,
     tables: TableCache,
+    statistics: StatisticsCache,
     mode: SqlMode,
     foreign_key_checks: bool,
     no_engine_substitution: bool,
@@ -46,6 +47,7 @@ fn server() -> Server {
         _engine: engine,
         session,
         tables: TableCache::default(),
+        statistics: StatisticsCache::default(),
         mode: SqlMode::DEFAULT,
         foreign_key_checks: true,
         no_engine_substitution: true,
@@ -76,6 +78,7 @@ impl Server {
         let mut definition = DefinitionContext {
             engine: &mut self.session,
             tables: &self.tables,
+            statistics: &self.statistics,
             database: Some("definition"),
             account: ("bench", "%"),
             server_collation: Collation::Utf8mb4_0900AiCi,

@@ -1130,6 +1130,29 @@ fn what_a_table_looks_like_is_looked_at_again() {
 }
 
 #[test]
+fn what_an_index_has_is_shown_as_of_now() {
+    let server = Server::new();
+    let mut session = server.session();
+    let s = &mut session;
+    is(s, "create table t (id int primary key, a int, key a (a))", "ok 0");
+    let shown = |s: &mut Session| {
+        let of = "select index_name, cardinality from information_schema.statistics where table_name = 't' order by 1";
+        let known = run(s, of);
+        let mut of_show = |at: usize| run(s, "show index from t")[at].split('|').nth(6).unwrap().to_owned();
+        // SHOW has the primary key first.
+        assert_eq!([of_show(2), of_show(1)], [1, 2].map(|at| known[at].split('|').nth(1).unwrap().to_owned()));
+        known
+    };
+    assert_eq!(shown(s), ["[INDEX_NAME|CARDINALITY]", "a|0", "PRIMARY|0"]);
+    for (from, all) in [(0, 100), (100, 200)] {
+        let rows: Vec<String> = (from..from + 100).map(|i| format!("({i}, {})", i % 10)).collect();
+        is(s, &format!("insert into t values {}", rows.join(",")), "ok 100");
+        // (Nobody has planned for it since, nor has ten seconds passed.)
+        assert_eq!(shown(s), ["[INDEX_NAME|CARDINALITY]", "a|10", &format!("PRIMARY|{all}")]);
+    }
+}
+
+#[test]
 fn plans_are_kept_for_each_kind_of_transaction() {
     let (server, mut session) = with_tables();
     let text = "select count(*) from t where a = 3 for share";

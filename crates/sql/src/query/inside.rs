@@ -28,7 +28,7 @@ use crate::error::{Error, Result};
 use crate::expression::kept_keys::KeptKeys;
 use crate::expression::random::Random;
 use crate::expression::{Comparer, Env, Host, Kept, Quantified, SystemVariable, Value};
-use crate::schema::TableCache;
+use crate::schema::{StatisticsCache, TableCache};
 use crate::statement::definition::change_failure;
 
 /// So many rows of a query are kept when it is run for the first time.
@@ -59,6 +59,8 @@ pub struct Inside<'r> {
     pub no_auto_value_on_zero: bool,
     /// Tables as they have been read.
     pub tables: &'r TableCache,
+    /// What they contain, about.
+    pub statistics: &'r StatisticsCache,
     /// The rows that came last of recursive tables, by their numbers.
     pub working: Vec<WorkingRows>,
     /// Rows at hand of tables that are changed, as the engine has them.
@@ -144,6 +146,7 @@ impl<'r> Inside<'r> {
             auto_increment: self.auto_increment,
             no_auto_value_on_zero: self.no_auto_value_on_zero,
             tables: self.tables,
+            statistics: self.statistics,
             kept: Some(Rc::clone(self.kept.get_or_insert_default())),
             measures: self.measures.clone(),
             working: self.working.clone(),

@@ -22,7 +22,7 @@ use meseta_types::Datum;
 
 use super::early_sort::FirstRows;
 use super::hash::Built;
-use super::inside::Running;
+use super::inside::{Inside, Running};
 use super::limit::{Limited, limit_of};
 use super::parts::{Parts, may_have_parts};
 use super::plan::{Access, Body, ConditionSet, Join, QueryPlan, SelectPlan, Source, SourceKind};
@@ -530,7 +530,8 @@ fn virtual_rows(
     let wanted = Wanted { database: names.database.as_deref(), table: names.table.as_deref() };
     let schema = Arc::clone(running.inside.engine.schema());
     let session = running.inside.facts.session();
-    let view = View { schema: &schema, tables: running.inside.tables, zone: &running.context.zone, session };
+    let Inside { tables, statistics, .. } = running.inside;
+    let view = View { schema: &schema, tables, statistics, zone: &running.context.zone, session };
     let mut rows = table.rows(&view, wanted);
     if let Some(session) = session {
         let names: Vec<_> = table.columns().iter().map(|column| column.name).collect();

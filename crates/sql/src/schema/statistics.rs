@@ -52,7 +52,7 @@ impl TableStatistics {
 }
 
 /// Looks at one index. The same places each time, so that a table that does not change is planned for in the same way.
-pub fn sample_index(table: &Table, index: usize) -> Option<IndexStatistics> {
+fn sample_index(table: &Table, index: usize) -> Option<IndexStatistics> {
     if table.indexes[index].build.is_some() {
         return None;
     }

@@ -66,7 +66,7 @@ impl StatisticsCache {
         self.0.write().remove(&table);
     }
 
-    /// What a table looks like.
+    /// What a table looks like, to plan for it.
     pub fn get(&self, table: &Table) -> Arc<TableStatistics> {
         let old = self.0.read().get(&table.id()).cloned();
         if let Some(known) = &old
@@ -75,6 +75,16 @@ impl StatisticsCache {
         {
             return Arc::clone(&known.statistics);
         }
+        self.look(old, table)
+    }
+
+    /// What a table looks like now, to be shown: how many rows there are is looked at in any case.
+    pub fn now(&self, table: &Table) -> Arc<TableStatistics> {
+        let old = self.0.read().get(&table.id()).cloned();
+        self.look(old, table)
+    }
+
+    fn look(&self, old: Option<Known>, table: &Table) -> Arc<TableStatistics> {
         // Not under the lock: pages may have to be read.
         let same = old.and_then(|known| known.with_rows(table.estimate_rows().ok()?, table));
         let known = same.unwrap_or_else(|| Known::sample(table));

@@ -398,6 +398,7 @@ impl Session {
                 auto_increment,
                 no_auto_value_on_zero,
                 tables: &self.instance.tables,
+                statistics: &self.instance.statistics,
                 working: Vec::new(),
                 found: Vec::new(),
                 rows_without_limit: None,
@@ -607,6 +608,7 @@ impl Session {
         let mut context = DefinitionContext {
             engine: &mut self.engine,
             tables: &self.instance.tables,
+            statistics: &self.instance.statistics,
             database: database.as_deref(),
             server_collation: settings.collation_server,
             connection_collation: settings.collation_connection,

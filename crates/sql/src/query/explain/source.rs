@@ -12,7 +12,6 @@ use super::super::sizes::{is_known, rows_of};
 use super::text::Names;
 use crate::error::Result;
 use crate::expression::{ComparisonOperator, Expr, ExprKind};
-use crate::schema::sample_index;
 use meseta_engine::Direction;
 use meseta_engine::table::PartDefinition;
 use meseta_types::DataType;
@@ -330,10 +329,13 @@ fn read_by(
 fn estimate(table: &TableSource, access: &Access, kind: Kind, running: &mut Running<'_>) -> Result<f64> {
     let engine_table = table.table.engine();
     let all = || engine_table.estimate_rows().map_or(1.0, |rows| rows.max(1) as f64);
+    let distinct = |part: usize, running: &Running<'_>| {
+        let statistics = running.inside.statistics.get(engine_table);
+        statistics.indexes.get(access.index)?.as_ref()?.distinct.get(part).copied()
+    };
     if let Some(scan) = access.loose {
         let rows = estimate(table, &Access { loose: None, ..access.clone() }, kind, running)?;
-        let statistics = sample_index(engine_table, access.index);
-        let groups = scan.parts.checked_sub(1).map_or(Some(1), |last| statistics?.distinct.get(last).copied());
+        let groups = scan.parts.checked_sub(1).map_or(Some(1), |last| distinct(last, running));
         return Ok((rows * groups.unwrap_or(1) as f64 / all()).max(1.0));
     }
     if matches!(kind, Kind::Const | Kind::EqRef) {
@@ -350,9 +352,7 @@ fn estimate(table: &TableSource, access: &Access, kind: Kind, running: &mut Runn
         return Ok(rows_of(table, access, running)?.max(1.0));
     }
     // The values come row by row: as many as the average has.
-    let statistics = sample_index(engine_table, access.index);
-    let distinct = statistics.and_then(|found| found.distinct.get(access.equal.len().max(1) - 1).copied());
-    let rows = all() / distinct.unwrap_or(10).max(1) as f64;
+    let rows = all() / distinct(access.equal.len().max(1) - 1, running).unwrap_or(10).max(1) as f64;
     Ok(if access.equal.is_empty() { all() / 3.0 } else { rows.max(1.0) })
 }
 

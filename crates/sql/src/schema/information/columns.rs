@@ -6,7 +6,7 @@ use super::tables::CATALOG;
 use super::{Cell, Simple, View, Wanted};
 use crate::schema::column::{Column, ColumnDefault};
 use crate::schema::show_create::{column_type, default_value};
-use crate::schema::{Index, Table};
+use crate::schema::{Index, Table, TableStatistics};
 
 pub(super) static TABLES: &[Simple] =
     &[Simple { name: "COLUMNS", rows: columns }, Simple { name: "STATISTICS", rows: statistics }];
@@ -159,8 +159,9 @@ fn numeric(data_type: &DataType) -> (Option<u64>, Option<u64>) {
 fn statistics(view: &View<'_>, wanted: Wanted<'_>) -> Vec<Vec<Cell>> {
     let mut rows = Vec::new();
     for (table, engine) in view.tables(|database, name| wanted.has(database, name)) {
+        let known = view.statistics.now(&engine);
         for (at, index) in table.indexes.iter().enumerate() {
-            for (part, cells) in index_cells(&table, &engine, at).into_iter().enumerate() {
+            for (part, cells) in index_cells(&table, &known, at).into_iter().enumerate() {
                 let [column, collation, cardinality, prefix, nullable] = cells;
                 rows.push(vec![
                     Cell::text(CATALOG),
@@ -189,22 +190,15 @@ fn statistics(view: &View<'_>, wanted: Wanted<'_>) -> Vec<Vec<Cell>> {
 }
 
 /// For each part of an index: column, direction, different values, prefix, nullable.
-pub(super) fn index_cells(table: &Table, engine: &meseta_engine::table::Table, at: usize) -> Vec<[Cell; 5]> {
+pub(super) fn index_cells(table: &Table, statistics: &TableStatistics, at: usize) -> Vec<[Cell; 5]> {
     let index = &table.indexes[at];
-    let position = index.position;
-    // The same places each time: what is shown does not change while the table does not.
-    let mut state = 0x9e37_79b9_7f4a_7c15u64;
-    let random = |below: usize| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        ((state >> 33) as usize) % below.max(1)
-    };
-    let sampled = engine.sample_index(position, meseta_engine::table::SAMPLES, random).unwrap_or_default();
+    let sampled = statistics.indexes.get(index.position).and_then(Option::as_ref);
     let part = |(number, part): (usize, &crate::schema::IndexPart)| {
         let column = &table.columns[usize::from(part.column)];
         [
             Cell::text(&column.name),
             Cell::text(if part.descending { "D" } else { "A" }),
-            Cell::Unsigned(sampled.distinct.get(number).copied().unwrap_or(0)),
+            Cell::Unsigned(sampled.and_then(|sampled| sampled.distinct.get(number)).copied().unwrap_or(0)),
             part.prefix.map_or(Cell::Null, |prefix| Cell::Unsigned(prefix.into())),
             Cell::text(if column.nullable { "YES" } else { "" }),
         ]

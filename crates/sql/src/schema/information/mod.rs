@@ -25,7 +25,7 @@ use meseta_types::{Collation, DataType, DateTime, Datum, IntegerSize, TextSize, 
 
 pub use show::show;
 
-use super::{Table, TableCache};
+use super::{StatisticsCache, Table, TableCache};
 use crate::account;
 use crate::session::SessionFacts;
 
@@ -138,6 +138,8 @@ pub struct View<'v> {
     pub schema: &'v Schema,
     /// Tables as they have been read.
     pub tables: &'v TableCache,
+    /// What they contain, about.
+    pub statistics: &'v StatisticsCache,
     /// The zone in which times are shown.
     pub zone: &'v Zone,
     /// Who asks, for tables that tell of the server and of accounts. What he may not see of the others is left out by

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use meseta_engine::catalog::Schema;
 use meseta_errors::{ER_BAD_DB_ERROR, ER_WRONG_OBJECT};
 use meseta_parser::ast::{self, ShowFilter, ShowWhat};
 use meseta_types::{Collation, Zone};
@@ -58,9 +59,15 @@ fn heading(name: impl Into<String>, column: Column) -> (String, Column) {
     (name.into(), column)
 }
 
+/// What SHOW looks at.
+fn view_of<'v>(schema: &'v Schema, session: &'v DefinitionContext<'_>) -> View<'v> {
+    let DefinitionContext { tables, statistics, context, .. } = session;
+    View { schema, tables, statistics, zone: &context.zone, session: None }
+}
+
 fn rows_of(table: &str, session: &mut DefinitionContext<'_>) -> Vec<Vec<Cell>> {
     let schema = session.schema();
-    let view = View { schema: &schema, tables: session.tables, zone: &session.context.zone, session: None };
+    let view = view_of(&schema, session);
     super::virtual_table(table).map_or_else(Vec::new, |table| table.rows(&view, Wanted::default()))
 }
 
@@ -270,7 +277,7 @@ fn table_status(schema: Option<ast::Identifier<'_>>, session: &mut DefinitionCon
         "Comment",
     ];
     let schema = session.schema();
-    let view = View { schema: &schema, tables: session.tables, zone: &session.context.zone, session: None };
+    let view = view_of(&schema, session);
     let known = super::virtual_table("TABLES").map_or_else(Vec::new, |table| table.columns());
     // From TABLE_NAME on, without TABLE_TYPE.
     let columns = names.iter().zip([2].into_iter().chain(4..)).map(|(name, at)| {
@@ -361,9 +368,10 @@ fn indexes(name: &ast::ObjectName<'_>, session: &mut DefinitionContext<'_>) -> R
     let table = shown_table(name, session)?;
     let schema = session.schema();
     let Some(engine) = schema.table(table.id) else { return Ok(Rows { columns, rows: Vec::new() }) };
+    let known = session.statistics.now(engine);
     let mut rows = Vec::new();
     for (at, index) in table.indexes.iter().enumerate() {
-        for (part, cells) in index_cells(&table, engine, at).into_iter().enumerate() {
+        for (part, cells) in index_cells(&table, &known, at).into_iter().enumerate() {
             let [column, collation, cardinality, prefix, nullable] = cells;
             rows.push(vec![
                 Cell::text(&table.name),

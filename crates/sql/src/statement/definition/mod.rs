@@ -48,7 +48,7 @@ use meseta_types::{Collation, Context, SqlError};
 
 use crate::error::{Error, Result};
 use crate::schema::information::Rows;
-use crate::schema::{Database, NameStyle, Table, TableCache};
+use crate::schema::{Database, NameStyle, StatisticsCache, Table, TableCache};
 
 pub use create_table::create_table_of;
 pub use expressions::{Expressions, bind_definition, default_constant};
@@ -77,6 +77,8 @@ pub struct DefinitionContext<'s> {
     pub engine: &'s mut Session,
     /// Tables as they have been read.
     pub tables: &'s TableCache,
+    /// What they contain, about.
+    pub statistics: &'s StatisticsCache,
     /// The current database.
     pub database: Option<&'s str>,
     /// User and host of the account, for error texts.
