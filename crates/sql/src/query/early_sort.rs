@@ -119,7 +119,7 @@ fn has_order(source: &Source, order: &[SortKey]) -> bool {
 
 /// Whether a join that begins with this source may be made twice.
 fn may_be_read_twice(sources: &[Source], first: usize) -> bool {
-    !sources[first].is_locked() && sources.iter().all(is_repeatable)
+    !sources[first].is_locked() && sources.iter().all(Source::is_repeatable)
 }
 
 /// The part of a join that is its first source.
@@ -129,14 +129,6 @@ fn first_in(join: &mut Join) -> Option<&mut Join> {
         Join::Inner(joins) => joins.first_mut().and_then(first_in),
         Join::Left { left, .. } => first_in(left),
         Join::Filter { input, .. } => first_in(input),
-    }
-}
-
-/// Whether a source has the same rows when it is read again.
-fn is_repeatable(source: &Source) -> bool {
-    match &source.kind {
-        SourceKind::Derived { plan, .. } => plan.is_repeatable(),
-        SourceKind::Table(_) | SourceKind::Virtual(_) | SourceKind::Working(_) => true,
     }
 }
 

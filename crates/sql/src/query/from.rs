@@ -280,7 +280,7 @@ impl<'a> Binder<'a, '_> {
                 return Err(Error::new(ER_DUP_FIELDNAME, &[&column.name]));
             }
         }
-        let kind = SourceKind::Derived { plan: Box::new(plan), is_lateral };
+        let kind = SourceKind::derived(plan, is_lateral);
         let joined = self.add_source(String::new(), alias, columns, kind, sources)?;
         if let Some(source) = sources.last_mut() {
             source.unplanned = unplanned;

@@ -20,7 +20,7 @@ use bumpalo::Bump;
 use meseta_types::{Collation, DataType, Datum};
 
 use super::inside::Running;
-use super::plan::{Source, SourceKind};
+use super::plan::Source;
 use super::run::{MORE, Outer, Sink};
 use crate::error::Result;
 use crate::expression::group::append_group_key;
@@ -68,9 +68,8 @@ pub fn show(
     sink: &mut Sink<'_>,
 ) -> Result<()> {
     let address = std::ptr::from_ref(source).addr();
-    let is_repeatable = || !matches!(&source.kind, SourceKind::Derived { plan, .. } if !plan.is_repeatable());
     let rows = match running.materialized.0.get(&address) {
-        None if is_repeatable() => {
+        None if source.is_repeatable() => {
             running.materialized.0.insert(address, Held::Once);
             return make(running, sink);
         }

@@ -481,7 +481,7 @@ impl Source {
     /// One without rows.
     pub fn nothing() -> Self {
         let plan = QueryPlan::new(Body::Values(Vec::new()), Vec::new());
-        let kind = SourceKind::Derived { plan: Box::new(plan), is_lateral: false };
+        let kind = SourceKind::derived(plan, false);
         Self { kind, first_slot: 0, width: 0, conditions: Vec::new(), keeps_row: None, unplanned: Vec::new() }
     }
 
@@ -501,6 +501,11 @@ impl Source {
     /// Whether its rows are locked as they are read.
     pub fn is_locked(&self) -> bool {
         matches!(&self.kind, SourceKind::Table(table) if table.locking.is_some())
+    }
+
+    /// Whether it has the same rows when it is read again.
+    pub fn is_repeatable(&self) -> bool {
+        !matches!(self.kind, SourceKind::Derived { is_repeatable: false, .. })
     }
 
     /// Whether it refers to sources before it.
@@ -524,11 +529,21 @@ pub enum SourceKind {
         plan: Box<QueryPlan>,
         /// Whether it refers to sources before it (LATERAL).
         is_lateral: bool,
+        /// [`QueryPlan::is_repeatable`]: conditions that it is given later are repeatable.
+        is_repeatable: bool,
     },
     /// Made up: information_schema.
     Virtual(&'static dyn VirtualTable),
     /// The rows that came last, of the recursive table with this number.
     Working(usize),
+}
+
+impl SourceKind {
+    /// A query's rows.
+    pub fn derived(plan: QueryPlan, is_lateral: bool) -> Self {
+        let is_repeatable = plan.is_repeatable();
+        SourceKind::Derived { plan: Box::new(plan), is_lateral, is_repeatable }
+    }
 }
 
 impl std::fmt::Debug for SourceKind {

@@ -489,7 +489,7 @@ fn source_rows(
     let mut spare = Spare::take();
     match &source.kind {
         SourceKind::Table(table) => table_rows(source, table, &table.access, outer, row, running, &mut spare, sink),
-        SourceKind::Derived { plan, is_lateral } => {
+        SourceKind::Derived { plan, is_lateral, .. } => {
             let mut flow = MORE;
             let mut with_row = outer.to_vec();
             with_row.push(row);
