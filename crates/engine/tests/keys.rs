@@ -245,7 +245,7 @@ proptest! {
         let (low, high) = (&tuples[0], &tuples[1]);
         let front = encoded(&parts, &low[..len]);
         let bounds = (bound_of(lower, &low[len]), bound_of(upper, &high[len]));
-        let range = KeyRange::between(&front, &parts[len], bounds.0, bounds.1, LIMIT).expect("the values suit");
+        let range = KeyRange::between(&front, &parts[len], bounds.0, bounds.1).expect("the values suit");
         for tuple in &tuples {
             let key = encoded(&parts, tuple);
             let expected = tuple_order(&parts[..len], &low[..len], &tuple[..len]).is_eq()

@@ -30,6 +30,8 @@
 //! # Sources
 //! FoundationDB's tuple layer (`design/tuple.md`) for self-delimiting parts that order as bytes.
 
+use std::ops::Bound;
+
 use super::error::{Corrupt, KeyError};
 use super::escape;
 use super::value::{Column, ColumnType, IntegerWidth, Value};
@@ -107,6 +109,19 @@ impl KeyPart {
             _ => true,
         };
         self.reversible && is_whole
+    }
+
+    /// A string as a bound, cut to what values may have: those below it are those up to what it begins with, and those above it are
+    /// above that. `is_upper` says which bound it is.
+    pub(super) fn bound_within<'v>(&self, bound: Bound<Value<'v>>, is_upper: bool) -> Bound<Value<'v>> {
+        let (Bound::Included(Value::Bytes(bytes)) | Bound::Excluded(Value::Bytes(bytes))) = bound else { return bound };
+        match self.content.column_type {
+            ColumnType::Variable { max_len } if bytes.len() > max_len as usize => {
+                let front = Value::Bytes(&bytes[..max_len as usize]);
+                if is_upper { Bound::Included(front) } else { Bound::Excluded(front) }
+            }
+            _ => bound,
+        }
     }
 
     const fn mask(&self) -> u8 {

@@ -63,17 +63,18 @@ impl KeyRange {
 
     /// The keys that begin with `front`, the bytes of the parts before, and whose next part lies between two values.
     ///
-    /// NULL is below all values, so *at most 5* is above NULL, excluded, and up to 5, included. Unbounded means NULL too.
+    /// NULL is below all values, so *at most 5* is above NULL, excluded, and up to 5, included. Unbounded means NULL too. A string may be
+    /// longer than any value, or make a longer key than there is: it still has a place among them.
     pub fn between(
         front: &[u8],
         part: &KeyPart,
         lower: Bound<Value<'_>>,
         upper: Bound<Value<'_>>,
-        limit: usize,
     ) -> Result<Self, KeyError> {
+        let (lower, upper) = (part.bound_within(lower, false), part.bound_within(upper, true));
         let key = |value| {
             let mut key = front.to_vec();
-            part.append(value, limit, &mut key).map(|()| key)
+            part.append(value, usize::MAX, &mut key).map(|()| key)
         };
         let (first, last) = if part.is_descending() { (upper, lower) } else { (lower, upper) };
         let from = match first {
@@ -117,6 +118,35 @@ mod tests {
     }
 
     #[test]
+    fn what_is_longer_than_any_value_has_a_place_among_them() {
+        use Bound::{Excluded, Included, Unbounded};
+        let text = Column::new(ColumnType::Variable { max_len: 2 });
+        for part in [KeyPart::new(0, text), KeyPart::new(0, text).descending()] {
+            let members = |lower, upper| {
+                let range = KeyRange::between(&[], &part, lower, upper).expect("the values suit");
+                let is_in = |value: &&&[u8]| {
+                    let mut key = Vec::new();
+                    part.append(Value::Bytes(value), LIMIT, &mut key).expect("it suits");
+                    range.contains(&key)
+                };
+                [&b""[..], b"b", b"bb", b"bc", b"c"]
+                    .iter()
+                    .filter(is_in)
+                    .map(|value| value.to_vec())
+                    .collect::<Vec<_>>()
+            };
+            for long in [&b"bb\0"[..], b"bba", &[b'b'; 5000]] {
+                let long = Value::Bytes(long);
+                assert_eq!(members(Unbounded, Excluded(long)), [&b""[..], b"b", b"bb"]);
+                assert_eq!(members(Unbounded, Included(long)), [&b""[..], b"b", b"bb"]);
+                assert_eq!(members(Excluded(long), Unbounded), [b"bc", &b"c"[..]]);
+                assert_eq!(members(Included(long), Unbounded), [b"bc", &b"c"[..]]);
+                assert!(members(Included(long), Included(long)).is_empty());
+            }
+        }
+    }
+
+    #[test]
     fn a_range_has_the_values_that_are_asked_for() {
         let number = Column::new(ColumnType::Signed(IntegerWidth::One)).or_null();
         for part in [KeyPart::new(1, number), KeyPart::new(1, number).descending()] {
@@ -127,7 +157,7 @@ mod tests {
                     parts[0].append(Value::Signed(1), LIMIT, &mut front).expect("it suits");
                     front
                 };
-                let range = KeyRange::between(&front, &parts[1], lower, upper, LIMIT).expect("the values suit");
+                let range = KeyRange::between(&front, &parts[1], lower, upper).expect("the values suit");
                 let mut members = Vec::new();
                 for first in [0, 1, 2] {
                     for second in [Value::Null, Value::Signed(3), Value::Signed(4), Value::Signed(5)] {
@@ -156,7 +186,7 @@ mod tests {
     fn nothing_is_above_the_end() {
         // NULL of a descending part is all there can be at the end.
         let part = KeyPart::new(0, Column::new(ColumnType::Double).or_null()).descending();
-        let range = KeyRange::between(&[], &part, Bound::Unbounded, Bound::Excluded(Value::Null), LIMIT);
+        let range = KeyRange::between(&[], &part, Bound::Unbounded, Bound::Excluded(Value::Null));
         assert!(range.expect("it suits").is_empty());
         assert!(!KeyRange::ALL.is_empty());
         let null = KeyRange::beginning_with(vec![0xff]);

@@ -255,7 +255,7 @@ impl EntryLayout {
         let [lower_weights, upper_weights] = &mut weights;
         let lower = widened(lower).map(|value| self.indexed(at, value, collations, lower_weights));
         let upper = widened(upper).map(|value| self.indexed(at, value, collations, upper_weights));
-        KeyRange::between(beginning, &self.parts[at], lower, upper, KEY_LEN_MAX)
+        KeyRange::between(beginning, &self.parts[at], lower, upper)
     }
 
     /// Where the entries are that are the same as this in the index's first `parts` columns.
