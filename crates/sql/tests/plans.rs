@@ -155,16 +155,13 @@ fn plans_yield_what_plain_evaluation_yields() {
     }
 }
 
-#[test]
-fn an_index_finds_what_matches_a_pattern() {
-    let server = Server::new();
-    let mut session = server.session();
-    let s = &mut session;
+/// Makes tables of texts of each kind, of which an index has `c`, and returns their names.
+fn with_texts(s: &mut Session) -> Vec<&'static str> {
     let words = [
         "", "a", "A", "ab", "\u{e4}b", "Abc", "abc ", "ab c", "a_c", "a%c", "a\\\\c", "ss", "\u{df}x", "b", "zz",
         "abcdefgh",
     ];
-    for (name, column, key) in [
+    let tables = [
         ("n", "varchar(20) collate utf8mb4_0900_ai_ci", "c"),
         ("g", "varchar(20) collate utf8mb4_general_ci", "c desc"),
         ("u", "char(20) collate utf8mb4_unicode_ci", "c"),
@@ -176,12 +173,23 @@ fn an_index_finds_what_matches_a_pattern() {
         ("o", "blob", "c(2)"),
         ("w", "varchar(20) collate utf8mb4_unicode_520_ci", "c(3)"),
         ("f", "binary(20)", "c"),
-    ] {
+    ];
+    for (name, column, key) in tables {
         is(s, &format!("create table {name} (id int primary key, c {column}, key c ({key}))"), "ok 0");
         let rows: Vec<String> = (0..320)
             .map(|i| format!("({i}, {})", if i % 20 > 15 { "null".into() } else { format!("'{}'", words[i % 20]) }))
             .collect();
         is(s, &format!("insert into {name} values {}", rows.join(",")), "ok 320");
+    }
+    tables.map(|(name, ..)| name).into()
+}
+
+#[test]
+fn an_index_finds_what_matches_a_pattern() {
+    let server = Server::new();
+    let mut session = server.session();
+    let s = &mut session;
+    for name in with_texts(s) {
         for pattern in [
             "a%",
             "A%",
@@ -225,6 +233,48 @@ fn an_index_finds_what_matches_a_pattern() {
     for (pattern, count) in [("'%c'", 80), ("'ab%'", 96), ("null", 0)] {
         is(s, &format!("set @p = {pattern}"), "ok 0");
         is(s, "execute p using @p", &format!("[count(*)]; {count}"));
+    }
+}
+
+#[test]
+fn an_index_tells_all_of_what_a_text_is_compared_with() {
+    let server = Server::new();
+    let mut session = server.session();
+    let s = &mut session;
+    for name in with_texts(s) {
+        for condition in [
+            "c = 'A'",
+            "c = 'abc'",
+            "c = 'abc  '",
+            "c <=> null",
+            "c <=> 'SS'",
+            "c < 'ab'",
+            "c <= 'ab'",
+            "c > 'ab c'",
+            "c >= 'ab\t'",
+            "c between 'A' and '\u{e4}b'",
+            "c in ('a', 'B', '\u{df}x', '')",
+            "c = 'a' or c like 'b%' or c > 'y'",
+            "c like 'a%c' and c < 'abd'",
+            "c > 'a' and c like 'ab_'",
+            "c < 'abcdefghijklmnopqrstuvwxyz'",
+            "c >= repeat('b', 700)",
+            "c between 'b' and repeat('zz', 700)",
+            "c in (select w.c from T w where id < 3)",
+        ] {
+            let condition = condition.replace(" T ", &format!(" {name} "));
+            let found = |s: &mut Session, hint: &str| {
+                run(s, &format!("select id from {name} {hint} index (c) where {condition} order by id"))
+            };
+            let expected = found(s, "ignore");
+            assert!(expected[0].starts_with('['), "{expected:?}");
+            assert_eq!(found(s, "force"), expected, "{name}: {condition}");
+            let count = run(s, &format!("select count(*) from {name} force index (c) where {condition}"));
+            assert_eq!(count[1], (expected.len() - 1).to_string(), "{name}: {condition}");
+        }
+        // Nothing is asked again of what is found so, but where an index has less than the column. (No BINARY(20) is as short.)
+        let plan = format!("explain format=tree select * from {name} force index (c) where c = 'abc'");
+        assert_eq!(run(s, &plan).concat().contains("ilter"), ["p", "o", "w"].contains(&name), "{name}");
     }
 }
 

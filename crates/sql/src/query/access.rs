@@ -21,7 +21,7 @@
 
 use meseta_engine::Direction;
 use meseta_engine::table::PartDefinition;
-use meseta_types::DataType;
+use meseta_types::{Collation, DataType};
 
 use super::estimate::{Cost, Estimator};
 use super::facts::{Alternative, Fact, Facts, OneOf, Said};
@@ -286,13 +286,13 @@ fn for_index(table: &KnownTable, number: usize, first_slot: usize, facts: &Facts
             access.any_of.push(stretch);
         }
     }
-    // Of other types a value may be made to fit: a BINARY is filled up, a TIMESTAMP is put within its bounds.
-    let is_exact = |part: &PartDefinition| {
-        let data_type = &table.columns[usize::from(part.column)].data_type;
-        matches!(
-            data_type,
-            DataType::Integer { .. } | DataType::Decimal { .. } | DataType::Date | DataType::DateTime { .. }
-        )
+    // Of other types a value may be made to fit: a BINARY is filled up, a TIMESTAMP is put within its bounds. A part of a text does
+    // not tell two texts apart.
+    let is_exact = |part: &PartDefinition| match table.columns[usize::from(part.column)].data_type {
+        DataType::Integer { .. } | DataType::Decimal { .. } | DataType::Date | DataType::DateTime { .. } => true,
+        DataType::Char { collation, .. } => collation != Collation::Binary && part.prefix.is_none(),
+        DataType::Varchar { .. } => part.prefix.is_none(),
+        _ => false,
     };
     if definition.parts.iter().take(looked_at).all(is_exact) {
         access.implied = implied(&facts.all, &used);

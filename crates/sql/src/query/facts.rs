@@ -40,7 +40,7 @@ pub struct Fact<'e> {
     pub condition: usize,
 }
 
-/// For a condition that may hold of a row and no longer of the next.
+/// For a condition that may hold of a row and no longer of the next, or of which a fact is only a part.
 const ASKED_AGAIN: usize = usize::MAX;
 
 /// One of the things of which OR or IN says that one holds.
@@ -119,7 +119,8 @@ impl<'e> Facts<'e> {
             && like.has_beginning()
             && self.are_known([&like.pattern])
         {
-            self.all.push(fact(column, Said::Begins(like)));
+            // (What begins as the pattern may still not be like all of it.)
+            self.all.push(Fact { column, said: Said::Begins(like), condition: ASKED_AGAIN });
         }
         if let Some((column, inside)) = condition.as_in_query()
             && orders_like(&inside.comparers[0], &inside.operand.data_type, &inside.query.columns[0].0)
