@@ -1,9 +1,8 @@
 //! Estimates for a planner: how many rows, how many different values.
 //!
-//! An index's entries are looked at in a few places, some neighbours in each. The share of neighbours that differ in their
-//! first parts, times the number of entries, is the number of different values of these parts, or one less. (InnoDB counts
-//! different values in whole leaves and multiplies by their number: the same share, taken by the page.) Where there are few
-//! values no two neighbours may differ; but those of different places do.
+//! An index's entries are looked at in a few leaves, all in each and the first behind it: leaves are not equally full, and values often
+//! end where leaves do. The share of neighbours that differ in their first parts, times the number of entries, is the number of different values of these
+//! parts, or one less: InnoDB's way. Where there are few values no two neighbours may differ; but those of different leaves do.
 //!
 //! # Invariants
 //! 1. What is estimated costs as much whatever the table's size.
@@ -12,10 +11,14 @@ use super::{Table, TableIndex};
 use crate::error::Result;
 use crate::row::{KeyPart, KeyRange, VersionHeader};
 
-/// Places in which an index is looked at: innodb_stats_persistent_sample_pages.
+/// Leaves in which an index is looked at: innodb_stats_persistent_sample_pages.
 pub const SAMPLES: usize = 20;
-/// Neighbours in each place.
-const NEIGHBOURS: usize = 100;
+/// Where few neighbours differ, so many times the leaves are looked at, at the most,
+const ROUNDS: usize = 5;
+/// and no more when so many pairs have been compared.
+const MANY: u64 = 10_000;
+/// So many pairs that differ tell what share does: to a seventh.
+const ENOUGH: u64 = 50;
 
 /// What an index looks like.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -37,7 +40,7 @@ impl Table {
         Ok(self.indexes[index].index.tree.estimate_range(&range.from, range.to.as_deref())?)
     }
 
-    /// Looks at an index in `samples` places that `random` picks: it is given a number and returns one below.
+    /// Looks at an index in `samples` leaves that `random` picks: it is given a number and returns one below.
     pub fn sample_index(
         &self,
         index: usize,
@@ -49,10 +52,15 @@ impl Table {
         let parts = index.layout.parts.len();
         let mut seen = Neighbours { pairs: 0, different: vec![0; parts] };
         let mut places = Vec::new();
-        for _ in 0..samples {
-            if let Some(from) = index.index.tree.key_at(&mut random)? {
-                seen.look(index, &from)?;
-                places.push(from);
+        for _ in 0..ROUNDS {
+            for _ in 0..samples {
+                if let Some((from, count)) = index.index.tree.leaf_at(&mut random)? {
+                    seen.look(index, &from, count)?;
+                    places.push(from);
+                }
+            }
+            if seen.pairs >= entries.min(MANY) || seen.different.iter().all(|&different| different >= ENOUGH) {
+                break;
             }
         }
         places.sort_unstable();
@@ -80,14 +88,14 @@ struct Neighbours {
 }
 
 impl Neighbours {
-    /// Compares the entries from this key on, each with the one before.
-    fn look(&mut self, index: &TableIndex, from: &[u8]) -> Result<()> {
+    /// Compares so many entries, from this key on, each with the one behind it.
+    fn look(&mut self, index: &TableIndex, from: &[u8], count: usize) -> Result<()> {
         let corrupt = |problem| index.index.damaged(problem);
         let mut cursor = index.index.tree.cursor();
         cursor.leave_out_rests();
         let mut before: Option<Vec<u8>> = None;
         let mut is_on_entry = cursor.seek(from)?;
-        for _ in 0..NEIGHBOURS {
+        for _ in 0..=count {
             if !is_on_entry {
                 break;
             }

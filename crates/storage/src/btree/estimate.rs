@@ -27,8 +27,7 @@ impl Tree {
         if to.is_some_and(|to| to <= from) {
             return Ok(0);
         }
-        let left = self.path_to(Some(from))?;
-        let right = self.path_to(to)?;
+        let (left, right) = (self.path_to(Some(from))?, self.path_to(to)?);
         // Root first. A concurrent change of height makes the two incomparable: then the shorter one decides.
         let levels = left.len().min(right.len());
         let fork =
@@ -44,12 +43,16 @@ impl Tree {
             let sum: usize = samples.iter().map(|counts| counts[0]).sum();
             return Ok((sum + (left[fork + 1].count - left[fork + 1].index) + right[fork + 1].index) as u64);
         }
-        // Average entry counts, for each level below the fork: of the nodes sampled and of those on both paths.
+        // Average entry counts, for each level below the fork: of the nodes sampled, or else of those on both paths. (The last nodes
+        // of a tree are rarely full.)
         let averages: Vec<f64> = (0..edges.len())
             .map(|below| {
-                let on_paths = left[fork + 1 + below].count + right[fork + 1 + below].count;
-                let sum = on_paths + samples.iter().map(|counts| counts[below]).sum::<usize>();
-                (sum as f64 / (samples.len() + 2) as f64).max(1.0)
+                let on_paths = [&left, &right].map(|path| path[fork + 1 + below].count);
+                let (sum, nodes) = match samples.len() {
+                    0 => (on_paths.iter().sum::<usize>(), on_paths.len()),
+                    nodes => (samples.iter().map(|counts| counts[below]).sum(), nodes),
+                };
+                (sum as f64 / nodes as f64).max(1.0)
             })
             .collect();
         // Entries under one child of a node at this depth.
@@ -65,9 +68,9 @@ impl Tree {
         Ok(total.round() as u64)
     }
 
-    /// A key somewhere in the tree, for those who sample: at each node on the way down `choose` picks one of so many
-    /// entries. `None` if it came to a leaf without any.
-    pub fn key_at(&self, mut choose: impl FnMut(usize) -> usize) -> Result<Option<Vec<u8>>> {
+    /// A leaf somewhere in the tree, for those who sample: its first key, and how many entries it has. At each node on the way down
+    /// `choose` picks one of so many. `None` if it came to a leaf without any.
+    pub fn leaf_at(&self, mut choose: impl FnMut(usize) -> usize) -> Result<Option<(Vec<u8>, usize)>> {
         self.core.retry(|| {
             let pool = &*self.core.pool;
             let mut node = pool.optimistic(self.id.root(), Rank::TreePage)?;
@@ -76,12 +79,12 @@ impl Tree {
                 if count == 0 {
                     return Ok(None);
                 }
-                let index = choose(count).min(count - 1);
                 if is_leaf {
                     let mut key = Vec::new();
-                    node.read(|page| Node(page).append_key(index, &mut key))?;
-                    return Ok(Some(key));
+                    node.read(|page| Node(page).append_key(0, &mut key))?;
+                    return Ok(Some((key, count)));
                 }
+                let index = choose(count).min(count - 1);
                 let child = node.read(|page| Node(page).child(index))?;
                 let next = pool.optimistic(child, Rank::TreePage)?;
                 node.check()?;
