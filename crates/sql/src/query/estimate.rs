@@ -43,13 +43,29 @@ pub const BETWEEN: f64 = 0.1111;
 /// and this one satisfies a condition of another kind.
 pub const OTHERS: f64 = 0.3333;
 
+/// This part of all rows has a value in a column of which nothing is known.
+const EQUAL: f64 = 0.1;
+
 /// How many of the rows for which nothing is known satisfy a condition.
 pub fn share_of(condition: &Expr) -> f64 {
     match condition.as_comparisons().next().map(|comparison| comparison.operator) {
-        Some(ComparisonOperator::Equal | ComparisonOperator::NullSafeEqual) => 0.1,
-        Some(ComparisonOperator::NotEqual) => 0.9,
-        _ if condition.as_between().is_some() => BETWEEN,
-        _ => OTHERS,
+        Some(ComparisonOperator::Equal | ComparisonOperator::NullSafeEqual) => return EQUAL,
+        Some(ComparisonOperator::NotEqual) => return 1.0 - EQUAL,
+        _ => {}
+    }
+    if condition.as_is_null().is_some() {
+        return EQUAL;
+    }
+    if condition.as_between().is_some() || condition.as_like().is_some() {
+        return BETWEEN;
+    }
+    if let Some(list) = condition.as_in() {
+        return (list.list.len() as f64 * EQUAL).min(0.5);
+    }
+    match (condition.as_or(), condition.as_conjuncts()) {
+        (Some(operands), _) => 1.0 - operands.iter().map(|operand| 1.0 - share_of(operand)).product::<f64>(),
+        (None, [_]) => OTHERS,
+        (None, operands) => operands.iter().map(share_of).product(),
     }
 }
 

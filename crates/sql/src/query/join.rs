@@ -1,8 +1,8 @@
 //! In which order sources are read, by which index each, and where each condition is asked.
 //!
 //! ```text
-//!   a JOIN b JOIN c, conditions        at each step the source that is found by the fewest rows goes next; from another
-//!                                      beginning, if that costs clearly less in all;
+//!   a JOIN b JOIN c, conditions        it begins with the source that has the fewest rows, or with another, if that costs clearly less
+//!                                      in all; it goes on with what is joined to what is there, and adds the fewest rows ([`super::step`]);
 //!                                      a condition is asked as soon as all that it names is there
 //!   a JOIN b, no index                 of the first two the smaller one is kept in memory, and so behind the other
 //!   a LEFT JOIN b ON ..                b stays behind a; conditions of WHERE on b are asked after the join (those that leave out
@@ -12,14 +12,16 @@
 //! # Source
 //! Greedy ordering by cost; Ramakrishnan and Gehrke, "Database Management Systems", chapter 15.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
 
 use super::access;
 use super::bind::Tables;
 use super::bound::name_columns;
-use super::estimate::{BESIDE, Choice, Estimator, share_beside};
+use super::estimate::{BESIDE, Choice, Estimator, share_beside, share_of};
 use super::hash::{self, HashPlan};
 use super::plan::{Access, Join, Source, SourceKind};
+use super::step::{LAST, Step, cheapest, next_of};
 use crate::error::Result;
 use crate::expression::Expr;
 
@@ -139,6 +141,8 @@ pub struct Planner<'p> {
     pub ordered: Option<usize>,
     /// What there is to choose.
     pub choice: Choice,
+    /// Which part of the rows of sources meets the conditions on them alone.
+    met: HashMap<usize, f64>,
 }
 
 /// A condition, and the sources that it names.
@@ -148,44 +152,51 @@ struct Condition {
     is_placed: bool,
 }
 
-/// The next input of a join, for each row of what is there.
-struct Step {
-    /// About how many rows are read.
-    cost: f64,
-    /// How they are found, if it is a table.
-    access: Option<Access>,
-    /// Which part of them meets the conditions on it alone.
-    share: f64,
-    /// What each costs by one that is looked up.
-    each: f64,
-    /// Whether an equality tells which of its rows belong to one of those that are there: not each is compared with each.
-    has_key: bool,
+/// Steps that have been looked at while beginnings are compared: a step depends on those of what is there that a condition names with
+/// its source.
+struct KnownSteps {
+    /// For each source, those that conditions name with it, a bit each.
+    beside: Vec<u64>,
+    /// By the source, and those of the others that are there.
+    steps: HashMap<(usize, u64), Rc<Step>>,
 }
 
-impl Step {
-    /// That of what is no table.
-    fn of(cost: f64) -> Self {
-        Self { cost, access: None, share: 1.0, each: 1.0, has_key: true }
+impl KnownSteps {
+    fn new(conditions: &[Condition], sources: usize) -> Self {
+        let mut beside = vec![0; sources];
+        for condition in conditions {
+            let all = bits(&condition.sources);
+            condition.sources.iter().for_each(|&source| beside[source] |= all);
+        }
+        Self { beside, steps: HashMap::new() }
+    }
+
+    /// Where a table's step is kept.
+    fn place(&self, input: &Tree, there: &HashSet<usize>) -> (usize, u64) {
+        let &Tree::Source(number) = input else { unreachable!("it is a join of tables") };
+        (number, self.beside[number] & bits(there))
     }
 }
 
+/// A bit for each of some sources, which are no more than 64.
+fn bits(sources: &HashSet<usize>) -> u64 {
+    sources.iter().fold(0, |bits, source| bits | 1 << source)
+}
+
 /// From each of so many tables a join is tried at the most.
-const STARTS: usize = 6;
+const STARTS: usize = 10;
 
 /// Of two sources that no index joins the one that is smaller by this much is kept.
 const SMALLER: f64 = 0.7;
 
 /// By so much less a join must cost to begin with another table than that which has the fewest rows.
-const BETTER_START: f64 = 0.5;
-
-/// Costs more than any table.
-const LAST: f64 = f64::MAX / 4.0;
+const BETTER_START: f64 = 0.75;
 
 impl<'p> Planner<'p> {
     /// One of all rows of some sources.
     pub fn new(sources: &'p mut [Source], tables: &'p mut dyn Tables, used: &'p HashSet<u32>) -> Self {
         let choice = Choice { block: tables.sizes().next_block(), is_contested: sources.len() > 1, wants_all: true };
-        Self { sources, tables, used, first: None, ordered: None, choice }
+        Self { sources, tables, used, first: None, ordered: None, choice, met: HashMap::new() }
     }
 
     /// Plans a tree of joins under the conditions of WHERE.
@@ -306,12 +317,18 @@ impl<'p> Planner<'p> {
             first = self.cheapest_start(&inputs, conditions, there);
         }
         let mut before: Option<(usize, f64)> = None;
+        let mut rows = (!there.is_empty()).then_some(1.0);
         while !inputs.is_empty() {
             let steps: Vec<Step> = inputs.iter().map(|input| self.step(input, conditions, there)).collect();
             let best = match first.take() {
                 Some(first) => first,
                 None if keeps_order => 0,
-                None => cheapest(steps.iter().map(|step| step.cost)),
+                None => next_of(steps.iter(), rows),
+            };
+            rows = match rows {
+                None => Some(steps[best].found * steps[best].share),
+                Some(rows) if steps[best].cost < LAST => Some(steps[best].joined_to(rows).1),
+                rows => rows,
             };
             let input = inputs.remove(best);
             let step = steps.into_iter().nth(best).unwrap_or(Step::of(LAST));
@@ -363,8 +380,12 @@ impl<'p> Planner<'p> {
         }
         let mut placed = place(conditions, there);
         if reads_all && self.choice.wants_all {
-            // Of so many rows the values are not looked up one by one.
-            placed.iter_mut().for_each(|condition| condition.expect_rows(step.cost));
+            // Of so many rows the values are not looked up one by one. (Those are left of which all that is asked before holds.)
+            let mut rows = step.cost;
+            for condition in &mut placed {
+                condition.expect_rows(rows);
+                rows *= share_of(condition);
+            }
         }
         self.sources[number].conditions.extend(placed);
     }
@@ -391,9 +412,10 @@ impl<'p> Planner<'p> {
         let are_tables = inputs.iter().all(
             |input| matches!(input, Tree::Source(number) if matches!(self.sources[*number].kind, SourceKind::Table(_))),
         );
-        if !(2..=STARTS).contains(&inputs.len()) || !are_tables {
+        if !(2..=STARTS).contains(&inputs.len()) || !are_tables || self.sources.len() > u64::BITS as usize {
             return None;
         }
+        let mut known = KnownSteps::new(conditions, self.sources.len());
         let (mut firsts, mut totals) = (Vec::with_capacity(inputs.len()), Vec::with_capacity(inputs.len()));
         for (start, input) in inputs.iter().enumerate() {
             let first = self.step(input, conditions, there);
@@ -401,16 +423,16 @@ impl<'p> Planner<'p> {
             let is_ordered = |number: usize| self.ordered == Some(number) && there.is_empty();
             let joined = match input {
                 Tree::Source(number) if is_ordered(*number) => 1.0,
-                _ => first.cost.max(1.0) * first.share,
+                _ => first.found * first.share,
             };
-            totals.push(first.cost * first.each + self.total_behind(start, joined, inputs, conditions, there.clone()));
+            let behind = self.total_behind(start, joined, inputs, conditions, there.clone(), &mut known);
+            totals.push(first.cost * first.each + behind);
         }
         let (least, smallest) = (cheapest(totals.iter().copied()), cheapest(firsts.into_iter()));
         (totals[least] < totals[smallest] * BETTER_START).then_some(least)
     }
 
-    /// About how many rows are read of all other inputs if a join begins with so many rows of this one, and goes on with the cheapest:
-    /// looked up, those that lie beside each other counted less.
+    /// What it costs to join all other inputs to so many rows of this one, as [`Step::joined_to`] has it.
     fn total_behind(
         &mut self,
         start: usize,
@@ -418,21 +440,20 @@ impl<'p> Planner<'p> {
         inputs: &[Tree],
         conditions: &[Condition],
         mut there: HashSet<usize>,
+        known: &mut KnownSteps,
     ) -> f64 {
         let mut left: Vec<&Tree> = inputs.iter().collect();
         left.remove(start).sources(&mut there);
         let mut total = 0.0;
         while !left.is_empty() {
-            let steps: Vec<Step> = left.iter().map(|input| self.step(input, conditions, &there)).collect();
-            let at = cheapest(steps.iter().map(|step| step.cost));
-            let Step { cost, access, share, each, has_key } = &steps[at];
-            let depends = access.as_ref().is_some_and(|access| access.is_point || access.is_by_row());
-            // What does not depend on the rows before is read once, and kept (`hash`).
-            (total, rows) = match (depends, has_key) {
-                (true, _) => (total + rows * cost, rows * cost.max(1.0) * share),
-                (false, true) => (total + cost * each + rows, rows.max(cost * share)),
-                (false, false) => (total + rows * cost * each, rows * cost.max(1.0) * share),
+            let step = |input: &&Tree| {
+                let place = known.place(input, &there);
+                Rc::clone(known.steps.entry(place).or_insert_with(|| Rc::new(self.step(input, conditions, &there))))
             };
+            let steps: Vec<Rc<Step>> = left.iter().map(step).collect();
+            let at = next_of(steps.iter().map(|step| &**step), Some(rows));
+            let (cost, then) = steps[at].joined_to(rows);
+            (total, rows) = (total + cost, then);
             left.remove(at).sources(&mut there);
         }
         total
@@ -442,29 +463,49 @@ impl<'p> Planner<'p> {
     fn step(&mut self, input: &Tree, conditions: &[Condition], there: &HashSet<usize>) -> Step {
         let &Tree::Source(number) = input else { return Step::of(LAST) };
         let source = &self.sources[number];
+        let mut with_it = there.clone();
+        with_it.insert(number);
+        // These are what the source will have: not what the sources before it have.
+        let is_placed = |condition: &&Condition| {
+            let of_those_before = !there.is_empty() && condition.sources.is_subset(there);
+            !condition.is_placed && !of_those_before && condition.sources.is_subset(&with_it)
+        };
+        let placed = || (source.conditions.len()..).zip(conditions.iter().filter(is_placed));
+        let is_own = |condition: &Condition| condition.sources.len() == 1;
+        let is_joined = there.is_empty() || placed().any(|(_, condition)| !is_own(condition));
         match &source.kind {
             SourceKind::Table(table) => {
-                let mut with_it = there.clone();
-                with_it.insert(number);
-                // These are what the source will have.
-                let is_placed = |condition: &&Condition| !condition.is_placed && condition.sources.is_subset(&with_it);
-                let placed = || (source.conditions.len()..).zip(conditions.iter().filter(is_placed));
                 let (numbers, usable) = before_row(placed().map(|(number, condition)| (number, &condition.expr)));
                 let statistics = self.tables.statistics(&table.table);
                 let mut estimator = Estimator::new(&statistics, self.tables.sizes(), self.choice, source.first_slot);
                 let (mut access, cost) = access::choose(table, source.first_slot, &usable, &mut estimator);
+                let found = estimator.cost(table, &access).found;
                 renumber(&mut access, &numbers);
-                let is_own = |condition: &Condition| condition.sources.len() == 1;
-                let own = placed().filter(|(_, condition)| is_own(condition));
-                let share = share_beside(&access, own.map(|(number, condition)| (number, &condition.expr)));
+                // (What a query says that runs for each row costs more than it leaves out.)
+                let counted = || placed().filter(|(_, condition)| !condition.expr.has_correlated_subquery());
+                let own = || counted().filter(|(_, condition)| is_own(condition));
+                let others = counted().filter(|(_, condition)| !is_own(condition));
+                let meets = share_beside(&access, others.map(|(number, condition)| (number, &condition.expr)));
+                // What an index says of how many rows meet the conditions is better than a guess.
+                let is_by_others = access.is_by_row() && !own().any(|(number, _)| access.implied.has(number));
+                let share = match is_by_others {
+                    true => *self.met.entry(number).or_insert_with(|| {
+                        let own: Vec<_> = own().map(|(_, condition)| &condition.expr).collect();
+                        let (_, known) = before_row(own.iter().copied().enumerate());
+                        let (access, _) = access::choose(table, source.first_slot, &known, &mut estimator);
+                        let found = estimator.cost(table, &access).found / statistics.planned_rows();
+                        found.min(1.0) * share_beside(&access, known.into_iter().enumerate())
+                    }),
+                    false => share_beside(&access, own().map(|(number, condition)| (number, &condition.expr))),
+                };
                 let each = if access::is_direct(table, access.index) { BESIDE } else { 1.0 };
                 let has_key =
                     placed().any(|(_, condition)| !is_own(condition) && hash::is_key(&condition.expr, source));
-                Step { cost, access: Some(access), share, each, has_key }
+                Step { cost, found, access: Some(access), share, meets, each, has_key, is_joined }
             }
             SourceKind::Derived { is_lateral: true, .. } => Step::of(LAST),
-            SourceKind::Working(_) => Step::of(10.0),
-            SourceKind::Derived { .. } | SourceKind::Virtual(_) => Step::of(1000.0),
+            SourceKind::Working(_) => Step { is_joined, ..Step::of(10.0) },
+            SourceKind::Derived { .. } | SourceKind::Virtual(_) => Step { is_joined, ..Step::of(1000.0) },
         }
     }
 
@@ -485,12 +526,6 @@ impl<'p> Planner<'p> {
         let is_named = |column: &u16| named.contains(&((source.first_slot + usize::from(*column)) as u32));
         table.columns_beside = Some((implied, table.columns.iter().copied().filter(is_named).collect()));
     }
-}
-
-/// The place of the least of some costs.
-fn cheapest(costs: impl Iterator<Item = f64>) -> usize {
-    let least = |best: (usize, f64), (at, cost)| if cost < best.1 { (at, cost) } else { best };
-    costs.enumerate().fold((0, f64::INFINITY), least).0
 }
 
 /// Of numbered conditions, those that say something before the row is there: what a query says that looks at the row is asked of the

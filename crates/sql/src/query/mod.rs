@@ -52,6 +52,7 @@ mod sort;
 mod sort_key;
 mod spare;
 mod spilled_rows;
+mod step;
 mod table;
 mod table_rows;
 mod usable;
