@@ -627,6 +627,35 @@ fn a_join_goes_on_with_what_is_joined() {
     assert!(read < 1700, "{read}");
 }
 
+#[test]
+fn what_follows_from_an_or_finds_rows() {
+    let (_server, mut session) = with_items();
+    let s = &mut session;
+    let of = |read_at_most: u64, query: &str, or: &str, s: &mut Session| {
+        let (read, rows) = rows_read(s, &format!("{query} where {or}"));
+        assert_eq!(rows, run(s, &format!("{query} where ({or}) is true")), "{or}");
+        assert!(rows[1] != "0" && read <= read_at_most, "{read} {rows:?}: {or}");
+    };
+    let from = "select count(*) from item i, part p";
+    let joined = "(i.part = p.id and p.kind = 1 and i.n < 4) or (p.kind = 2 and i.n > 4 and p.id = i.part)";
+    of(1200, from, joined, s);
+    of(
+        8100,
+        from,
+        "(i.part = p.id and p.id = 5 and i.n < 3 or p.id = 6 and i.n > 7 and i.id < 100) and i.id < 8000",
+        s,
+    );
+    let nations = "select count(*) from nation a, nation b";
+    of(80, nations, "(a.name = 'n1' and b.name = 'n2') or (b.name = 'n1' and a.name = 'n3')", s);
+    of(14, nations, "(a.id = 1 and b.id = 2) or (b.id = 1 and a.id = 3 and a.region <> b.region)", s);
+    // NULL is no truth; of an operand that says nothing of a table nothing follows.
+    of(700, nations, "(a.id = 1 and b.id = 2) or (b.id is not null and a.region = null) or b.id + a.id = 3", s);
+    let outer =
+        "select count(*) from nation a left join nation b on (a.id = 1 and b.id = 2) or (a.id = 3 and b.id < 2)";
+    let (_, rows) = rows_read(s, outer);
+    assert_eq!(rows[1], "26");
+}
+
 /// What MySQL answers of outer joins whose rows without a match are asked for.
 const WITHOUT_MATCH: &[(&str, &str)] = &[
     ("select count(*), sum(a.id) from a left join b on b.k = a.id where b.id is null", "100|10000"),

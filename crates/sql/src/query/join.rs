@@ -18,6 +18,7 @@ use std::rc::Rc;
 use super::access;
 use super::bind::Tables;
 use super::bound::name_columns;
+use super::deduced::deduced;
 use super::estimate::{BESIDE, Choice, Estimator, share_beside, share_of};
 use super::hash::{self, HashPlan};
 use super::plan::{Access, Join, Source, SourceKind};
@@ -214,7 +215,7 @@ impl<'p> Planner<'p> {
         };
         let (constant, conditions): (Vec<Expr>, Vec<Expr>) =
             conditions.into_iter().partition(|condition| !condition.names_columns() && condition.is_constant());
-        let mut conditions: Vec<Condition> = conditions.into_iter().map(|expr| self.condition(expr)).collect();
+        let mut conditions: Vec<Condition> = conditions.into_iter().flat_map(|expr| self.with_deduced(expr)).collect();
         let mut there = HashSet::new();
         let join = filtered(self.tree(tree, &mut conditions, &mut there, keeps_order)?, conditions);
         let mut hashes = Vec::new();
@@ -224,6 +225,12 @@ impl<'p> Planner<'p> {
             hashes[number] = hash::plan(source);
         }
         Ok(Planned { join: Some(join), constant, hashes })
+    }
+
+    /// A condition, and what follows from it.
+    fn with_deduced(&self, expr: Expr) -> Vec<Condition> {
+        let deduced = deduced(&expr, |slot| self.source_of(slot));
+        deduced.into_iter().chain([expr]).map(|expr| self.condition(expr)).collect()
     }
 
     fn condition(&self, expr: Expr) -> Condition {
@@ -294,7 +301,7 @@ impl<'p> Planner<'p> {
         match tree {
             Tree::Inner { inputs: inside, conditions: on, keeps_order: straight } => {
                 *keeps_order |= straight;
-                conditions.extend(on.into_iter().map(|expr| self.condition(expr)));
+                conditions.extend(on.into_iter().flat_map(|expr| self.with_deduced(expr)));
                 inside.into_iter().for_each(|input| self.flatten(input, inputs, conditions, keeps_order));
             }
             other => inputs.push(other),

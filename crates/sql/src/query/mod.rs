@@ -15,6 +15,7 @@ mod bound;
 mod bounds;
 mod columns;
 mod decorrelate;
+mod deduced;
 mod early_sort;
 mod estimate;
 pub mod explain;
