@@ -108,6 +108,7 @@ impl Scope for Columns<'_> {
                 kind: ExprKind::Column(at as u32),
                 data_type: self.0.columns[at].1.clone(),
                 nullable: self.0.columns[at].2,
+                collated: None,
             }),
             _ => {
                 let written = table.map_or(String::new(), |table| table + ".") + &column;

@@ -421,7 +421,7 @@ impl Session for ClientSession {
         let end = EofPacket { status: self.status(), warnings: 0 };
         if parameters > 0 {
             let data_type = DataType::Varchar { length: 21_845, collation: Collation::Binary };
-            let parameter = OutputColumn { name: b"?"[..].into(), origin: None, data_type, nullable: true };
+            let parameter = OutputColumn::new("?", data_type, true);
             (0..parameters).for_each(|_| write_column(reply, &parameter, results));
             end.write_end_of_columns(reply.writer(), capabilities);
         }

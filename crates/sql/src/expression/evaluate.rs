@@ -573,7 +573,7 @@ impl BoundSubquery {
                 return Err(Error::new(ER_SUBQUERY_NO_1_ROW, &[]));
             }
             let copy = values.iter().enumerate().map(|(number, value)| {
-                copy_into(*value, self.columns.get(number).map(|(data_type, _)| data_type), arena)
+                copy_into(*value, self.columns.get(number).map(|column| &column.data_type), arena)
             });
             found = Some(copy.collect());
             Ok(true)
@@ -595,7 +595,7 @@ impl InSubquery {
     /// Looks a value up by an index; `None` if that does not tell, or so many have been looked up.
     fn look_up(&self, operand: &[Datum<'_>], env: &mut Env<'_, '_>) -> Result<Option<Option<bool>>> {
         let has_null = operand.iter().any(|value| value.is_null());
-        let may_be_null = self.query.columns.iter().any(|(_, nullable)| *nullable);
+        let may_be_null = self.query.columns.iter().any(|column| column.nullable);
         let mut find = |values: &[Datum<'_>]| env.host.look_up(self.query.number, self.look_ups, values, env.context);
         Ok(match (has_null, may_be_null) {
             (true, _) => self.unknown_is_false.then_some(Some(false)),

@@ -251,7 +251,7 @@ impl InSubquery {
     /// Whether a row of the query may be NULL, and that tells anything of a value that is in none: there is one column, and what is
     /// not known is not false.
     pub fn may_find_null(&self) -> bool {
-        !self.unknown_is_false && matches!(&*self.query.columns, [(_, true)])
+        !self.unknown_is_false && matches!(&*self.query.columns, [column] if column.nullable)
     }
 }
 

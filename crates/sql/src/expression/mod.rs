@@ -91,6 +91,8 @@ pub struct ResolvedColumn {
     pub data_type: DataType,
     /// Whether it may be NULL, joins considered.
     pub nullable: bool,
+    /// How it holds its collation, if not as a column of a table does.
+    pub collated: Option<Collated>,
 }
 
 /// What an expression may name where it stands.
@@ -174,8 +176,19 @@ pub struct BoundSubquery {
     pub looks_at: Arc<[u32]>,
     /// Whether it has the same rows whenever it is run for the same rows around it.
     pub is_repeatable: bool,
-    /// Its columns: the type, and whether it may be NULL.
-    pub columns: Vec<(DataType, bool)>,
+    /// Its columns.
+    pub columns: Vec<QueryColumn>,
+}
+
+/// A column of a query inside of an expression.
+#[derive(Clone, Debug)]
+pub struct QueryColumn {
+    /// Its type.
+    pub data_type: DataType,
+    /// Whether it may be NULL.
+    pub nullable: bool,
+    /// How it holds its collation, if not as a column of a table does.
+    pub collated: Option<Collated>,
 }
 
 /// What an evaluation works with.

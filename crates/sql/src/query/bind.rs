@@ -319,12 +319,8 @@ impl<'a, 't> Binder<'a, 't> {
         }
         let mut columns: Vec<OutputColumn> = Vec::new();
         for (number, row) in bound.iter().enumerate() {
-            let row = row.iter().enumerate().map(|(at, value)| OutputColumn {
-                name: format!("column_{at}").into_bytes().into(),
-                origin: None,
-                data_type: value.data_type.clone(),
-                nullable: value.nullable,
-            });
+            let name = |at: usize| format!("column_{at}").into_bytes().into();
+            let row = row.iter().enumerate().map(|(at, value)| OutputColumn::of(value, name(at)));
             let row: Vec<OutputColumn> = row.collect();
             columns = match number {
                 0 => row,
@@ -351,6 +347,7 @@ impl<'a, 't> Binder<'a, 't> {
                     name: text_of(&column.name).into(),
                     data_type: column.data_type.clone(),
                     nullable: column.nullable,
+                    collated: column.collated,
                     origin: None,
                     is_hidden: false,
                 })

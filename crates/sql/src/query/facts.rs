@@ -123,7 +123,7 @@ impl<'e> Facts<'e> {
             self.all.push(Fact { column, said: Said::Begins(like), condition: ASKED_AGAIN });
         }
         if let Some((column, inside)) = condition.as_in_query()
-            && orders_like(&inside.comparers[0], &inside.operand.data_type, &inside.query.columns[0].0)
+            && orders_like(&inside.comparers[0], &inside.operand.data_type, &inside.query.columns[0].data_type)
         {
             let facts = vec![fact(column, Said::EqualToOneOf(inside))];
             self.one_of.push(OneOf { alternatives: vec![Alternative { facts, is_told: true }], condition: number });

@@ -19,6 +19,7 @@ pub fn bind_filter<'a>(
         name: String::from_utf8_lossy(&column.name).into(),
         data_type: column.data_type.clone(),
         nullable: column.nullable,
+        collated: column.collated,
         origin: None,
         is_hidden: false,
     });

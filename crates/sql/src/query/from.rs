@@ -128,6 +128,7 @@ impl<'a> Binder<'a, '_> {
                         name: column.name.into(),
                         data_type: column.data_type.clone(),
                         nullable: column.nullable,
+                        collated: None,
                         origin: None,
                         is_hidden: false,
                     })
@@ -172,6 +173,7 @@ impl<'a> Binder<'a, '_> {
                         name: text_of(&column.name).into(),
                         data_type: column.data_type.clone(),
                         nullable: true,
+                        collated: column.collated,
                         origin: Some(Origin {
                             alias: alias.as_str().into(),
                             name: text_of(&column.name).into(),
@@ -271,8 +273,8 @@ impl<'a> Binder<'a, '_> {
                 _ => Origin { alias: alias.as_str().into(), name: name.clone(), ..Origin::nowhere() },
             };
             let origin = (!is_merged || column.origin.is_some()).then_some(origin);
-            let (data_type, nullable) = (column.data_type.clone(), column.nullable);
-            SourceColumn { name, data_type, nullable, origin, is_hidden: false }
+            let (data_type, nullable, collated) = (column.data_type.clone(), column.nullable, column.collated);
+            SourceColumn { name, data_type, nullable, collated, origin, is_hidden: false }
         });
         let columns: Vec<SourceColumn> = columns.collect();
         for (at, column) in columns.iter().enumerate() {
@@ -434,6 +436,7 @@ pub fn source_columns(table: &KnownTable, alias: &str) -> Vec<SourceColumn> {
             name: column.name.as_str().into(),
             data_type: column.data_type.clone(),
             nullable: column.nullable,
+            collated: None,
             origin: Some(Origin {
                 database: table.database.as_str().into(),
                 alias: alias.into(),

@@ -18,7 +18,7 @@ use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
 use meseta_engine::Direction;
-use meseta_types::{Charset, DataType};
+use meseta_types::{Charset, Collated, DataType};
 
 use super::bound::BoundSelect;
 use super::early_sort::EarlySort;
@@ -27,7 +27,7 @@ use super::scope::{Block, slot};
 use super::table::KnownTable;
 use super::usable::UsableIndexes;
 use crate::expression::aggregate::AggregateCall;
-use crate::expression::{Comparer, Expr, InSubquery, Like};
+use crate::expression::{Comparer, Expr, InSubquery, Like, QueryColumn};
 use crate::schema::information::VirtualTable;
 
 /// The columns of a result, with what a client is told of them: a plan that runs often says the same each time.
@@ -75,13 +75,25 @@ pub struct OutputColumn {
     pub data_type: DataType,
     /// Whether it may be NULL.
     pub nullable: bool,
+    /// How firmly it holds its collation, if not as a column of a table does: what a literal yields gives way.
+    pub collated: Option<Collated>,
 }
 
 impl OutputColumn {
-    /// One that no client is told of.
-    pub fn unnamed(value: &Expr) -> Self {
+    /// One that is made for the occasion.
+    pub fn new(name: &str, data_type: DataType, nullable: bool) -> Self {
+        Self { name: name.as_bytes().into(), origin: None, data_type, nullable, collated: None }
+    }
+
+    /// An expression's, under this name.
+    pub fn of(value: &Expr, name: Box<[u8]>) -> Self {
         let (data_type, nullable) = (value.data_type.clone(), value.nullable);
-        Self { name: Box::default(), origin: None, data_type, nullable }
+        Self { name, origin: None, data_type, nullable, collated: Some(value.collated) }
+    }
+
+    /// As a column of a query inside of an expression.
+    pub fn of_query(&self) -> QueryColumn {
+        QueryColumn { data_type: self.data_type.clone(), nullable: self.nullable, collated: self.collated }
     }
 }
 

@@ -9,7 +9,7 @@ use std::collections::HashSet;
 
 use meseta_errors::{ER_BAD_FIELD_ERROR, ER_NON_UNIQ_ERROR};
 use meseta_parser::ast;
-use meseta_types::{Collation, DataType, Derivation, IntegerSize};
+use meseta_types::{Collated, Collation, DataType, Derivation, IntegerSize};
 
 use super::plan::{Origin, SourceName};
 use crate::error::{Error, Result};
@@ -24,6 +24,8 @@ pub struct SourceColumn {
     pub data_type: DataType,
     /// Whether it may be NULL in its source.
     pub nullable: bool,
+    /// As of the [`OutputColumn`](super::plan::OutputColumn) that it is, of a derived table.
+    pub collated: Option<Collated>,
     /// Where it comes from.
     pub origin: Option<Origin>,
     /// Whether `*` leaves it out: an invisible column.
@@ -128,7 +130,8 @@ pub fn resolve(blocks: &mut [Block], name: &ast::ColumnName<'_>, place: &str) ->
             _ => ExprKind::Outer { level: level as u32 - 1, column: slot },
         };
         let nullable = column.nullable || source.is_outer;
-        let resolved = ResolvedColumn { kind, data_type: column.data_type.clone(), nullable };
+        let resolved =
+            ResolvedColumn { kind, data_type: column.data_type.clone(), nullable, collated: column.collated };
         blocks[at].used.insert(slot);
         if level > 0 {
             blocks[at].named_inside.push(slot);

@@ -2,7 +2,7 @@
 
 use bumpalo::Bump;
 use meseta_parser::ast::SetOperator;
-use meseta_types::{Charset, Collation, DataType, DateTime, Datum, Decimal};
+use meseta_types::{Charset, Collated, Collation, DataType, DateTime, Datum, Decimal, Derivation, text};
 
 use super::inside::Running;
 use super::member_places::MemberPlaces;
@@ -18,7 +18,11 @@ use crate::expression::{Env, Expr, merge_types};
 /// The columns in which both sides meet: named by the left one.
 pub fn columns(left: &[OutputColumn], right: &[OutputColumn], operator: SetOperator) -> Result<Vec<OutputColumn>> {
     let merged = left.iter().zip(right).map(|(left, right)| {
-        let collation = common_collation(left.data_type.collation(), right.data_type.collation());
+        let collated = held_by_both(left, right);
+        let collation = match &collated {
+            Some(collated) => collated.collation,
+            None => common_collation(left.data_type.collation(), right.data_type.collation()),
+        };
         let data_type = match merge_types(&left.data_type, &right.data_type, collation) {
             DataType::Null => DataType::Varchar { length: 0, collation: Collation::Binary },
             data_type => data_type,
@@ -33,7 +37,7 @@ pub fn columns(left: &[OutputColumn], right: &[OutputColumn], operator: SetOpera
         if data_type.is_temporal() && !nullable {
             origin.flags = super::columns::NO_DEFAULT;
         }
-        OutputColumn { name: left.name.clone(), origin: Some(origin), data_type, nullable }
+        OutputColumn { name: left.name.clone(), origin: Some(origin), data_type, nullable, collated }
     });
     Ok(merged.collect())
 }
@@ -44,6 +48,12 @@ fn own_name(column: &OutputColumn) -> Box<str> {
         [] => Box::from("?"),
         name => String::from_utf8_lossy(name).into(),
     }
+}
+
+/// How two columns that become one hold their collation, if that is known of both, and they do not conflict.
+fn held_by_both(left: &OutputColumn, right: &OutputColumn) -> Option<Collated> {
+    let both = text::aggregate(left.collated?, right.collated?, "UNION").ok()?;
+    (both.derivation != Derivation::None).then_some(both)
 }
 
 /// The collation of two columns that become one.

@@ -42,7 +42,7 @@ const NOTE: u16 = 1003;
 
 fn text_column(name: &str, length: u32) -> OutputColumn {
     let data_type = DataType::Varchar { length, collation: Collation::Utf8mb4_0900AiCi };
-    OutputColumn { name: name.as_bytes().into(), origin: None, data_type, nullable: true }
+    OutputColumn::new(name, data_type, true)
 }
 
 fn text_or_null(text: &Option<String>) -> Datum<'_> {

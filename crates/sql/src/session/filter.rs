@@ -11,11 +11,8 @@ use crate::schema::information::{Cell, Rows};
 
 /// Columns as a client is told of them.
 pub(super) fn output_columns(rows: &Rows) -> Vec<OutputColumn> {
-    let column = |(name, column): &(String, crate::schema::information::VirtualColumn)| OutputColumn {
-        name: name.as_bytes().into(),
-        origin: None,
-        data_type: column.data_type.clone(),
-        nullable: column.nullable,
+    let column = |(name, column): &(String, crate::schema::information::VirtualColumn)| {
+        OutputColumn::new(name, column.data_type.clone(), column.nullable)
     };
     rows.columns.iter().map(column).collect()
 }

@@ -12,11 +12,11 @@ use crate::variable::{show_status, show_variables};
 
 fn text_column(name: &str, length: u32) -> OutputColumn {
     let data_type = DataType::Varchar { length, collation: Collation::Utf8mb4_0900AiCi };
-    OutputColumn { name: name.as_bytes().into(), origin: None, data_type, nullable: false }
+    OutputColumn::new(name, data_type, false)
 }
 
 fn number_column(name: &str) -> OutputColumn {
-    OutputColumn { name: name.as_bytes().into(), origin: None, data_type: DataType::BIGINT_UNSIGNED, nullable: false }
+    OutputColumn::new(name, DataType::BIGINT_UNSIGNED, false)
 }
 
 impl Session {

@@ -277,12 +277,7 @@ impl Session {
         let prepared = self.instance.engine.prepared();
         let mut xids: Vec<Xid> = prepared.iter().filter_map(|name| Xid::read(name)).collect();
         xids.extend(self.instance.xa.prepared());
-        let column = |name: &str, data_type: DataType| OutputColumn {
-            name: name.as_bytes().into(),
-            origin: None,
-            data_type,
-            nullable: false,
-        };
+        let column = |name: &str, data_type: DataType| OutputColumn::new(name, data_type, false);
         let text = DataType::Varchar { length: 258, collation: Collation::Utf8mb4_0900AiCi };
         let columns = OutputColumns::from(vec![
             column("formatID", DataType::BIGINT),

@@ -197,14 +197,17 @@ impl<'f> Binder<'_, 'f> {
 
     fn column(&mut self, name: &ast::ColumnName<'_>) -> Result<Expr> {
         let column = self.scope.column(name)?;
-        let collated = collated_of(&column.data_type, Derivation::Implicit, self.facts.collation);
+        let implicit = || collated_of(&column.data_type, Derivation::Implicit, self.facts.collation);
+        let collated = column.collated.unwrap_or_else(implicit);
         Ok(Expr { kind: column.kind, data_type: column.data_type, nullable: column.nullable, collated })
     }
 
     fn subquery(&mut self, query: &ast::Query<'_>) -> Result<Expr> {
         let query = self.scope.subquery(query)?;
-        let data_type = query.columns.first().map_or(DataType::Null, |(data_type, _)| data_type.clone());
-        let collated = collated_of(&data_type, Derivation::Implicit, self.facts.collation);
+        let (data_type, collated) =
+            query.columns.first().map_or((DataType::Null, None), |column| (column.data_type.clone(), column.collated));
+        let implicit = || collated_of(&data_type, Derivation::Implicit, self.facts.collation);
+        let collated = collated.unwrap_or_else(implicit);
         Ok(Expr { kind: ExprKind::Subquery(query), data_type, nullable: true, collated })
     }
 }

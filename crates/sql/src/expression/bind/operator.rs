@@ -16,7 +16,7 @@ use crate::expression::function::is_condition;
 use crate::expression::kind::*;
 use crate::expression::typing::{self, BOOLEAN, exact_digits, is_integral};
 use crate::expression::value::Value;
-use crate::expression::{BoundSubquery, Expr, merge_types};
+use crate::expression::{BoundSubquery, Expr, QueryColumn, merge_types};
 
 /// Operators that a chain can have.
 fn chain_operator(operator: B) -> Option<ChainOperator> {
@@ -526,13 +526,17 @@ impl Binder<'_, '_> {
             return Err(Error::new(ER_OPERAND_COLUMNS, &[&operand.width()]));
         }
         let connection = self.facts.collation;
-        let column = |number: usize| {
-            let (data_type, nullable) = query.columns.get(number).cloned().unwrap_or((DataType::Null, true));
-            let collated = typing::collated_of(&data_type, Derivation::Implicit, connection);
+        let column = |number: usize, operand: &Expr| {
+            let QueryColumn { data_type, nullable, collated } = query.columns[number].clone();
+            // (Its rows are not converted: of another character set the operand is.)
+            let charset = operand.collated.collation.charset();
+            let collated = collated.filter(|collated| collated.collation.charset() == charset);
+            let implicit = || typing::collated_of(&data_type, Derivation::Implicit, connection);
+            let collated = collated.unwrap_or_else(implicit);
             Expr { kind: ExprKind::Column(number as u32), data_type, nullable, collated }
         };
         let one = |this: &mut Self, operand: &mut Expr, number: usize| -> Result<Comparer> {
-            let mut other = column(number);
+            let mut other = column(number, operand);
             let comparer = this.comparer(operand, &mut other, "in")?;
             if matches!(other.kind, ExprKind::Convert(_)) {
                 return Err(Error::not_yet("a subquery whose column is of another character set"));
@@ -557,7 +561,7 @@ impl Binder<'_, '_> {
         let mut operand = self.any(operand)?;
         let query = self.scope.query_of_values(query)?;
         let comparers = self.query_comparers(&mut operand, &query)?;
-        let nullable = operand.nullable || query.columns.iter().any(|(_, nullable)| *nullable);
+        let nullable = operand.nullable || query.columns.iter().any(|column| column.nullable);
         let mut inside = InSubquery { negated, ..InSubquery::new(operand, query, comparers) };
         self.scope.look_up_values(&mut inside)?;
         Ok(self.boolean(ExprKind::InSubquery(Box::new(inside)), nullable))
@@ -570,7 +574,7 @@ impl Binder<'_, '_> {
         let Some(operator) = comparison_operator(quantified.operator) else {
             return Err(Error::not_yet("this operator with ANY or ALL"));
         };
-        let nullable = left.nullable || query.columns.iter().any(|(_, nullable)| *nullable);
+        let nullable = left.nullable || query.columns.iter().any(|column| column.nullable);
         // `= ANY` and `<> ALL` are IN and NOT IN, rows included.
         let all = quantified.all;
         match (operator, all) {

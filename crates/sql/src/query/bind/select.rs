@@ -381,12 +381,8 @@ impl<'a> Binder<'a, '_> {
                     let own = value.as_column().filter(|_| alias.is_none()).and_then(|slot| self.own_name_of(slot));
                     let name = own.as_deref().or(item.name(self.facts.text)).unwrap_or_default();
                     self.check_name(item);
-                    columns.push(OutputColumn {
-                        name: name.into(),
-                        origin: value.as_column().and_then(|slot| self.origin_of(slot)),
-                        data_type: value.data_type.clone(),
-                        nullable: value.nullable,
-                    });
+                    let origin = value.as_column().and_then(|slot| self.origin_of(slot));
+                    columns.push(OutputColumn { origin, ..OutputColumn::of(&value, name.into()) });
                     items.push(value);
                 }
             }
@@ -449,13 +445,11 @@ impl<'a> Binder<'a, '_> {
             let column = &source.columns[at];
             let slot = (source.first_slot + at) as u32;
             let nullable = column.nullable || source.is_outer;
-            items.push(slot_of(slot, column.data_type.clone(), nullable));
-            columns.push(OutputColumn {
-                name: column.name.as_bytes().into(),
-                origin: column.origin.clone(),
-                data_type: column.data_type.clone(),
-                nullable,
-            });
+            let mut item = slot_of(slot, column.data_type.clone(), nullable);
+            item.collated = column.collated.unwrap_or(item.collated);
+            let (name, origin) = (column.name.as_bytes().into(), column.origin.clone());
+            columns.push(OutputColumn { origin, ..OutputColumn::of(&item, name) });
+            items.push(item);
             block.used.insert(slot);
         }
         Ok(())

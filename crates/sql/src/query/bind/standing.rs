@@ -79,7 +79,12 @@ impl Standing<'_, '_, '_, '_> {
             return None;
         }
         let (_, found) = aliases.iter().find(|(alias, _)| same_name(alias, name.column.text.0))?;
-        Some(ResolvedColumn { kind: found.kind.clone(), data_type: found.data_type.clone(), nullable: found.nullable })
+        Some(ResolvedColumn {
+            kind: found.kind.clone(),
+            data_type: found.data_type.clone(),
+            nullable: found.nullable,
+            collated: Some(found.collated),
+        })
     }
 
     /// In HAVING: whether a column is in the select list, or one that rows are grouped by.
@@ -248,7 +253,7 @@ impl Binder<'_, '_> {
             1 => operands.remove(0),
             _ => Expr::new(ExprKind::Row(operands), DataType::Null, true, self.facts.collation),
         };
-        let columns = bound.items.iter().map(|item| (item.data_type.clone(), item.nullable)).collect();
+        let columns = bound.items.iter().map(|item| OutputColumn::of(item, Box::default()).of_query()).collect();
         let query = BoundSubquery { is_correlated: false, looks_at: Arc::default(), columns, ..*query };
         let mut inside = InSubquery { unknown_is_false: true, ..InSubquery::new(operand, query, comparers) };
         let is_locked = bound.sources.iter().any(Source::is_locked);
@@ -258,7 +263,7 @@ impl Binder<'_, '_> {
             return Ok(None);
         }
         self.tables.sizes().forget(bound.block);
-        let shown = bound.items.iter().map(OutputColumn::unnamed).collect::<Vec<_>>();
+        let shown = bound.items.iter().map(|item| OutputColumn::of(item, Box::default())).collect::<Vec<_>>();
         let (select, _) = self.plan_select(bound)?;
         let plan = QueryPlan::new(Body::Select(Box::new(select)), shown);
         let number = inside.query.number as usize;
@@ -283,7 +288,7 @@ impl Binder<'_, '_> {
     /// The plan of a query for one value; `None` if no index finds that.
     fn plan_for_value(&mut self, bound: Option<BoundSelect>, inside: &InSubquery) -> Result<Option<QueryPlan>> {
         let Some(bound) = bound.and_then(|bound| for_value(bound, inside)) else { return Ok(None) };
-        let shown = bound.items.iter().map(OutputColumn::unnamed).collect::<Vec<_>>();
+        let shown = bound.items.iter().map(|item| OutputColumn::of(item, Box::default())).collect::<Vec<_>>();
         let (select, block) = self.plan_select(bound)?;
         if !looks_up(&select) {
             self.tables.sizes().forget(block);
@@ -356,7 +361,7 @@ impl Binder<'_, '_> {
         // What may have other rows each time is run for each row, as if it looked at it.
         let is_repeatable = plan.is_repeatable();
         let is_correlated = named < depth || !is_repeatable;
-        let columns = plan.columns.iter().map(|column| (column.data_type.clone(), column.nullable)).collect();
+        let columns = plan.columns.iter().map(|column| column.of_query()).collect();
         self.subqueries.push(Subquery { plan, is_correlated, by_value: None });
         let number = self.subqueries.len() as u32 - 1;
         let looks_at = self.blocks.last().map_or(&[][..], |block| &block.named_inside[named_before..]).into();

@@ -46,7 +46,7 @@ impl Scope for ColumnsOf<'_> {
         let at = self.find(name)?;
         let column = &self.table.columns[at];
         let kind = ExprKind::Column(at as u32);
-        Ok(ResolvedColumn { kind, data_type: column.data_type.clone(), nullable: column.nullable })
+        Ok(ResolvedColumn { kind, data_type: column.data_type.clone(), nullable: column.nullable, collated: None })
     }
 
     fn aggregate(&mut self, _: &ast::Aggregate<'_>) -> Result<Expr> {
