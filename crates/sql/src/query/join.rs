@@ -498,10 +498,9 @@ impl<'p> Planner<'p> {
                 let share = match is_by_others {
                     true => *self.met.entry(number).or_insert_with(|| {
                         let own: Vec<_> = own().map(|(_, condition)| &condition.expr).collect();
-                        let (_, known) = before_row(own.iter().copied().enumerate());
-                        let (access, _) = access::choose(table, source.first_slot, &known, &mut estimator);
+                        let (access, _) = access::choose(table, source.first_slot, &own, &mut estimator);
                         let found = estimator.cost(table, &access).found / statistics.planned_rows();
-                        found.min(1.0) * share_beside(&access, known.into_iter().enumerate())
+                        found.min(1.0) * share_beside(&access, own.into_iter().enumerate())
                     }),
                     false => share_beside(&access, own().map(|(number, condition)| (number, &condition.expr))),
                 };
