@@ -149,6 +149,32 @@ fn indexes_find_what_reading_everything_finds() {
         let of = |session: &mut _, table| run(session, &format!("SELECT COUNT(*) FROM {table} WHERE {condition}"));
         assert_eq!(of(session, "keyed"), of(session, "plain"), "{condition}");
     }
+    // Of two tables: what follows from an OR, and what does not.
+    for _ in 0..300 {
+        let of_both = |chance: &mut Chance| {
+            let of_one = |chance: &mut Chance, table: &str| {
+                let column = chance.one_of(&["a", "b", "c", "d", "id"]);
+                let operator = chance.one_of(&["=", "=", "<", ">=", "<>", "<=>"]);
+                format!("{table}.{column} {operator} {}", chance.value(column))
+            };
+            let all: Vec<String> = (0..1 + chance.below(3))
+                .map(|_| match chance.below(5) {
+                    0 | 1 => "l.id = r.a".to_owned(),
+                    2 => format!("r.b {} l.a", chance.one_of(&["=", "<", "<=>"])),
+                    3 => of_one(chance, "l"),
+                    _ => of_one(chance, "r"),
+                })
+                .collect();
+            format!("({})", all.join(" AND "))
+        };
+        let either: Vec<String> = (0..2 + chance.below(2)).map(|_| of_both(&mut chance)).collect();
+        let either = either.join(" OR ");
+        let join = chance.one_of(&["JOIN keyed r ON", "LEFT JOIN keyed r ON", "JOIN keyed r WHERE"]);
+        let of = |session: &mut _, condition: &str| {
+            run(session, &format!("SELECT COUNT(*), SUM(l.id), SUM(r.id) FROM plain l {join} {condition}"))
+        };
+        assert_eq!(of(session, &format!("({either})")), of(session, &format!("({either}) IS TRUE")), "{join} {either}");
+    }
     // Joined, with conditions written either way around; and with a derived table, which is kept.
     for on in
         ["l.a = r.id", "r.id = l.a", "(r.a, r.b) IN ((l.a, l.b), (l.id, 3))", "r.a = l.b OR r.b = l.a AND l.id < 50"]
