@@ -1,8 +1,9 @@
 //! Estimates for a planner: how many rows, how many different values.
 //!
 //! An index's entries are looked at in a few leaves, all in each and the first behind it: leaves are not equally full, and values often
-//! end where leaves do. The share of neighbours that differ in their first parts, times the number of entries, is the number of different values of these
-//! parts, or one less: InnoDB's way. Where there are few values no two neighbours may differ; but those of different leaves do.
+//! end where leaves do. The share of neighbours that differ in their first parts, times the number of entries, is the number of
+//! different values of these parts, or one less: InnoDB's way. Where there are few values no two neighbours may differ; but those of
+//! different leaves do.
 //!
 //! # Invariants
 //! 1. What is estimated costs as much whatever the table's size.

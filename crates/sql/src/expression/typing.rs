@@ -65,6 +65,11 @@ pub(super) fn collated_of(data_type: &DataType, derivation: Derivation, connecti
     }
 }
 
+/// How a column holds its collation: as a query says, or as a column of a table does.
+pub(super) fn collated_as(said: Option<Collated>, data_type: &DataType, connection: Collation) -> Collated {
+    said.unwrap_or_else(|| collated_of(data_type, Derivation::Implicit, connection))
+}
+
 /// Digits before the point, after it, and whether it is unsigned, of what arithmetic takes for exact; `None` is DOUBLE.
 pub(super) fn exact_digits(data_type: &DataType) -> Option<(u32, u32, bool)> {
     Some(match data_type {

@@ -27,7 +27,7 @@ use meseta_types::{Collated, Collation, DataType, Derivation, SqlError, SqlMode}
 pub use parameter::WholeTexts;
 
 use super::kind::ExprKind;
-use super::typing::{self, collated_of};
+use super::typing::{self, collated_as, collated_of};
 use super::value::Value;
 use super::{Expr, MAX_DEPTH, Scope};
 use crate::error::{Error, Result};
@@ -197,8 +197,7 @@ impl<'f> Binder<'_, 'f> {
 
     fn column(&mut self, name: &ast::ColumnName<'_>) -> Result<Expr> {
         let column = self.scope.column(name)?;
-        let implicit = || collated_of(&column.data_type, Derivation::Implicit, self.facts.collation);
-        let collated = column.collated.unwrap_or_else(implicit);
+        let collated = collated_as(column.collated, &column.data_type, self.facts.collation);
         Ok(Expr { kind: column.kind, data_type: column.data_type, nullable: column.nullable, collated })
     }
 
@@ -206,8 +205,7 @@ impl<'f> Binder<'_, 'f> {
         let query = self.scope.subquery(query)?;
         let (data_type, collated) =
             query.columns.first().map_or((DataType::Null, None), |column| (column.data_type.clone(), column.collated));
-        let implicit = || collated_of(&data_type, Derivation::Implicit, self.facts.collation);
-        let collated = collated.unwrap_or_else(implicit);
+        let collated = collated_as(collated, &data_type, self.facts.collation);
         Ok(Expr { kind: ExprKind::Subquery(query), data_type, nullable: true, collated })
     }
 }

@@ -531,8 +531,7 @@ impl Binder<'_, '_> {
             // (Its rows are not converted: of another character set the operand is.)
             let charset = operand.collated.collation.charset();
             let collated = collated.filter(|collated| collated.collation.charset() == charset);
-            let implicit = || typing::collated_of(&data_type, Derivation::Implicit, connection);
-            let collated = collated.unwrap_or_else(implicit);
+            let collated = typing::collated_as(collated, &data_type, connection);
             Expr { kind: ExprKind::Column(number as u32), data_type, nullable, collated }
         };
         let one = |this: &mut Self, operand: &mut Expr, number: usize| -> Result<Comparer> {
