@@ -53,11 +53,15 @@ impl Table {
         let parts = index.layout.parts.len();
         let mut seen = Neighbours { pairs: 0, different: vec![0; parts] };
         let mut places = Vec::new();
-        for _ in 0..ROUNDS {
+        'looked: for _ in 0..ROUNDS {
             for _ in 0..samples {
                 if let Some((from, count)) = index.index.tree.leaf_at(&mut random)? {
                     seen.look(index, &from, count)?;
                     places.push(from);
+                    // There is nothing else.
+                    if count as u64 >= entries {
+                        break 'looked;
+                    }
                 }
             }
             if seen.pairs >= entries.min(MANY) || seen.different.iter().all(|&different| different >= ENOUGH) {
