@@ -23,7 +23,7 @@ use meseta_engine::Direction;
 use meseta_engine::table::PartDefinition;
 use meseta_types::{Collation, DataType};
 
-use super::estimate::{Cost, Estimator};
+use super::estimate::{Cost, Estimator, share_beside};
 use super::facts::{Alternative, Fact, Facts, OneOf, Said};
 use super::plan::{Access, ConditionSet, Lookup, Stretch, TableSource, UnionOperand};
 use super::table::KnownTable;
@@ -81,21 +81,28 @@ const CLEARLY: f64 = 0.8;
 /// More than what any index costs: FORCE INDEX.
 const TOO_MUCH: f64 = f64::MAX / 8.0;
 
-/// Chooses how a table's rows are found by these conditions, which name nothing but it and what comes before. Returns about how
-/// many rows it reads, too. (The access's implied conditions are numbers of these.)
+/// About how many of a table's rows are found by these conditions, and which part of all its rows meets them.
+pub fn met(source: &TableSource, first_slot: usize, conditions: &[&Expr], estimator: &mut Estimator<'_>) -> (f64, f64) {
+    let (access, Cost { found, .. }) = choose(source, first_slot, conditions, estimator);
+    let share = (found / estimator.statistics.planned_rows()).min(1.0);
+    (found, share * share_beside(&access, conditions.iter().copied().enumerate()))
+}
+
+/// Chooses how a table's rows are found by these conditions, which name nothing but it and what comes before. Returns what it
+/// costs, too. (The access's implied conditions are numbers of these.)
 pub fn choose(
     source: &TableSource,
     first_slot: usize,
     conditions: &[&Expr],
     estimator: &mut Estimator<'_>,
-) -> (Access, f64) {
+) -> (Access, Cost) {
     let mut best = choose_one(source, first_slot, conditions, estimator);
     // OR that one index finds the rows of needs no others.
     if !best.0.any_of.is_empty() {
         return best;
     }
     for number in 0..conditions.len() {
-        if let Some(union) = union_of(source, first_slot, conditions, number, estimator, best.1 * CLEARLY) {
+        if let Some(union) = union_of(source, first_slot, conditions, number, estimator, best.1.rows * CLEARLY) {
             best = union;
         }
     }
@@ -108,10 +115,11 @@ fn choose_one(
     first_slot: usize,
     conditions: &[&Expr],
     estimator: &mut Estimator<'_>,
-) -> (Access, f64) {
+) -> (Access, Cost) {
     let table = &source.table;
     let facts = Facts::new(table, first_slot, conditions);
-    let mut best = (Access::all(), estimator.statistics.planned_rows());
+    let all = estimator.statistics.planned_rows();
+    let mut best = (Access::all(), Cost::of_rows(all));
     if let Some(index) = covering(source) {
         best.0.index = index;
     }
@@ -119,9 +127,8 @@ fn choose_one(
         return best;
     }
     let is_forced = source.usable.for_rows.is_forced;
-    let all = best.1;
     if is_forced {
-        best.1 = TOO_MUCH;
+        best.1.rows = TOO_MUCH;
     }
     let usable = (0..table.engine().indexes.len()).filter(|index| is_usable(table, source.usable.for_rows, *index));
     let access_by =
@@ -131,8 +138,8 @@ fn choose_one(
     estimator.choice.is_contested |= found.len() > 1;
     for access in found {
         let cost = estimator.cost(source, &access);
-        if cost.rows < best.1 * CLEARLY && (is_forced || !cost.is_worse_than_all(all)) {
-            best = (access, cost.rows);
+        if cost.rows < best.1.rows * CLEARLY && (is_forced || !cost.is_worse_than_all(all)) {
+            best = (access, cost);
         }
     }
     estimator.choice.is_contested = is_contested;
@@ -148,7 +155,7 @@ fn union_of(
     number: usize,
     estimator: &mut Estimator<'_>,
     limit: f64,
-) -> Option<(Access, f64)> {
+) -> Option<(Access, Cost)> {
     let either = conditions[number];
     // Whether an operand is true of a row is asked once more where another has found it.
     let operands = either.as_or().filter(|_| either.is_volatile_free())?;
@@ -157,9 +164,9 @@ fn union_of(
         let others = conditions.iter().enumerate().filter(|(other, _)| *other != number).map(|(_, other)| *other);
         let own: Vec<&Expr> = operand.as_conjuncts().iter().chain(others).collect();
         estimator.operand = at + 1;
-        let (access, rows) = choose_one(source, first_slot, &own, estimator);
+        let (access, of_operand) = choose_one(source, first_slot, &own, estimator);
         estimator.operand = 0;
-        cost += rows;
+        cost += of_operand.rows;
         if access.is_whole() || access.skips > 0 || cost >= limit {
             return None;
         }
@@ -167,7 +174,7 @@ fn union_of(
         let access = Access { implied: ConditionSet::default(), ..access };
         union.push(UnionOperand { condition: operand.clone(), access });
     }
-    Some((Access { union, ..Access::all() }, cost))
+    Some((Access { union, ..Access::all() }, Cost::of_rows(cost)))
 }
 
 /// As [`choose`], of those indexes alone that yield rows in order: `direction` says which way, by the index and by how many of its columns

@@ -106,6 +106,11 @@ pub struct Cost {
 }
 
 impl Cost {
+    /// That of so many rows, read one beside the other.
+    pub fn of_rows(rows: f64) -> Self {
+        Self { rows, found: rows, is_scattered: false }
+    }
+
     /// Whether so much is better spent on reading `all` rows one beside the other.
     pub fn is_worse_than_all(&self, all: f64) -> bool {
         self.is_scattered && self.rows > all * BESIDE
@@ -151,7 +156,7 @@ impl<'e> Estimator<'e> {
                 rows += self.cost(source, &one.access).rows;
             }
             self.operand = operand;
-            return Cost { rows, found: rows, is_scattered: false };
+            return Cost::of_rows(rows);
         }
         if access.skips > 0 {
             if !self.statistics.is_sampled(access.index) {

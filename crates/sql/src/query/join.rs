@@ -19,7 +19,7 @@ use super::access;
 use super::bind::Tables;
 use super::bound::name_columns;
 use super::deduced::deduced;
-use super::estimate::{BESIDE, Choice, Estimator, share_beside, share_of};
+use super::estimate::{BESIDE, Choice, Cost, Estimator, share_beside, share_of};
 use super::hash::{self, HashPlan};
 use super::plan::{Access, Join, Source, SourceKind};
 use super::step::{LAST, Step, cheapest, next_of};
@@ -485,8 +485,8 @@ impl<'p> Planner<'p> {
                 let (numbers, usable) = before_row(placed().map(|(number, condition)| (number, &condition.expr)));
                 let statistics = self.tables.statistics(&table.table);
                 let mut estimator = Estimator::new(&statistics, self.tables.sizes(), self.choice, source.first_slot);
-                let (mut access, cost) = access::choose(table, source.first_slot, &usable, &mut estimator);
-                let found = estimator.cost(table, &access).found;
+                let (mut access, Cost { rows: cost, found, .. }) =
+                    access::choose(table, source.first_slot, &usable, &mut estimator);
                 renumber(&mut access, &numbers);
                 // (What a query says that runs for each row costs more than it leaves out.)
                 let counted = || placed().filter(|(_, condition)| !condition.expr.has_correlated_subquery());
@@ -498,9 +498,7 @@ impl<'p> Planner<'p> {
                 let share = match is_by_others {
                     true => *self.met.entry(number).or_insert_with(|| {
                         let own: Vec<_> = own().map(|(_, condition)| &condition.expr).collect();
-                        let (access, _) = access::choose(table, source.first_slot, &own, &mut estimator);
-                        let found = estimator.cost(table, &access).found / statistics.planned_rows();
-                        found.min(1.0) * share_beside(&access, own.into_iter().enumerate())
+                        access::met(table, source.first_slot, &own, &mut estimator).1
                     }),
                     false => share_beside(&access, own().map(|(number, condition)| (number, &condition.expr))),
                 };

@@ -109,10 +109,8 @@ impl Planner<'_> {
             if joined.equal.is_empty() {
                 return None;
             }
-            let (access, _) = access::choose(table, *first_slot, conditions, &mut estimator);
-            let found = estimator.cost(table, &access).found;
-            let met = found * share_beside(&access, conditions.iter().copied().enumerate());
-            share *= met / statistics.planned_rows().max(1.0);
+            let (found, met) = access::met(table, *first_slot, conditions, &mut estimator);
+            share *= met;
             least = least.min(found);
         }
         Some((share, least))
