@@ -11,7 +11,7 @@
 //! | `evaluate` | Which value has it for this row? |
 //! | `function` | Which functions are there? |
 //! | `comparer`, `pattern`, `in_list` | How do two values compare? Does a text match? Is a value in a list? |
-//! | `inspect` | What can a planner make of it? |
+//! | `inspect`, `index_key` | What can a planner make of it? What is an index asked for? |
 //! | `aggregate`, `group` | What comes of the rows of a group? Which rows are one group? |
 //! | `comparison_key`, `kept_keys`, `key_numbers` | Which bytes are equal for values that are? Is such a row among those that were met? |
 //! | `typing`, `value` | Types of results; values that own what they have |
@@ -36,6 +36,7 @@ pub mod function;
 pub mod group;
 mod host;
 mod in_list;
+mod index_key;
 mod inspect;
 pub mod kept_keys;
 pub mod key_numbers;
@@ -55,7 +56,8 @@ use meseta_types::{Collated, Context, DataType, Datum};
 pub use bind::{BindFacts, WholeTexts, bind, literal_value};
 pub use comparer::{Comparer, ComparisonOperator};
 pub use host::{Host, NoHost};
-pub use inspect::{Comparison, Key, key_value, orders_like};
+pub use index_key::{Key, key_value, orders_like};
+pub use inspect::Comparison;
 pub use kind::{
     Between, BitOperator, Call, Case, Cast, Chain, ChainOperator, Compare, ExprKind, Extra, InList, InSubquery, Like,
     Quantified, RowCompare, Step, SystemVariable,

@@ -7,7 +7,7 @@
 //! ```
 //!
 //! # Invariants
-//! 1. A comparison says something only if an index's order is that of the comparison (`expression`, inspect), and if its value is
+//! 1. A comparison says something only if an index's order is that of the comparison (`expression`, index_key), and if its value is
 //!    known before the row is.
 
 use std::ops::Range;
