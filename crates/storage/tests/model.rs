@@ -835,6 +835,21 @@ fn estimates_are_exact_for_a_few_entries_and_close_for_many() {
     assert!((2000..32_000).contains(&all), "{all} estimated of 8000");
 }
 
+/// However few nodes there are right below the root, and however empty the last ones are.
+#[test]
+fn a_tree_that_was_filled_in_order_is_estimated_well() {
+    let store = open(&SimDisk::new(1));
+    let tree = store.root_tree();
+    for n in 0..50_000_u32 {
+        tree.insert(&n.to_be_bytes(), &[1; 16]).unwrap();
+        if n > 1000 && n % 10 == 0 {
+            let (all, exact) = (tree.estimate_range(&[], None).unwrap(), u64::from(n) + 1);
+            assert!(all.abs_diff(exact) * 10 < exact, "{all} estimated of {exact}");
+        }
+    }
+    assert!(tree.height().unwrap() >= 2);
+}
+
 /// The last leaf is empty, and begins behind the entries of a load.
 #[test]
 fn a_load_goes_in_front_of_an_empty_last_leaf() {

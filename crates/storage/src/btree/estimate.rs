@@ -37,20 +37,28 @@ impl Tree {
             return Ok(right[fork].index.saturating_sub(left[fork].index) as u64);
         }
         let between = left[fork].index + 1..right[fork].index;
-        let edges = &left[fork + 1..levels];
-        let samples = self.sample(left[fork].page, between.clone(), edges.len())?;
+        let samples = self.sample(left[fork].page, between.clone(), levels - fork - 1)?;
         if fork + 2 == levels && samples.len() == between.len() {
             let sum: usize = samples.iter().map(|counts| counts[0]).sum();
             return Ok((sum + (left[fork + 1].count - left[fork + 1].index) + right[fork + 1].index) as u64);
         }
-        // Average entry counts, for each level below the fork: of the nodes sampled, or else of those on both paths. (The last nodes
-        // of a tree are rarely full.)
-        let averages: Vec<f64> = (0..edges.len())
-            .map(|below| {
-                let on_paths = [&left, &right].map(|path| path[fork + 1 + below].count);
+        // Average entry counts, for each level below the fork: of the nodes sampled between the two paths where they lie apart first, or
+        // else of those on both paths. (The last nodes of a tree are rarely full.)
+        let (mut top, mut samples) = (fork, samples);
+        while samples.is_empty() && top + 2 < levels {
+            top += 1;
+            let (l, r, depth) = (left[top], right[top], levels - top - 1);
+            samples = self.sample(l.page, l.index + 1..l.count, depth)?;
+            samples.extend(self.sample(r.page, 0..r.index, depth)?);
+        }
+        let averages: Vec<f64> = (fork..levels - 1)
+            .map(|depth| {
+                let on_paths = [&left, &right].map(|path| path[depth + 1].count);
                 let (sum, nodes) = match samples.len() {
-                    0 => (on_paths.iter().sum::<usize>(), on_paths.len()),
-                    nodes => (samples.iter().map(|counts| counts[below]).sum(), nodes),
+                    nodes if nodes > 0 && depth >= top => {
+                        (samples.iter().map(|counts| counts[depth - top]).sum(), nodes)
+                    }
+                    _ => (on_paths.iter().sum::<usize>(), on_paths.len()),
                 };
                 (sum as f64 / nodes as f64).max(1.0)
             })
