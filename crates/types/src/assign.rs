@@ -583,6 +583,10 @@ impl<'a> Target<'a, '_> {
 
     fn member(&self, members: &'a Members, set: bool, context: &mut Context) -> Result<Datum<'a>> {
         let made = |number: u64| Datum::Member { number, members, set };
+        // (What stands for a bad value is copied as it is.)
+        if let (Datum::Member { number: 0, set: false, .. }, false) = (self.value, set) {
+            return Ok(made(0));
+        }
         let numeric = match self.value {
             Datum::Signed(number) => Some(i128::from(number)),
             Datum::Unsigned(number) | Datum::Bits { bits: number, .. } => Some(i128::from(number)),

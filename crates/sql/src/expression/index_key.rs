@@ -3,6 +3,7 @@
 //! ```text
 //!   k = 5.5, k < 5.5     k an integer: nothing is equal, 5 is less, and 6 is greater           Between(6)
 //!   c = 'abc'            c a text in the collation of the comparison                              Exact('abc')
+//!   e = 'new'            e an ENUM: the member of this name. What texts are less or greater its order does not tell   Exact(2)
 //!   d = '2024-13-01'     no date: the comparison says what comes of it                        Unusable
 //! ```
 //!
@@ -11,34 +12,43 @@
 
 use meseta_types::comparison::{ComparisonKind, ComparisonType, exact_number};
 use meseta_types::decimal::Fit;
-use meseta_types::{Collation, DataType, Datum, Decimal, IntegerSize};
+use meseta_types::{Collation, DataType, Datum, Decimal};
 
 use super::Env;
 use super::comparer::{Comparer, kind_of};
 
 /// Whether comparing a column with values of a type follows the order that the column is stored in. Comparisons of a
-/// column of integers as decimals or doubles do: [`key_value`] finds the integer, or says that there is none.
+/// column of integers as decimals or doubles do: [`key_value`] finds the integer, or says that there is none. Members are stored by
+/// their numbers, and beside texts compare as texts.
 pub fn orders_like(comparer: &Comparer, column: &DataType, value: &DataType) -> bool {
+    use ComparisonKind as Kind;
     let Some(kind) = kind_of(column) else { return false };
+    let is_number = |kind| matches!(kind, Some(Kind::Integer | Kind::Decimal | Kind::Double));
     match comparer.kind {
         // A value of unknown type: `key_value` decides for each.
-        None => true,
+        None => kind != Kind::Member,
         Some(ComparisonType::Text) => column.is_string() && column.collation() == Some(comparer.collation),
-        Some(ComparisonType::Integer) => kind == ComparisonKind::Integer,
-        Some(ComparisonType::Given) => matches!(kind, ComparisonKind::Integer | ComparisonKind::Decimal),
+        Some(ComparisonType::Integer) => matches!(kind, Kind::Integer | Kind::Member),
+        Some(ComparisonType::Given) => matches!(kind, Kind::Integer | Kind::Decimal),
         Some(ComparisonType::Year) => matches!(column, DataType::Year),
-        Some(ComparisonType::Decimal) => matches!(kind, ComparisonKind::Integer | ComparisonKind::Decimal),
-        Some(ComparisonType::Double) => {
-            matches!(kind, ComparisonKind::Double) || matches!(kind, ComparisonKind::Integer | ComparisonKind::Decimal)
-        }
+        Some(ComparisonType::Decimal) => matches!(kind, Kind::Integer | Kind::Decimal | Kind::Member),
+        Some(ComparisonType::Double) => is_number(Some(kind)) || kind == Kind::Member && is_number(kind_of(value)),
         Some(ComparisonType::DateTime) => {
-            kind == ComparisonKind::DateTime
-                && matches!(kind_of(value), Some(ComparisonKind::DateTime | ComparisonKind::Text))
+            kind == Kind::DateTime && matches!(kind_of(value), Some(Kind::DateTime | Kind::Text))
         }
-        Some(ComparisonType::Time) => {
-            kind == ComparisonKind::Time && matches!(kind_of(value), Some(ComparisonKind::Time | ComparisonKind::Text))
-        }
+        Some(ComparisonType::Time) => kind == Kind::Time && matches!(kind_of(value), Some(Kind::Time | Kind::Text)),
         Some(ComparisonType::Json) => false,
+    }
+}
+
+/// Whether an index on a column finds what is equal to values of a type: where its order is that of the comparison, and members by their
+/// texts.
+pub fn finds_equal(comparer: &Comparer, column: &DataType, value: &DataType) -> bool {
+    let is_member = kind_of(column) == Some(ComparisonKind::Member);
+    match comparer.kind {
+        None => true,
+        Some(ComparisonType::Text) if is_member => column.collation() == Some(comparer.collation),
+        _ => orders_like(comparer, column, value),
     }
 }
 
@@ -47,7 +57,7 @@ pub fn orders_like(comparer: &Comparer, column: &DataType, value: &DataType) -> 
 pub enum Key<'v> {
     /// This value, which is of the column's type.
     Exact(Datum<'v>),
-    /// No value of the column is equal; those below this one are less, this one and those above are greater.
+    /// No value of the column is equal; those below this one are less, this one and those above are greater (if [`orders_like`] is true).
     Between(Datum<'v>),
     /// NULL: nothing is equal, less or greater.
     Null,
@@ -65,16 +75,24 @@ pub fn key_value<'v>(value: Datum<'v>, column: &'v DataType, comparer: &Comparer
         {
             Key::Exact(value)
         }
-        (DataType::Integer { size, .. }, Datum::Signed(_) | Datum::Unsigned(_) | Datum::Decimal(_)) => {
-            match value.to_decimal(env.context) {
-                Some(number) => integer_key(number, *size, column.is_unsigned()),
-                None => Key::Unusable,
-            }
+        (DataType::Enum(_) | DataType::Set(_), Datum::Text(..) | Datum::Member { .. }) => {
+            member_key(value, column, comparer, env)
         }
-        (DataType::Integer { size, .. }, Datum::Double(number)) => {
-            exact_double(number).map_or(Key::Unusable, |number| integer_key(number, *size, column.is_unsigned()))
+        (
+            DataType::Integer { .. } | DataType::Bit { .. } | DataType::Enum(_) | DataType::Set(_),
+            Datum::Signed(_) | Datum::Unsigned(_) | Datum::Decimal(_) | Datum::Bits { .. } | Datum::Member { .. },
+        ) => match value.to_decimal(env.context) {
+            Some(number) => whole_key(number, column),
+            None => Key::Unusable,
+        },
+        (
+            DataType::Integer { .. } | DataType::Bit { .. } | DataType::Enum(_) | DataType::Set(_),
+            Datum::Float(_) | Datum::Double(_),
+        ) => {
+            let number = value.to_double(env.context).and_then(exact_double);
+            number.map_or(Key::Unusable, |number| whole_key(number, column))
         }
-        (DataType::Integer { size, .. }, Datum::Text(text, _)) => {
+        (DataType::Integer { .. } | DataType::Bit { .. }, Datum::Text(text, _)) => {
             let parsed = Decimal::parse(text);
             let complete = parsed.len == text.len() && parsed.len > 0 && !parsed.overflow && !parsed.truncated;
             // Beside the column itself it is exact; as a double it may be equal to several integers.
@@ -89,7 +107,7 @@ pub fn key_value<'v>(value: Datum<'v>, column: &'v DataType, comparer: &Comparer
                     number.inspect(|_| env.context.add_warnings_of(&apart))
                 }
             };
-            number.map_or(Key::Unusable, |number| integer_key(number, *size, column.is_unsigned()))
+            number.map_or(Key::Unusable, |number| whole_key(number, column))
         }
         (DataType::Decimal { precision, scale, .. }, Datum::Signed(_) | Datum::Unsigned(_) | Datum::Decimal(_)) => {
             match value.to_decimal(env.context) {
@@ -105,11 +123,15 @@ pub fn key_value<'v>(value: Datum<'v>, column: &'v DataType, comparer: &Comparer
                 None => Key::Unusable,
             }
         }
-        (DataType::Double { .. }, _) if matches!(comparer.kind, Some(ComparisonType::Double)) => {
+        (DataType::Float { .. } | DataType::Double { .. }, _)
+            if matches!(comparer.kind, Some(ComparisonType::Double)) =>
+        {
             let mut apart = env.context.apart();
-            match value.to_double(&mut apart) {
-                Some(number) if apart.warnings.count() == 0 => Key::Exact(Datum::Double(number)),
+            match (column, value.to_double(&mut apart)) {
                 // (The comparison warns.)
+                _ if apart.warnings.count() > 0 => Key::Unusable,
+                (DataType::Float { .. }, Some(number)) => float_key(number),
+                (_, Some(number)) => Key::Exact(Datum::Double(number)),
                 _ => Key::Unusable,
             }
         }
@@ -221,16 +243,27 @@ fn year_key<'v>(value: Datum<'_>, comparer: &Comparer) -> Key<'v> {
     }
 }
 
-/// The place of a number among integers of a size.
-fn integer_key<'v>(number: Decimal, size: IntegerSize, is_unsigned: bool) -> Key<'v> {
+/// The place of a number among the whole ones that a column has: integers, bits, the numbers of members.
+fn whole_key<'v>(number: Decimal, column: &'v DataType) -> Key<'v> {
+    let unsigned = |number: i128| number as u64;
+    let (low, high) = match column {
+        DataType::Integer { size, .. } if column.is_unsigned() => (0, i128::from(size.unsigned_max())),
+        DataType::Integer { size, .. } => (i128::from(size.signed_min()), i128::from(size.signed_max())),
+        DataType::Bit { width } => (0, (1_i128 << width) - 1),
+        DataType::Enum(members) => (0, members.len() as i128),
+        DataType::Set(members) => (0, i128::from(members.mask())),
+        _ => return Key::Unusable,
+    };
+    let datum = |number: i128| match column {
+        DataType::Bit { width } => Datum::Bits { bits: unsigned(number), width: *width },
+        DataType::Enum(members) => Datum::Member { number: unsigned(number), members, set: false },
+        DataType::Set(members) => Datum::Member { number: unsigned(number), members, set: true },
+        _ if column.is_unsigned() => Datum::Unsigned(unsigned(number)),
+        _ => Datum::Signed(number as i64),
+    };
     let Ok(floor) = number.floor() else { return Key::Unusable };
     let whole = floor == number;
     let Ok(next) = (if whole { Ok(floor) } else { number.ceiling() }) else { return Key::Unusable };
-    let (low, high) = match is_unsigned {
-        true => (0, i128::from(size.unsigned_max())),
-        false => (i128::from(size.signed_min()), i128::from(size.signed_max())),
-    };
-    let datum = |number: i128| if is_unsigned { Datum::Unsigned(number as u64) } else { Datum::Signed(number as i64) };
     match next.to_i128() {
         Some(next) if (low..=high).contains(&next) => {
             if whole {
@@ -242,6 +275,47 @@ fn integer_key<'v>(number: Decimal, size: IntegerSize, is_unsigned: bool) -> Key
         // Everything is greater.
         _ if number.is_negative() => Key::Between(datum(low)),
         _ => Key::Unusable,
+    }
+}
+
+/// The member that a text is equal to, of an ENUM or a SET. (Nothing is less or greater: texts have another order than members.)
+fn member_key<'v>(value: Datum<'v>, column: &'v DataType, comparer: &Comparer, env: &mut Env<'v, '_>) -> Key<'v> {
+    let (DataType::Enum(members) | DataType::Set(members)) = column else { return Key::Unusable };
+    let Some(text) = value.to_text(env.arena) else { return Key::Null };
+    let (charset, own) = (members.collation().charset(), value.collation().charset());
+    if members.collation() != comparer.collation || own != charset && !own.is_same_in(charset, text) {
+        return Key::Unusable;
+    }
+    let is_equal = |name: &[u8]| comparer.collation.equal(name, text);
+    match column {
+        DataType::Enum(_) => {
+            // (0 is the empty text. Where two are equal the index does not have them side by side.)
+            let mut equal = (0..=members.len() as u64).filter(|&number| is_equal(members.get(number)));
+            match (equal.next(), equal.next()) {
+                (Some(number), None) => Key::Exact(Datum::Member { number, members, set: false }),
+                (Some(_), Some(_)) => Key::Unusable,
+                (None, _) => Key::Between(Datum::Member { number: 0, members, set: false }),
+            }
+        }
+        _ => {
+            let (number, _) = members.parse_set(text);
+            let mut shown = Vec::new();
+            members.append_set(number, &mut shown);
+            // (A member without a name is not seen in a text.)
+            let is_told = is_equal(&shown) && members.names().all(|name| !name.is_empty());
+            if is_told { Key::Exact(Datum::Member { number, members, set: true }) } else { Key::Unusable }
+        }
+    }
+}
+
+/// The place of a number among those of a FLOAT column, which are doubles where they are compared.
+fn float_key<'v>(number: f64) -> Key<'v> {
+    let near = number as f32;
+    match f64::from(near) {
+        _ if !near.is_finite() => Key::Unusable,
+        found if found == number => Key::Exact(Datum::Float(near)),
+        found if found > number => Key::Between(Datum::Float(near)),
+        _ => Key::Between(Datum::Float(near.next_up())),
     }
 }
 

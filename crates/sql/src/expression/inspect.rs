@@ -1,11 +1,12 @@
 //! What a planner looks for in a bound expression.
 //!
-//! A comparison can use an index only if the index orders its column as the comparison does: [`Comparison::orders_like`].
+//! A comparison can use an index only if the index orders its column as the comparison does, or finds equal values:
+//! [`Comparison::is_found_by_index`].
 
 use meseta_types::{Collation, DataType, Datum};
 
 use super::comparer::{Comparer, ComparisonOperator};
-use super::index_key::orders_like;
+use super::index_key::{finds_equal, orders_like};
 use super::kind::{Between, ExprKind, InList, InSubquery, RowCompare};
 use super::{BoundSubquery, Env, Expr};
 use crate::error::Result;
@@ -27,8 +28,12 @@ pub struct Comparison<'e> {
 
 impl Comparison<'_> {
     /// Whether an index on the column, in the column's own order, finds what this comparison is true for.
-    pub fn orders_like(&self) -> bool {
-        orders_like(&self.comparer, self.column_type, &self.value.data_type)
+    pub fn is_found_by_index(&self) -> bool {
+        let finds = match self.operator {
+            ComparisonOperator::Equal | ComparisonOperator::NullSafeEqual => finds_equal,
+            _ => orders_like,
+        };
+        finds(&self.comparer, self.column_type, &self.value.data_type)
     }
 }
 

@@ -56,7 +56,7 @@ use meseta_types::{Collated, Context, DataType, Datum};
 pub use bind::{BindFacts, WholeTexts, bind, literal_value};
 pub use comparer::{Comparer, ComparisonOperator};
 pub use host::{Host, NoHost};
-pub use index_key::{Key, key_value, orders_like};
+pub use index_key::{Key, finds_equal, key_value, orders_like};
 pub use inspect::Comparison;
 pub use kind::{
     Between, BitOperator, Call, Case, Cast, Chain, ChainOperator, Compare, ExprKind, Extra, InList, InSubquery, Like,

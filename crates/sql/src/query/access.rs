@@ -297,6 +297,7 @@ fn for_index(table: &KnownTable, number: usize, first_slot: usize, facts: &Facts
     // not tell two texts apart.
     let is_exact = |part: &PartDefinition| match table.columns[usize::from(part.column)].data_type {
         DataType::Integer { .. } | DataType::Decimal { .. } | DataType::Date | DataType::DateTime { .. } => true,
+        DataType::Bit { .. } | DataType::Enum(_) | DataType::Set(_) => true,
         DataType::Char { collation, .. } => collation != Collation::Binary && part.prefix.is_none(),
         DataType::Varchar { .. } => part.prefix.is_none(),
         _ => false,

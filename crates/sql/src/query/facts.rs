@@ -15,7 +15,9 @@ use std::ops::Range;
 use meseta_types::{Collation, DataType};
 
 use super::table::KnownTable;
-use crate::expression::{Comparer, ComparisonOperator, Expr, InList, InSubquery, Like, RowCompare, orders_like};
+use crate::expression::{
+    Comparer, ComparisonOperator, Expr, InList, InSubquery, Like, RowCompare, finds_equal, orders_like,
+};
 
 /// What a condition says of one column.
 #[derive(Clone, Copy)]
@@ -87,7 +89,7 @@ impl<'e> Facts<'e> {
             self.all.push(fact(slot, Said::IsNull));
         }
         for comparison in condition.as_comparisons() {
-            if !comparison.orders_like() || !self.are_known([comparison.value]) {
+            if !comparison.is_found_by_index() || !self.are_known([comparison.value]) {
                 continue;
             }
             let (value, comparer) = (comparison.value, comparison.comparer);
@@ -123,7 +125,7 @@ impl<'e> Facts<'e> {
             self.all.push(Fact { column, said: Said::Begins(like), condition: ASKED_AGAIN });
         }
         if let Some((column, inside)) = condition.as_in_query()
-            && orders_like(&inside.comparers[0], &inside.operand.data_type, &inside.query.columns[0].data_type)
+            && finds_equal(&inside.comparers[0], &inside.operand.data_type, &inside.query.columns[0].data_type)
         {
             let facts = vec![fact(column, Said::EqualToOneOf(inside))];
             self.one_of.push(OneOf { alternatives: vec![Alternative { facts, is_told: true }], condition: number });
@@ -198,7 +200,7 @@ fn of_list(list: &InList) -> Vec<Alternative<'_>> {
         let mut facts = Vec::with_capacity(operands.len());
         for ((operand, value), comparer) in operands.iter().zip(values).zip(comparers) {
             if let Some(column) = operand.as_column()
-                && orders_like(comparer, &operand.data_type, &value.data_type)
+                && finds_equal(comparer, &operand.data_type, &value.data_type)
             {
                 facts.push(Fact { column, said: Said::Equal(value, *comparer), condition: 0 });
             }

@@ -188,7 +188,7 @@ fn equalities(source: &Source) -> Vec<Comparison<'_>> {
             comparison.operator == ComparisonOperator::Equal
                 && slots.contains(&comparison.column)
                 && kind_of_type(comparison.column_type).is_some()
-                && comparison.orders_like()
+                && comparison.is_found_by_index()
                 && comparison.value.is_known_without(&slots)
         });
         found.extend(usable);

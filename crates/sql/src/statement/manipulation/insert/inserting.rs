@@ -25,6 +25,7 @@ use super::super::row::{
 use super::super::{Changes, Strictness, columns_of, duplicate, take_back, update, warn_or_fail};
 use super::{GivenRows, GivenValue, InsertPlan, Numbers, Rows};
 use crate::error::{Error, Result};
+use crate::expression::copy_into;
 use crate::query::{Body, MORE, Running, enter_table, run_query};
 use crate::schema::ColumnDefault;
 
@@ -101,8 +102,10 @@ impl InsertPlan {
                 let mut kept: Vec<&[Datum<'_>]> = Vec::new();
                 let is_kind = !running.context.mode.strict;
                 run_query(plan, &[], running, &mut |running, row| {
-                    let copies: Vec<Datum<'_>> =
-                        row.iter().map(|&value| crate::expression::copy_into(value, None, &keep)).collect();
+                    // (Behind the columns there may be more: what ON DUPLICATE KEY UPDATE names.)
+                    let type_of = |at: usize| plan.columns.get(at).map(|column| &column.data_type);
+                    let copy = |(at, &value)| copy_into(value, type_of(at), &keep);
+                    let copies: Vec<Datum<'_>> = row.iter().enumerate().map(copy).collect();
                     kept.push(keep.alloc_slice_copy(&copies));
                     if keep.allocated_bytes() > running.inside.memory_limit {
                         return Err(Error::out_of_sort_memory());
