@@ -840,9 +840,9 @@ fn a_join_begins_with_the_table_whose_order_is_wanted_if_the_first_rows_come_soo
     let (read, rows) = rows_read(s, &query(0, ""));
     assert!(read < 40, "{read}");
     assert_eq!(rows, rows_read(s, &query(0, " + 0")).1);
-    // Not if no index finds the pages of the changes.
+    // Nor are they sorted if no index finds the pages of the changes: those are kept.
     let uses = run(s, &format!("explain format=tree {}", query(0, " + 0"))).concat();
-    assert!(uses.contains("ort:"), "{uses}");
+    assert!(uses.contains("hash join") && !uses.contains("ort:"), "{uses}");
     // Six pages: their eighteen changes are sorted.
     is(
         s,
@@ -852,6 +852,148 @@ fn a_join_begins_with_the_table_whose_order_is_wanted_if_the_first_rows_come_soo
     run(s, "analyze table few");
     let (read, _) = rows_read(s, &query(7, "").replace("page p", "few p"));
     assert!(read <= 24, "{read}");
+}
+
+#[test]
+fn how_many_rows_are_wanted_decides_in_which_order_they_are_read() {
+    let (_server, mut session) = with_ranges();
+    let s = &mut session;
+    is(s, "prepare p from 'select id from t where d between 0 and 399 order by k limit ?'", "ok 0");
+    for prepared in [false, true] {
+        // A fifth of all rows: the first one is soon there, and all of them are better sorted, whatever came before.
+        for (limit, most) in [(1, 20), (300, 400), (2, 20), (300, 400)] {
+            let query = match prepared {
+                true => {
+                    run(s, &format!("set @limit = {limit}"));
+                    "execute p using @limit".to_owned()
+                }
+                false => format!("select id from t where d between 0 and 399 order by k limit {limit}"),
+            };
+            let (read, rows) = rows_read(s, &query);
+            assert_eq!(rows.len(), 1 + limit, "{query}");
+            assert!(read <= most, "{query}: {read}");
+        }
+    }
+    // Of an offset all rows in front of it are wanted.
+    let (read, rows) = rows_read(s, "select id from t where d between 0 and 399 order by k limit 1 offset 299");
+    assert_eq!((read, rows.len()), (400, 2));
+}
+
+#[test]
+fn a_value_that_many_rows_have_is_looked_at() {
+    let server = Server::new();
+    let mut session = server.session();
+    let s = &mut session;
+    is(s, "create table t (id int primary key, k int, v int, w int, key k (k), key v (v))", "ok 0");
+    let rows: Vec<String> = (0..4000).map(|i| format!("({i}, {}, {i}, 0)", if i % 2 == 0 { 7 } else { i })).collect();
+    is(s, &format!("insert into t values {}", rows.join(",")), "ok 4000");
+    for (where_, most) in [
+        ("k = 7 and v between 100 and 139", 40),
+        ("k = 1001 and v between 0 and 3000", 1),
+        ("k in (7, 11) and v < 30", 30),
+        ("k in (9, 11) and v < 30", 2),
+    ] {
+        let (read, _) = rows_read(s, &format!("select sum(w) from t where {where_}"));
+        assert_eq!(read, most, "{where_}");
+    }
+}
+
+/// Users, a few of whom are well known, and what they write, with tags.
+fn with_posts() -> (Server, Session) {
+    let server = Server::new();
+    let mut session = server.session();
+    let s = &mut session;
+    is(
+        s,
+        "create table user (id int primary key, name varchar(20) not null, karma int not null, key n (name)); \
+         create table post (id int primary key, user int not null, score int not null, key u (user), key s (score)); \
+         create table tagged (post int, tag int, primary key (post, tag), key t (tag, post)); \
+         set cte_max_recursion_depth = 10000; \
+         insert into user with recursive n (i) as (select 0 union all select i + 1 from n where i < 1999) \
+         select i, concat('u', lpad(i * 7 % 2000, 4, '0')), if(i % 1000 = 500, 5000, i % 100) from n; \
+         insert into post with recursive n (i) as (select 0 union all select i + 1 from n where i < 5999) \
+         select i, i * 11 % 2000, i * 31 % 6000 from n; \
+         insert into tagged select id, 1 from post where id % 2 = 0 union all select id, 2 from post where id % 100 = 0 \
+         union all select id, 10 + id % 1000 from post; \
+         analyze table user, post, tagged",
+        "ok 0; ok 0; ok 0; ok 0; ok 2000; ok 6000; ok 9060; [Table|Op|Msg_type|Msg_text]; \
+         test.user|analyze|status|OK; test.post|analyze|status|OK; test.tagged|analyze|status|OK",
+    );
+    (server, session)
+}
+
+#[test]
+fn rows_tell_what_no_index_does() {
+    let (_server, mut session) = with_posts();
+    let s = &mut session;
+    let query = |karma: u32| {
+        let from = "post p join user u on u.id = p.user";
+        format!("select p.id, u.name from {from} where u.karma > {karma} order by p.score desc limit 5")
+    };
+    // Two users: all of these are read, and their six posts. In the order of scores it would be all posts.
+    let (read, rows) = rows_read(s, &query(1000));
+    assert_eq!(rows.len(), 6);
+    assert!(read <= 2006, "{read}");
+    // Half of all users: the first posts are theirs. (For a session of its own: the plan above is kept.)
+    let (_server, mut session) = with_posts();
+    let (read, _) = rows_read(&mut session, &query(50));
+    assert!(read < 100, "{read}");
+}
+
+#[test]
+fn of_those_who_write_the_first_by_name_are_shown_once() {
+    let (_server, mut session) = with_posts();
+    let s = &mut session;
+    let query = |order: &str| {
+        let from = "post p join user u on u.id = p.user";
+        format!("select distinct u.id, u.name from {from} where p.score < 3000 order by {order} limit 5")
+    };
+    let (read, rows) = rows_read(s, &query("u.name"));
+    assert!(read < 100, "{read}");
+    assert_eq!(rows, rows_read(s, &query("concat(u.name, '')")).1);
+}
+
+#[test]
+fn a_row_that_is_there_for_few_is_looked_up_first() {
+    let (_server, mut session) = with_posts();
+    let s = &mut session;
+    let from = "post p join tagged a on a.post = p.id join tagged b on b.post = p.id";
+    let (read, rows) =
+        rows_read(s, &format!("select count(*), sum(p.score) from {from} where a.tag = 1 and b.tag = 2"));
+    assert_eq!(rows, ["[count(*)|sum(p.score)]", "60|177000"]);
+    // Sixty have the second tag, and the first one, too.
+    assert!(read <= 180, "{read}");
+}
+
+#[test]
+fn members_and_flags_are_found_by_their_indexes() {
+    let server = Server::new();
+    let mut session = server.session();
+    let s = &mut session;
+    is(
+        s,
+        "create table t (id int primary key, e enum('new', 'done'), b bit(1), f float, v int, key e (e), key b (b), key f (f)); \
+         set cte_max_recursion_depth = 10000; \
+         insert into t with recursive n (i) as (select 0 union all select i + 1 from n where i < 1999) \
+         select i, if(i % 100 = 0, 1, 2), i % 200 = 0, i / 8, 1 from n",
+        "ok 0; ok 0; ok 2000",
+    );
+    for (where_, expected) in [
+        ("e = 'new'", 20),
+        ("e = 1", 20),
+        ("e < 2", 20),
+        ("e in ('new', 'other')", 20),
+        ("e = 'other'", 0),
+        ("b = 1", 10),
+        ("b", 2000),
+        ("f = 2.5", 1),
+        ("f between 1 and 2", 9),
+        // Texts have another order than members.
+        ("e > 'done'", 2000),
+    ] {
+        let (read, _) = rows_read(s, &format!("select sum(v) from t where {where_}"));
+        assert_eq!(read, expected, "{where_}");
+    }
 }
 
 #[test]

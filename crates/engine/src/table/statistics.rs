@@ -5,12 +5,14 @@
 //! different values of these parts, or one less: InnoDB's way. Where there are few values no two neighbours may differ; but those of
 //! different leaves do.
 //!
+//! How unlike values are in their numbers of rows shows at entries picked at random: of a value that many rows have, more are picked.
+//!
 //! # Invariants
 //! 1. What is estimated costs as much whatever the table's size.
 
 use super::{Table, TableIndex};
 use crate::error::Result;
-use crate::row::{KeyPart, KeyRange, VersionHeader};
+use crate::row::{KeyPart, KeyRange, Value, VersionHeader};
 
 /// Leaves in which an index is looked at: innodb_stats_persistent_sample_pages.
 pub const SAMPLES: usize = 20;
@@ -26,8 +28,10 @@ const ENOUGH: u64 = 50;
 pub struct IndexStatistics {
     /// Its entries, about.
     pub entries: u64,
-    /// For its first part, its first two, and so on: different values, about.
+    /// For its first part, its first two, and so on: different values, about;
     pub distinct: Vec<u64>,
+    /// and how many entries have the same values there as one that is picked at random, on average.
+    pub alike: Vec<f64>,
 }
 
 impl Table {
@@ -49,6 +53,7 @@ impl Table {
         mut random: impl FnMut(usize) -> usize,
     ) -> Result<IndexStatistics> {
         let entries = self.estimate_range(index, &KeyRange::ALL)?;
+        let number = index;
         let index = &self.indexes[index];
         let parts = index.layout.parts.len();
         let mut seen = Neighbours { pairs: 0, different: vec![0; parts] };
@@ -68,6 +73,15 @@ impl Table {
                 break;
             }
         }
+        let mut alike = vec![0.0; parts];
+        for key in places.iter().take(samples) {
+            let ends = part_ends(&index.layout.parts, key).map_err(|problem| index.index.damaged(problem))?;
+            for (alike, end) in alike.iter_mut().zip(ends) {
+                *alike += self.estimate_range(number, &KeyRange::beginning_with(key[..end].to_vec()))? as f64;
+            }
+        }
+        let picked = places.len().min(samples).max(1) as f64;
+        alike.iter_mut().for_each(|entries| *entries /= picked);
         places.sort_unstable();
         let mut among_places = vec![1; parts];
         for pair in places.windows(2) {
@@ -81,7 +95,45 @@ impl Table {
         };
         let distinct = seen.different.iter().zip(among_places);
         let distinct = distinct.map(|(&different, least)| share(different).max(least).min(entries)).collect();
-        Ok(IndexStatistics { entries, distinct })
+        Ok(IndexStatistics { entries, distinct, alike })
+    }
+}
+
+impl Table {
+    /// Shows rows of so many leaves that `random` picks, the first ones in each, so many at the most: the values of all columns, of which
+    /// those that are not asked for may be NULL. Of each row it is the newest version, whoever wrote it. Rows that do not stand in their leaf
+    /// in full are passed over.
+    pub fn sample_rows(
+        &self,
+        columns: &[u16],
+        leaves: usize,
+        rows_a_leaf: usize,
+        mut random: impl FnMut(usize) -> usize,
+        mut show: impl FnMut(&[Value<'_>]),
+    ) -> Result<()> {
+        let rows = self.rows();
+        let corrupt = |problem| rows.index.damaged(problem);
+        let mut buffers = [Vec::new(), Vec::new()];
+        for _ in 0..leaves {
+            let Some((from, count)) = rows.index.tree.leaf_at(&mut random)? else { continue };
+            let mut cursor = rows.index.tree.cursor();
+            cursor.leave_out_rests();
+            let mut is_on_entry = cursor.seek(&from)?;
+            for _ in 0..count.min(rows_a_leaf) {
+                if !is_on_entry {
+                    break;
+                }
+                let (header, payload) = VersionHeader::split_off(cursor.value()).map_err(corrupt)?;
+                if !header.deleted && !cursor.is_cut() {
+                    let mut values = Vec::new();
+                    let read = rows.layout.read_columns(columns, cursor.key(), payload, &mut buffers, &mut values);
+                    read.map_err(corrupt)?;
+                    show(&values);
+                }
+                is_on_entry = cursor.next()?;
+            }
+        }
+        Ok(())
     }
 }
 
@@ -116,6 +168,16 @@ impl Neighbours {
         }
         Ok(())
     }
+}
+
+/// Where each part of a key ends.
+fn part_ends(parts: &[KeyPart], key: &[u8]) -> Result<Vec<usize>, crate::row::Corrupt> {
+    let mut rest = key;
+    let end = |part: &KeyPart| {
+        rest = part.skip(rest)?;
+        Ok(key.len() - rest.len())
+    };
+    parts.iter().map(end).collect()
 }
 
 /// In how many parts, from the first on, two keys are the same.

@@ -23,7 +23,7 @@ use meseta_engine::Direction;
 use meseta_engine::table::PartDefinition;
 use meseta_types::{Collation, DataType};
 
-use super::estimate::{Cost, Estimator, share_beside};
+use super::estimate::{Cost, Estimator};
 use super::facts::{Alternative, Fact, Facts, OneOf, Said};
 use super::plan::{Access, ConditionSet, Lookup, Stretch, TableSource, UnionOperand};
 use super::table::KnownTable;
@@ -85,7 +85,7 @@ const TOO_MUCH: f64 = f64::MAX / 8.0;
 pub fn met(source: &TableSource, first_slot: usize, conditions: &[&Expr], estimator: &mut Estimator<'_>) -> (f64, f64) {
     let (access, Cost { found, .. }) = choose(source, first_slot, conditions, estimator);
     let share = (found / estimator.statistics.planned_rows()).min(1.0);
-    (found, share * share_beside(&access, conditions.iter().copied().enumerate()))
+    (found, share * estimator.share_beside(source, &access, conditions.iter().copied().enumerate()))
 }
 
 /// Chooses how a table's rows are found by these conditions, which name nothing but it and what comes before. Returns what it
@@ -186,7 +186,7 @@ pub fn choose_ordered(
     estimator: &mut Estimator<'_>,
     usable: Usable,
     direction: impl Fn(usize, usize) -> Option<Direction>,
-) -> Option<(Access, f64)> {
+) -> Option<(Access, Cost)> {
     let table = &source.table;
     let facts = Facts::new(table, first_slot, conditions);
     let indexes = (0..table.engine().indexes.len()).filter(|index| is_usable(table, usable, *index));
@@ -194,10 +194,10 @@ pub fn choose_ordered(
         let for_rows = source.usable.for_rows.has(index).then(|| for_index(table, index, first_slot, &facts)).flatten();
         let access = for_rows.unwrap_or(Access { index, ..Access::all() });
         let access = Access { direction: direction(index, access.equal.len())?, ..access };
-        let Cost { rows, .. } = estimator.cost(source, &access);
-        Some((access, rows))
+        let cost = estimator.cost(source, &access);
+        Some((access, cost))
     });
-    ordered.min_by(|(_, one), (_, other)| one.total_cmp(other))
+    ordered.min_by(|(_, one), (_, other)| one.rows.total_cmp(&other.rows))
 }
 
 /// What facts say of an index's columns, from one on; and the facts that say it, those of `equal` first.

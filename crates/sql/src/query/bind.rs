@@ -31,7 +31,7 @@ use super::bound::BoundSelect;
 use super::join::Planner;
 use super::plan::{Body, LimitPlan, LockingPlan, OutputColumn, QueryPlan, SelectPlan, SetPlan, SortKey, Subquery};
 use super::scope::{Block, NamedSource, SourceColumn};
-use super::sizes::RangeSizes;
+use super::sizes::Sizes;
 use super::table::KnownTable;
 use crate::error::{Error, Result};
 use crate::expression::{BindFacts, Expr, ExprKind, SystemVariable, bind};
@@ -72,7 +72,7 @@ pub trait Tables {
     fn statistics(&mut self, table: &KnownTable) -> Arc<TableStatistics>;
 
     /// What is known of ranges.
-    fn sizes(&mut self) -> &mut RangeSizes;
+    fn sizes(&mut self) -> &mut Sizes;
 
     /// The database of tables that are named without one.
     fn database(&self) -> Option<&str>;
@@ -259,7 +259,7 @@ impl<'a, 't> Binder<'a, 't> {
         let limit = self.limit_of(query)?;
         match query.body {
             QueryBody::Select(select) => {
-                let (plan, columns) = self.select(select, query, limit.is_some())?;
+                let (plan, columns) = self.select(select, query, limit.clone())?;
                 Ok(QueryPlan { limit, ..QueryPlan::new(Body::Select(Box::new(plan)), columns) })
             }
             QueryBody::Parenthesised(inner) if query.order_by.is_empty() && limit.is_none() => self.query(inner),

@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 
 use super::join::Tree;
-use super::plan::{GroupPlan, SortKey, Source, SourceName};
+use super::plan::{GroupPlan, LimitPlan, SortKey, Source, SourceName};
 use crate::expression::Expr;
 
 /// What has been bound of it.
@@ -32,8 +32,8 @@ pub struct BoundSelect {
     pub order: Vec<SortKey>,
     /// DISTINCT.
     pub distinct: bool,
-    /// Whether there is LIMIT.
-    pub is_limited: bool,
+    /// LIMIT.
+    pub limit: Option<LimitPlan>,
     /// Slots of a row, those of aggregates too.
     pub width: usize,
     /// Slots that are named anywhere.
@@ -58,7 +58,7 @@ impl BoundSelect {
             having: self.having.clone(),
             order: self.order.clone(),
             distinct: self.distinct,
-            is_limited: self.is_limited,
+            limit: self.limit.clone(),
             width: self.width,
             used: self.used.clone(),
             named_beside_where: self.named_beside_where.clone(),

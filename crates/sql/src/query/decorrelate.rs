@@ -19,7 +19,7 @@
 use meseta_types::{DataType, Datum, IntegerSize};
 
 use super::bound::{BoundSelect, name_columns};
-use super::plan::{Lookup, SelectPlan, SourceKind};
+use super::plan::{LimitPlan, Lookup, SelectPlan, SourceKind};
 use super::scope::equal_by;
 use crate::expression::{Compare, Comparer, ComparisonOperator, Expr, ExprKind, InSubquery, Value};
 
@@ -47,7 +47,7 @@ pub fn decorrelate(query: &mut BoundSelect) -> Option<(Vec<Expr>, Vec<Comparer>)
         comparers.push(comparer);
     }
     query.order.clear();
-    (query.distinct, query.is_limited) = (false, false);
+    (query.distinct, query.limit) = (false, None);
     (!operands.is_empty()).then_some((operands, comparers))
 }
 
@@ -71,9 +71,10 @@ pub fn for_value(mut query: BoundSelect, inside: &InSubquery) -> Option<BoundSel
         query.conditions.push(equal);
     }
     let truth = DataType::integer(IntegerSize::Int, false);
-    query.items = vec![Expr::constant(Value::new(Datum::Signed(1)), truth, inside.operand.collation())];
+    let one = Expr::constant(Value::new(Datum::Signed(1)), truth, inside.operand.collation());
+    query.items = vec![one.clone()];
     query.order.clear();
-    query.is_limited = true;
+    query.limit = Some(LimitPlan::first(one));
     query.named_beside_where.clear();
     query.used.clear();
     if let Some(tree) = &query.tree {

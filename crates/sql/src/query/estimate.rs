@@ -11,8 +11,9 @@
 
 use super::access::is_direct;
 use super::bind::Tables;
-use super::plan::{Access, Body, Lookup, QueryPlan, Source, SourceKind, TableSource};
-use super::sizes::{FEW, RangeName, RangeSizes, is_known};
+use super::plan::{Access, Body, LimitPlan, Lookup, QueryPlan, Source, SourceKind, TableSource};
+use super::sample;
+use super::sizes::{FEW, RangeName, Sizes, TableName, is_known};
 use crate::expression::{ComparisonOperator, Expr};
 use crate::schema::TableStatistics;
 
@@ -23,7 +24,7 @@ const UNKNOWN: f64 = 1000.0;
 const VALUES: f64 = 10.0;
 
 /// An entry whose row is fetched from elsewhere costs as much as so many rows that are read.
-const FETCHED: f64 = 1.5;
+pub const FETCHED: f64 = 1.5;
 
 /// A row that is read beside its neighbours costs this share of one that is fetched (measured: 60 ns and 450).
 pub const BESIDE: f64 = 0.2;
@@ -34,9 +35,6 @@ const SKIP: f64 = 50.0;
 
 /// Of how many values a column must have that are looked for one by one, for all to be taken as equally frequent.
 const MANY_VALUES: f64 = 50.0;
-
-/// LIMIT is planned for as if it were this: its number may be another each time.
-const WANTED: f64 = 100.0;
 
 /// This share of all rows lies between two values of which nothing is known,
 pub const BETWEEN: f64 = 0.1111;
@@ -87,7 +85,7 @@ pub fn rows_read(plan: &QueryPlan, tables: &mut dyn Tables) -> f64 {
     let read = |source: &Source| {
         let SourceKind::Table(table) = &source.kind else { return UNKNOWN };
         let statistics = tables.statistics(&table.table);
-        let mut sizes = RangeSizes::default();
+        let mut sizes = Sizes::default();
         let choice = Choice { block: 0, is_contested: false, wants_all: true };
         Estimator::new(&statistics, &mut sizes, choice, source.first_slot).cost(table, &table.access).rows
     };
@@ -136,14 +134,34 @@ pub struct Estimator<'e> {
     pub choice: Choice,
     /// Which operand of an OR it is for, as [`RangeName`] has it.
     pub operand: usize,
-    sizes: &'e mut RangeSizes,
+    sizes: &'e mut Sizes,
     first_slot: usize,
 }
 
 impl<'e> Estimator<'e> {
     /// That of the table whose first slot this is.
-    pub fn new(statistics: &'e TableStatistics, sizes: &'e mut RangeSizes, choice: Choice, first_slot: usize) -> Self {
+    pub fn new(statistics: &'e TableStatistics, sizes: &'e mut Sizes, choice: Choice, first_slot: usize) -> Self {
         Self { statistics, choice, operand: 0, sizes, first_slot }
+    }
+
+    fn table_name(&self) -> TableName {
+        TableName { block: self.choice.block, first_slot: self.first_slot }
+    }
+
+    /// The share of the rows that an access finds for which the conditions on its table hold, about: those that it does not imply.
+    /// (All conditions on this table alone, in the same order each time.)
+    pub fn share_beside<'c>(
+        &mut self,
+        source: &TableSource,
+        access: &Access,
+        conditions: impl Iterator<Item = (usize, &'c Expr)> + Clone,
+    ) -> f64 {
+        let is_asked = self.choice.is_contested
+            && self.statistics.planned_rows() >= sample::FEWEST
+            && conditions.clone().any(|(number, _)| !access.implied.has(number));
+        let all = conditions.clone().map(|(_, condition)| condition);
+        let sample = if is_asked { self.sizes.sample(self.table_name(), &source.table, all) } else { None };
+        sample::share_beside(access.implied, conditions, (self.first_slot, &source.table), sample.as_ref())
     }
 
     /// Roughly what an access costs, if all of its rows are wanted.
@@ -173,8 +191,8 @@ impl<'e> Estimator<'e> {
         let is_asked = (self.choice.is_contested || may_read_all) && self.is_of_values(access, guess);
         let (found, is_known) = match is_asked {
             true => {
-                let (first_slot, block, operand) = (self.first_slot, self.choice.block, self.operand);
-                let name = RangeName { block, first_slot, operand, index: access.index, equal: access.equal.len() };
+                let (table, operand) = (self.table_name(), self.operand);
+                let name = RangeName { table, operand, index: access.index, equal: access.equal.len() };
                 self.sizes.rows(name, source, access, guess)
             }
             false => (guess, false),
@@ -191,21 +209,29 @@ impl<'e> Estimator<'e> {
 
     /// Roughly what it costs to read an index in its order until there are enough rows for a LIMIT, if so many of the table's are shown
     /// and they lie anywhere.
-    pub fn cost_of_first(&self, source: &TableSource, index: usize, shown: f64) -> f64 {
-        WANTED * self.statistics.planned_rows() / shown.max(1.0) * if is_direct(source, index) { 1.0 } else { FETCHED }
+    pub fn cost_of_first(&mut self, source: &TableSource, index: usize, shown: f64, limit: &LimitPlan) -> f64 {
+        let wanted = self.sizes.wanted(self.choice.block, limit);
+        let each = if is_direct(source, index) { 1.0 } else { FETCHED };
+        wanted * self.statistics.planned_rows() / shown.max(1.0) * each
     }
 
     /// Whether it depends on the values that are looked for how many rows there are: they are known, and are ends of a range, or one of
-    /// a few.
+    /// a few, or one of many of which some have far more rows than others.
     fn is_of_values(&self, access: &Access, guess: f64) -> bool {
         let all = self.statistics.planned_rows();
+        let equal = access.equal.len();
         let is_range = access.low.is_some()
             || access.high.is_some()
             || access.any_of.iter().any(|stretch| stretch.low.is_some() || stretch.high.is_some());
+        let is_even = |parts: usize| self.statistics.is_even(access.index, parts);
+        let are_even = match &access.any_of[..] {
+            [] => is_even(equal),
+            any_of => any_of.iter().all(|stretch| is_even(equal + stretch.equal.len())),
+        };
         all > FEW
             && !access.is_point
             && !access.is_whole()
-            && (is_range || guess > all / MANY_VALUES)
+            && (is_range || guess > all / MANY_VALUES || !are_even)
             && is_known(access)
             && !access.lookups().any(Lookup::runs_query)
     }

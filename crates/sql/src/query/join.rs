@@ -21,7 +21,8 @@ use super::bound::name_columns;
 use super::deduced::deduced;
 use super::estimate::{BESIDE, Choice, Cost, Estimator, share_beside, share_of};
 use super::hash::{self, HashPlan};
-use super::plan::{Access, Join, Source, SourceKind};
+use super::order::{InOrder, WantedOrder};
+use super::plan::{Access, Join, LimitPlan, Source, SourceKind};
 use super::step::{LAST, Step, cheapest, next_of};
 use crate::error::Result;
 use crate::expression::Expr;
@@ -140,6 +141,10 @@ pub struct Planner<'p> {
     pub first: Option<usize>,
     /// Of which few rows are joined, if it is read before all others: [`super::early_sort`].
     pub ordered: Option<usize>,
+    /// Whose order is wanted, and what of it, if that may be read first or last: [`Planner::expect_order`].
+    pub wanted_order: Option<WantedOrder>,
+    /// How many rows are wanted.
+    pub limit: Option<&'p LimitPlan>,
     /// What there is to choose.
     pub choice: Choice,
     /// Which part of the rows of sources meets the conditions on them alone.
@@ -193,11 +198,15 @@ const SMALLER: f64 = 0.7;
 /// By so much less a join must cost to begin with another table than that which has the fewest rows.
 const BETTER_START: f64 = 0.75;
 
+/// By so much less the first rows of a join must cost to begin with the table whose order is wanted: they may come late.
+const SOONER: f64 = 0.5;
+
 impl<'p> Planner<'p> {
     /// One of all rows of some sources.
     pub fn new(sources: &'p mut [Source], tables: &'p mut dyn Tables, used: &'p HashSet<u32>) -> Self {
         let choice = Choice { block: tables.sizes().next_block(), is_contested: sources.len() > 1, wants_all: true };
-        Self { sources, tables, used, first: None, ordered: None, choice, met: HashMap::new() }
+        let (first, ordered, wanted_order, limit) = (None, None, None, None);
+        Self { sources, tables, used, first, ordered, wanted_order, limit, choice, met: HashMap::new() }
     }
 
     /// Plans a tree of joins under the conditions of WHERE.
@@ -318,7 +327,7 @@ impl<'p> Planner<'p> {
         let mut joined = Vec::new();
         // A query that runs for each row is asked when all else holds.
         conditions.sort_by_key(|condition| condition.expr.has_correlated_subquery());
-        let is_first = |input: &Tree| matches!(input, Tree::Source(number) if self.first == Some(*number));
+        let is_first = |input: &Tree| self.first.is_some_and(|first| is_source(input, first));
         let mut first = if there.is_empty() { inputs.iter().position(is_first) } else { None };
         if first.is_none() && !keeps_order {
             first = self.cheapest_start(&inputs, conditions, there);
@@ -432,14 +441,39 @@ impl<'p> Planner<'p> {
                 Tree::Source(number) if is_ordered(*number) => 1.0,
                 _ => first.found * first.share,
             };
-            let behind = self.total_behind(start, joined, inputs, conditions, there.clone(), &mut known);
-            totals.push(first.cost * first.each + behind);
+            let (behind, _) = self.total_behind(start, joined, inputs, conditions, there.clone(), &mut known);
+            totals.push(first.cost * first.each + first.cost_of_queries(joined) + behind);
         }
         let (least, smallest) = (cheapest(totals.iter().copied()), cheapest(firsts.into_iter()));
+        if there.is_empty()
+            && let Some((start, cost)) = self.in_order(inputs, conditions, &mut known)
+            && cost < totals[least] * SOONER
+        {
+            self.first = self.wanted_order.as_ref().map(|wanted| wanted.source);
+            return Some(start);
+        }
         (totals[least] < totals[smallest] * BETTER_START).then_some(least)
     }
 
-    /// What it costs to join all other inputs to so many rows of this one, as [`Step::joined_to`] has it.
+    /// Which of some inputs an index has in the order in which the first rows are wanted, and what it costs to begin with it: as many of
+    /// its rows are read as it takes to join all that are wanted, each to so many.
+    fn in_order(&mut self, inputs: &[Tree], conditions: &[Condition], known: &mut KnownSteps) -> Option<(usize, f64)> {
+        let (number, limit) = (self.wanted_order.as_ref()?.source, self.limit?);
+        let start = inputs.iter().position(|input| is_source(input, number))?;
+        let own = |condition: &&Condition| {
+            condition.sources == HashSet::from([number]) && !condition.expr.has_correlated_subquery()
+        };
+        let own: Vec<&Expr> = conditions.iter().filter(own).map(|condition| &condition.expr).collect();
+        let InOrder { found, each, share } = self.cost_in_order(&own)?;
+        let (_, shown) = self.total_behind(start, found * share, inputs, conditions, HashSet::new(), known);
+        let wanted = self.tables.sizes().wanted(self.choice.block, limit);
+        let read = if shown > wanted { found * wanted / shown } else { found };
+        let (behind, _) = self.total_behind(start, read * share, inputs, conditions, HashSet::new(), known);
+        Some((start, read * each + behind))
+    }
+
+    /// What it costs to join all other inputs to so many rows of this one, as [`Step::joined_to`] has it, and how many rows there are
+    /// then.
     fn total_behind(
         &mut self,
         start: usize,
@@ -448,7 +482,7 @@ impl<'p> Planner<'p> {
         conditions: &[Condition],
         mut there: HashSet<usize>,
         known: &mut KnownSteps,
-    ) -> f64 {
+    ) -> (f64, f64) {
         let mut left: Vec<&Tree> = inputs.iter().collect();
         left.remove(start).sources(&mut there);
         let mut total = 0.0;
@@ -463,7 +497,7 @@ impl<'p> Planner<'p> {
             (total, rows) = (total + cost, then);
             left.remove(at).sources(&mut there);
         }
-        total
+        (total, rows)
     }
 
     /// What it takes to find the rows of an input for each row of what is there.
@@ -493,19 +527,32 @@ impl<'p> Planner<'p> {
                 let own = || counted().filter(|(_, condition)| is_own(condition));
                 let others = counted().filter(|(_, condition)| !is_own(condition));
                 let meets = share_beside(&access, others.map(|(number, condition)| (number, &condition.expr)));
-                // What an index says of how many rows meet the conditions is better than a guess.
-                let is_by_others = access.is_by_row() && !own().any(|(number, _)| access.implied.has(number));
-                let share = match is_by_others {
-                    true => *self.met.entry(number).or_insert_with(|| {
+                let says_own = own().any(|(number, _)| access.implied.has(number));
+                let mut met = |estimator: &mut Estimator<'_>| {
+                    *self.met.entry(number).or_insert_with(|| {
                         let own: Vec<_> = own().map(|(_, condition)| &condition.expr).collect();
-                        access::met(table, source.first_slot, &own, &mut estimator).1
-                    }),
-                    false => share_beside(&access, own().map(|(number, condition)| (number, &condition.expr))),
+                        access::met(table, source.first_slot, &own, estimator).1
+                    })
+                };
+                // What an index says of how many rows meet the conditions is better than a guess.
+                let share = match (access.is_by_row(), says_own) {
+                    (true, false) => met(&mut estimator),
+                    // The row with this key: it may be there for few of the rows before.
+                    (true, true) if access.is_point => {
+                        let by_row = access.equal.iter().take_while(|lookup| lookup.is_by_row()).count();
+                        let found = estimator.statistics.rows_per_key(access.index, by_row);
+                        (found * met(&mut estimator)).min(1.0)
+                    }
+                    _ => {
+                        let own = own().map(|(number, condition)| (number, &condition.expr));
+                        estimator.share_beside(table, &access, own)
+                    }
                 };
                 let each = if access::is_direct(table, access.index) { BESIDE } else { 1.0 };
                 let has_key =
                     placed().any(|(_, condition)| !is_own(condition) && hash::is_key(&condition.expr, source));
-                Step { cost, found, access: Some(access), share, meets, each, has_key, is_joined }
+                let queries = placed().filter(|(_, condition)| condition.expr.has_correlated_subquery()).count();
+                Step { cost, found, access: Some(access), share, meets, each, queries, has_key, is_joined }
             }
             SourceKind::Derived { is_lateral: true, .. } => Step::of(LAST),
             SourceKind::Working(_) => Step { is_joined, ..Step::of(10.0) },
@@ -530,6 +577,10 @@ impl<'p> Planner<'p> {
         let is_named = |column: &u16| named.contains(&((source.first_slot + usize::from(*column)) as u32));
         table.columns_beside = Some((implied, table.columns.iter().copied().filter(is_named).collect()));
     }
+}
+
+fn is_source(input: &Tree, number: usize) -> bool {
+    matches!(input, Tree::Source(own) if *own == number)
 }
 
 /// Of numbered conditions, those that say something before the row is there: what a query says that looks at the row is asked of the

@@ -45,6 +45,7 @@ mod recursive;
 mod rollup;
 mod row_numbers;
 mod run;
+mod sample;
 mod scope;
 mod selected;
 mod set_operation;
@@ -71,9 +72,10 @@ pub use plan::{
     SourceKind, Subquery,
 };
 pub use run::{ENOUGH, Flow, MORE, evaluate_all, holds, run_query};
+pub use sample::Sampled;
 pub use scope::shown as shown_name;
 pub use selected::{SelectedTable, Shown, change_one_row, named_source, rows_to_change, sort_rows};
-pub use sizes::{RangeSize, RangeSizes, are_known, fit, sizes_now};
+pub use sizes::{Size, Sizes, are_known, fit, samples_now, sizes_now};
 pub(crate) use spare::Spare;
 pub use table::KnownTable;
 pub use table_rows::enter_table;

@@ -12,16 +12,16 @@
 //! # Source
 //! The manual, "ORDER BY Optimization", "GROUP BY Optimization", "LIMIT Query Optimization".
 
-use std::collections::{BTreeMap, HashSet};
+use std::collections::HashSet;
 
 use meseta_engine::Direction;
 use meseta_engine::table::{PartDefinition, TableDefinition};
 use meseta_types::DataType;
 
 use super::access;
-use super::estimate::{Choice, Estimator, share_beside};
+use super::estimate::{BESIDE, Choice, Cost, Estimator, FETCHED};
 use super::join::{Planner, Tree, before_row, first_of, renumber};
-use super::plan::{Access, GroupPlan, Join, SortKey, Source, SourceKind, TableSource};
+use super::plan::{Access, GroupPlan, Join, LimitPlan, SortKey, Source, SourceKind, TableSource};
 use super::usable::{Usable, UsableIndexes};
 use crate::expression::Expr;
 use crate::expression::aggregate::{AggregateCall, AggregateFunction};
@@ -29,19 +29,31 @@ use crate::expression::aggregate::{AggregateCall, AggregateFunction};
 /// So many times what all rows cost by the chosen access they may cost in order, where only the first of them are wanted.
 const LIMITED: f64 = 2.0;
 
-/// A join begins with the table whose order is wanted if no more than this part of the rows is read then that it reads at the least if it
-/// begins with one of which something is said.
-const SOONER: f64 = 0.5;
+/// The table by whose columns rows are wanted in order.
+#[derive(Debug)]
+pub struct WantedOrder {
+    /// Its number.
+    pub source: usize,
+    /// Its columns, by their numbers, and whether each is descending.
+    columns: Vec<(usize, bool)>,
+}
+
+/// What it takes to read it by an index that has this order.
+pub struct InOrder {
+    /// Rows that are found if all are read,
+    pub found: f64,
+    /// what each of them costs,
+    pub each: f64,
+    /// and which part of them meets the conditions on this table.
+    pub share: f64,
+}
 
 /// What is said of the tables of a join that is ordered by one of them.
-#[derive(Default)]
 struct SaidOf<'t> {
     /// Of this one alone.
     own: Vec<&'t Expr>,
-    /// Of another one alone, by its number.
-    of_others: BTreeMap<usize, Vec<&'t Expr>>,
-    /// Of several.
-    of_several: Vec<&'t Expr>,
+    /// Nothing is said of another one alone.
+    is_of_this_alone: bool,
 }
 
 impl Planner<'_> {
@@ -66,54 +78,42 @@ impl Planner<'_> {
 
     /// Of a join of which the first rows are wanted in this order, notes the table that has it, if all that is said of single tables is
     /// said of this one: then few of its rows are joined. If an index has it, too, and says all of that, it is read first, and
-    /// hardly more of it than is shown. So it is if something is said of other tables as well that is true of so many of their rows
-    /// that the first to be shown come soon.
+    /// hardly more of it than is shown. If something is said of other tables as well, or by no index, it is read first if that costs
+    /// less than to sort what is joined otherwise.
     pub fn expect_order(&mut self, tree: &Option<Tree>, conditions: &[Expr], order: &[SortKey]) {
         let Some((number, said)) = self.ordered_table(tree, conditions, order) else { return };
         let Some(columns) = of_source(order, &self.sources[number]) else { return };
-        let is_alone = said.of_others.is_empty();
-        self.ordered = is_alone.then_some(number);
-        let Source { kind: SourceKind::Table(table), first_slot, .. } = &self.sources[number] else { return };
-        let statistics = self.tables.statistics(&table.table);
-        let definition = &table.table.engine().definition;
-        let direction = |index: usize, equal: usize| direction_of(definition, index, equal, &columns);
-        let own = &said.own;
-        let mut estimator = Estimator::new(&statistics, self.tables.sizes(), self.choice, *first_slot);
-        let found = access::choose_ordered(table, *first_slot, own, &mut estimator, table.usable.for_order, direction);
-        let Some((access, _)) = found.filter(|(access, _)| access.implied.has_first(own.len())) else { return };
-        let is_first = is_alone || {
-            let Some((share, least)) = self.others_met(&said) else { return };
-            let shown = statistics.planned_rows() * share;
-            let Source { kind: SourceKind::Table(table), first_slot, .. } = &self.sources[number] else { return };
-            let estimator = Estimator::new(&statistics, self.tables.sizes(), self.choice, *first_slot);
-            estimator.cost_of_first(table, access.index, shown) * self.sources.len() as f64 <= least * SOONER
-        };
-        self.first = is_first.then_some(number);
+        self.ordered = said.is_of_this_alone.then_some(number);
+        let is_said = said.own.len();
+        self.wanted_order = Some(WantedOrder { source: number, columns });
+        if said.is_of_this_alone {
+            let access = self.access_in_order(&said.own);
+            let has_order = access.is_some_and(|(access, _)| access.implied.has_first(is_said));
+            (self.first, self.wanted_order) = (has_order.then_some(number), None);
+        }
     }
 
-    /// In what part of all joined rows what is said of single other tables holds, about; and how many rows of one of them a join reads
-    /// at the least that begins there. `None` if one of them is not looked up by the rows of others.
-    fn others_met(&mut self, said: &SaidOf<'_>) -> Option<(f64, f64)> {
-        let (mut share, mut least) = (1.0, f64::INFINITY);
-        for (&other, conditions) in &said.of_others {
-            let Source { kind: SourceKind::Table(table), first_slot, .. } = &self.sources[other] else { return None };
-            let slots = self.sources[other].slots();
-            let joins = said.of_several.iter().copied().filter(|condition| {
-                let mut names_it = false;
-                condition.columns(&mut |slot| names_it |= slots.contains(&slot));
-                names_it
-            });
-            let statistics = self.tables.statistics(&table.table);
-            let mut estimator = Estimator::new(&statistics, self.tables.sizes(), self.choice, *first_slot);
-            let (joined, _) = access::choose(table, *first_slot, &joins.collect::<Vec<_>>(), &mut estimator);
-            if joined.equal.is_empty() {
-                return None;
-            }
-            let (found, met) = access::met(table, *first_slot, conditions, &mut estimator);
-            share *= met;
-            least = least.min(found);
-        }
-        Some((share, least))
+    /// How the table whose order is wanted is read in it under conditions on it alone.
+    fn access_in_order(&mut self, own: &[&Expr]) -> Option<(Access, Cost)> {
+        let WantedOrder { source, columns } = self.wanted_order.as_ref()?;
+        let Source { kind: SourceKind::Table(table), first_slot, .. } = &self.sources[*source] else { return None };
+        let statistics = self.tables.statistics(&table.table);
+        let definition = &table.table.engine().definition;
+        let direction = |index: usize, equal: usize| direction_of(definition, index, equal, columns);
+        let mut estimator = Estimator::new(&statistics, self.tables.sizes(), self.choice, *first_slot);
+        access::choose_ordered(table, *first_slot, own, &mut estimator, table.usable.for_order, direction)
+    }
+
+    /// What that costs, if an index has it so.
+    pub(super) fn cost_in_order(&mut self, own: &[&Expr]) -> Option<InOrder> {
+        let (access, Cost { found, .. }) = self.access_in_order(own)?;
+        let source = &self.sources[self.wanted_order.as_ref()?.source];
+        let SourceKind::Table(table) = &source.kind else { return None };
+        let statistics = self.tables.statistics(&table.table);
+        let mut estimator = Estimator::new(&statistics, self.tables.sizes(), self.choice, source.first_slot);
+        let each = if access::is_direct(table, access.index) { BESIDE } else { FETCHED };
+        let share = estimator.share_beside(table, &access, own.iter().copied().enumerate());
+        Some(InOrder { found, each, share })
     }
 
     /// The table by whose first column rows are ordered, and what is said of tables. `None` if a query is asked.
@@ -127,18 +127,17 @@ impl Planner<'_> {
         let number = self.source_of(order.first()?.value.as_column()?)?;
         let mut all: Vec<&Expr> = conditions.iter().collect();
         conditions_in(tree, &mut all);
-        let mut said = SaidOf::default();
+        let mut said = SaidOf { own: Vec::new(), is_of_this_alone: true };
         for condition in all {
             let mut sources = HashSet::new();
             condition.columns(&mut |slot| sources.extend(self.source_of(slot)));
             if condition.has_subquery() {
                 return None;
             }
-            match (sources.len(), sources.iter().next()) {
-                (1, Some(&own)) if own == number => said.own.push(condition),
-                (1, Some(&other)) => said.of_others.entry(other).or_default().push(condition),
-                (0, _) => {}
-                _ => said.of_several.push(condition),
+            if sources == HashSet::from([number]) {
+                said.own.push(condition);
+            } else {
+                said.is_of_this_alone &= sources.len() != 1;
             }
         }
         Some((number, said))
@@ -182,17 +181,20 @@ impl Planner<'_> {
         let choice = Choice { is_contested: true, ..self.choice };
         let mut estimator = Estimator::new(&statistics, self.tables.sizes(), choice, *first_slot);
         let ordered = access::choose_ordered(table, *first_slot, &known, &mut estimator, usable, direction);
-        let Some((mut ordered, cost)) = ordered else { return };
+        let Some((mut ordered, Cost { rows: cost, .. })) = ordered else { return };
         renumber(&mut ordered, &numbers);
         let chosen = estimator.cost(table, &table.access);
-        let shown = chosen.found * share_beside(&table.access, conditions.iter().enumerate());
+        let mut comes_soon = |limit: &LimitPlan| {
+            let shown = chosen.found * estimator.share_beside(table, &table.access, conditions.iter().enumerate());
+            estimator.cost_of_first(table, ordered.index, shown, limit) <= chosen.rows
+        };
         let is_cheap = match is_limited {
-            _ if usable.is_forced => true,
+            _ if usable.is_forced || self.first == Some(number) => true,
             false => cost <= chosen.rows,
             true => {
                 cost <= chosen.rows * LIMITED
                     || ordered.implied.has_first(conditions.len())
-                    || is_alone && estimator.cost_of_first(table, ordered.index, shown) <= chosen.rows
+                    || is_alone && self.limit.is_some_and(&mut comes_soon)
             }
         };
         if is_cheap {

@@ -328,6 +328,13 @@ pub struct LimitPlan {
     pub counts_all: bool,
 }
 
+impl LimitPlan {
+    /// The first so many.
+    pub fn first(count: Expr) -> Self {
+        Self { count, offset: None, counts_all: false }
+    }
+}
+
 /// What rows are ordered by.
 #[derive(Clone, Debug)]
 pub struct SortKey {
@@ -650,6 +657,11 @@ impl Lookup {
         if let Lookup::EachOf(inside) = self { Some(inside) } else { None }
     }
 
+    /// Whether it depends on the rows of sources before.
+    pub fn is_by_row(&self) -> bool {
+        self.value().is_some_and(Expr::names_columns)
+    }
+
     /// Whether a query has to run before it is known.
     pub fn runs_query(&self) -> bool {
         matches!(self, Lookup::EachOf(_)) || self.value().is_some_and(Expr::has_subquery)
@@ -756,7 +768,7 @@ impl Access {
 
     /// Whether what is looked for depends on the rows of sources before.
     pub fn is_by_row(&self) -> bool {
-        self.lookups().filter_map(Lookup::value).any(Expr::names_columns)
+        self.lookups().any(Lookup::is_by_row)
     }
 
     /// Those by which rows are found, one after the other: itself, or those of a union; and the operands up to each.

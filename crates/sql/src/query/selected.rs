@@ -17,7 +17,7 @@ use super::explain::{self, ExplainRow};
 use super::from::source_columns;
 use super::inside::Running;
 use super::join::{Planner, Tree};
-use super::plan::{LockingPlan, SortKey, Source, SourceKind, TableSource};
+use super::plan::{LimitPlan, LockingPlan, SortKey, Source, SourceKind, TableSource};
 use super::run::{Flow, MORE, evaluate_all, holds};
 use super::scope::{Block, NamedSource};
 use super::sort::{KeyPlaces, sorted_by};
@@ -153,7 +153,7 @@ impl<'a> Binder<'a, '_> {
         &mut self,
         mut selected: SelectedTable,
         order: &mut Vec<SortKey>,
-        is_limited: bool,
+        limit: Option<&Expr>,
     ) -> Result<SelectedTable> {
         let used = self.blocks.pop().unwrap_or_default().used;
         let mut sources = [selected.source];
@@ -161,14 +161,16 @@ impl<'a> Binder<'a, '_> {
         let mut planner = Planner::new(&mut sources, self.tables, &used);
         let planned = planner.plan(Some(Tree::Source(0)), conditions, false)?;
         let is_sorted = !order.is_empty();
-        planner.use_order(&planned.join, order, is_limited);
+        let limit = limit.cloned().map(LimitPlan::first);
+        planner.limit = limit.as_ref();
+        planner.use_order(&planned.join, order, limit.is_some());
         let [mut source] = sources;
         source.compute_constants_once(&mut self.constants);
         Ok(SelectedTable {
             source,
             constant: planned.constant,
             is_ordered: is_sorted && order.is_empty(),
-            is_limited,
+            is_limited: limit.is_some(),
             ..SelectedTable { source: Source::nothing(), ..selected }
         })
     }

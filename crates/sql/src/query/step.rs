@@ -16,6 +16,12 @@ use super::plan::Access;
 /// Costs more than any table.
 pub const LAST: f64 = f64::MAX / 4.0;
 
+/// To look for the place of a row's key costs as much as to read this part of a row that is fetched.
+const LOOK_UP: f64 = 0.5;
+
+/// To run a query for a row costs at least as much as to read so many that are fetched.
+const QUERY: f64 = 2.0;
+
 /// What it takes to join an input to what is there, for each row of that.
 pub struct Step {
     /// About how many rows are read, one that is fetched behind its entry counted more,
@@ -30,6 +36,8 @@ pub struct Step {
     pub meets: f64,
     /// What each costs by one that is looked up.
     pub each: f64,
+    /// So many queries run for each row that is left.
+    pub queries: usize,
     /// Whether an equality tells which of its rows belong to one of those that are there: not each is compared with each.
     pub has_key: bool,
     /// Whether a condition names it and something that is there.
@@ -39,20 +47,38 @@ pub struct Step {
 impl Step {
     /// That of what is no table.
     pub fn of(cost: f64) -> Self {
-        Self { cost, found: cost, access: None, share: 1.0, meets: 1.0, each: 1.0, has_key: true, is_joined: false }
+        Self {
+            cost,
+            found: cost,
+            access: None,
+            share: 1.0,
+            meets: 1.0,
+            each: 1.0,
+            queries: 0,
+            has_key: true,
+            is_joined: false,
+        }
     }
 
     /// What it costs to join it to so many rows, looked up, those that lie beside each other counted less; and how many rows there are
     /// then.
     pub fn joined_to(&self, rows: f64) -> (f64, f64) {
         let depends = self.access.as_ref().is_some_and(|access| access.is_point || access.is_by_row());
+        let is_point = self.access.as_ref().is_some_and(|access| access.is_point);
         let &Self { cost, found, share, meets, each, has_key, .. } = self;
+        let looked_up = if is_point { cost } else { LOOK_UP + cost * each };
         // What does not depend on the rows before is read once, and kept (`hash`).
-        match (depends, has_key) {
-            (true, _) => (rows * cost, rows * found * share * meets),
+        let (cost, then) = match (depends, has_key) {
+            (true, _) => (rows * looked_up, rows * found * share * meets),
             (false, true) => (cost * each + rows, rows.max(found * share)),
             (false, false) => (rows * cost * each, rows * found * share * meets),
-        }
+        };
+        (cost + self.cost_of_queries(then), then)
+    }
+
+    /// What it costs to run its queries for so many rows.
+    pub fn cost_of_queries(&self, rows: f64) -> f64 {
+        rows * self.queries as f64 * QUERY
     }
 
     /// Of what may be joined to so many rows, what has the lowest goes next: something that is joined, or a single row, before what

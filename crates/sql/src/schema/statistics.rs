@@ -9,6 +9,11 @@ use meseta_engine::table::{IndexStatistics, SAMPLES, Table};
 /// little where there are few rows.
 const FEWEST_ROWS: u64 = 10;
 
+/// Values are alike in how many rows they have, if a row picked at random shares its value with no more than so many times the average,
+const EVEN: f64 = 4.0;
+/// or with no more than so many.
+const FEW_ALIKE: f64 = 100.0;
+
 /// What a table looks like.
 #[derive(Clone, Debug, Default)]
 pub struct TableStatistics {
@@ -49,6 +54,23 @@ impl TableStatistics {
             _ => rows / 10_f64.powi(parts as i32),
         }
     }
+
+    /// Whether about as many rows, or few, have each of the values that there are in an index's first `parts` columns: whichever is looked
+    /// for, [`Self::rows_per_key`] is not far off.
+    pub fn is_even(&self, index: usize, parts: usize) -> bool {
+        let known = self.indexes.get(index).and_then(Option::as_ref);
+        let alike = parts.checked_sub(1).and_then(|last| known?.alike.get(last));
+        alike.is_none_or(|alike| *alike <= (EVEN * self.rows_per_key(index, parts)).max(FEW_ALIKE))
+    }
+}
+
+/// Picks numbers below others at random: the same ones each time that it is made.
+pub fn fixed_random() -> impl FnMut(usize) -> usize {
+    let mut state = 1_u64;
+    move |below: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % below.max(1)
+    }
 }
 
 /// Looks at one index. The same places each time, so that a table that does not change is planned for in the same way.
@@ -56,10 +78,5 @@ fn sample_index(table: &Table, index: usize) -> Option<IndexStatistics> {
     if table.indexes[index].build.is_some() {
         return None;
     }
-    let mut state = 1_u64;
-    let random = |below: usize| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) as usize % below.max(1)
-    };
-    table.sample_index(index, SAMPLES, random).ok()
+    table.sample_index(index, SAMPLES, fixed_random()).ok()
 }

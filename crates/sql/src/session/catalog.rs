@@ -17,7 +17,7 @@ use super::prepared::type_of;
 use super::xa::{XaState, wrong_state};
 use crate::error::{Error, Result};
 use crate::expression::{SystemVariable, Value};
-use crate::query::{FoundTable, KnownTable, LockingPlan, RangeSizes, Tables};
+use crate::query::{FoundTable, KnownTable, LockingPlan, Sizes, Tables};
 use crate::schema::TableStatistics;
 use crate::variable::{ReadScope, ResultType, SessionVariables};
 
@@ -63,7 +63,7 @@ pub struct SessionTables<'s> {
     /// Whether a variable's type has been asked for: it may be another next time.
     pub has_named_variables: bool,
     /// What is known of ranges.
-    pub sizes: RangeSizes,
+    pub sizes: Sizes,
 }
 
 impl Tables for SessionTables<'_> {
@@ -110,7 +110,7 @@ impl Tables for SessionTables<'_> {
         self.instance.statistics.get(table.engine())
     }
 
-    fn sizes(&mut self) -> &mut RangeSizes {
+    fn sizes(&mut self) -> &mut Sizes {
         &mut self.sizes
     }
 

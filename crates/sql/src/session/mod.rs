@@ -74,7 +74,7 @@ pub use xa::{XaNames, XaState, Xid};
 use crate::error::{Error, Result};
 use crate::expression::random::Random;
 use crate::expression::{BindFacts, Host, copy_into};
-use crate::query::{Inside, OutputColumns, Place, RangeSizes, Running, Subquery, text_of};
+use crate::query::{Inside, OutputColumns, Place, Running, Sizes, Subquery, text_of};
 use crate::schema::NameStyle;
 use crate::schema::information::{Cell, Rows};
 use crate::statement::definition::{self, DefinitionContext, Expressions, Outcome};
@@ -367,7 +367,7 @@ impl Session {
             variables: &self.facts.variables,
             user_variables: &self.facts.user_variables,
             has_named_variables: false,
-            sizes: RangeSizes::default(),
+            sizes: Sizes::default(),
         }
     }
 

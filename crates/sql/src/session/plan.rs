@@ -13,7 +13,7 @@ use super::tracking::access_of;
 use crate::account::Requirements;
 use crate::error::Result;
 use crate::expression::BindFacts;
-use crate::query::{Binder, Deprecated, QueryPlan, RangeSize, Subquery};
+use crate::query::{Binder, Deprecated, QueryPlan, Sampled, Size, Subquery};
 use crate::statement::manipulation::{DeletePlan, InsertPlan, SeveralPlan, UpdatePlan};
 use crate::variable::SessionVariables;
 
@@ -89,7 +89,9 @@ pub struct StatementPlan {
     /// Whether it reads rows of tables, and has rows to show.
     pub access: (bool, bool),
     /// How many rows it takes ranges to have: looked at by every execution, whether it fits.
-    pub sizes: Vec<RangeSize>,
+    pub sizes: Vec<Size>,
+    /// Tables whose rows would have told what was guessed.
+    pub unsampled: Vec<Sampled>,
     /// Which parameters it takes for texts of whole numbers ([`Parameters::whole_texts`])...
     pub whole_texts: u64,
     /// ... and of which it matters.
@@ -131,7 +133,7 @@ impl StatementPlan {
             PlanBody::Query(query) => counters_of_query(query, &subqueries),
             _ => counters_of_subqueries(&subqueries),
         };
-        let sizes = std::mem::take(&mut tables.sizes).into_taken();
+        let (sizes, unsampled) = std::mem::take(&mut tables.sizes).into_taken();
         let begins_with_a_row =
             subqueries.is_empty() && matches!(&body, PlanBody::Query(query) if query.begins_with_a_row());
         Ok(StatementPlan {
@@ -145,6 +147,7 @@ impl StatementPlan {
             counts,
             access,
             sizes,
+            unsampled,
             whole_texts: 0,
             asks_whole_texts: 0,
         })

@@ -176,6 +176,7 @@ mod tests {
             counts: Box::default(),
             access: (false, false),
             sizes: Vec::new(),
+            unsampled: Vec::new(),
             whole_texts: 0,
             asks_whole_texts: 0,
         };

@@ -27,7 +27,7 @@ use super::{Answer, Done, Session, SessionTables, Status};
 use crate::account::Requirements;
 use crate::error::{Error, Result};
 use crate::expression::{BindFacts, WholeTexts, literal_value};
-use crate::query::{MORE, QueryPlan, RangeSizes, Subquery, are_known, fit, run_query, sizes_now};
+use crate::query::{MORE, QueryPlan, Sizes, Subquery, are_known, fit, run_query, samples_now, sizes_now};
 use crate::statement::manipulation::Changes;
 
 /// Longer texts are read without a look for their shape.
@@ -194,12 +194,15 @@ impl Session {
         slots: &[Datum<'_>],
     ) -> Result<StatementPlan> {
         let mut plan = StatementPlan::new(statement, facts, &mut self.tables(), requirements)?;
+        let mut samples = Vec::new();
         for _ in 0..LOOKS {
-            if are_known(&plan.sizes) {
+            if are_known(&plan.sizes) && plan.unsampled.is_empty() {
                 break;
             }
-            let now = sizes_now(&plan.sizes, &mut self.running(slots, &plan.subqueries));
-            let mut tables = SessionTables { sizes: RangeSizes::new(now), ..self.tables() };
+            let running = &mut self.running(slots, &plan.subqueries);
+            let now = sizes_now(&plan.sizes, running);
+            samples.extend(samples_now(&plan.unsampled, running));
+            let mut tables = SessionTables { sizes: Sizes::new(now, samples.clone()), ..self.tables() };
             plan = StatementPlan::new(statement, facts, &mut tables, plan.requirements)?;
         }
         Ok(plan)

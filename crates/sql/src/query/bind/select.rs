@@ -17,7 +17,7 @@ use super::super::full_group::{Checked, Likeness, Named};
 use super::super::join::Planner;
 use super::super::merge::merge;
 use super::super::plan::{
-    GroupPlan, Origin, OutputColumn, SelectPlan, SortKey, Source, SourceKind, is_ordered_by_items,
+    GroupPlan, LimitPlan, Origin, OutputColumn, SelectPlan, SortKey, Source, SourceKind, is_ordered_by_items,
 };
 use super::super::scope::{Block, slot as slot_of};
 use super::super::{outer, push, rollup};
@@ -29,16 +29,16 @@ use crate::expression::{Expr, ExprKind};
 
 impl<'a> Binder<'a, '_> {
     pub(super) fn select_alone(&mut self, select: &'a ast::Select<'a>) -> Result<(SelectPlan, Vec<OutputColumn>)> {
-        self.select_with(select, &[], &[], false)
+        self.select_with(select, &[], &[], None)
     }
 
     pub(super) fn select(
         &mut self,
         select: &'a ast::Select<'a>,
         query: &'a ast::Query<'a>,
-        is_limited: bool,
+        limit: Option<LimitPlan>,
     ) -> Result<(SelectPlan, Vec<OutputColumn>)> {
-        self.select_with(select, query.order_by, query.locking, is_limited)
+        self.select_with(select, query.order_by, query.locking, limit)
     }
 
     fn select_with(
@@ -46,10 +46,10 @@ impl<'a> Binder<'a, '_> {
         select: &'a ast::Select<'a>,
         order_by: &'a [ast::OrderItem<'a>],
         locking: &'a [ast::Locking<'a>],
-        is_limited: bool,
+        limit: Option<LimitPlan>,
     ) -> Result<(SelectPlan, Vec<OutputColumn>)> {
         self.blocks.push(Block::default());
-        let bound = self.select_inside(select, order_by, locking, is_limited);
+        let bound = self.select_inside(select, order_by, locking, limit);
         self.blocks.pop();
         bound
     }
@@ -59,7 +59,7 @@ impl<'a> Binder<'a, '_> {
         select: &'a ast::Select<'a>,
         order_by: &'a [ast::OrderItem<'a>],
         locking: &'a [ast::Locking<'a>],
-        is_limited: bool,
+        limit: Option<LimitPlan>,
     ) -> Result<(SelectPlan, Vec<OutputColumn>)> {
         if select.options.sql_calc_found_rows {
             self.deprecated.push(Deprecated::CalcFoundRows);
@@ -206,7 +206,7 @@ impl<'a> Binder<'a, '_> {
             having,
             order,
             distinct: select.options.distinct,
-            is_limited,
+            limit,
             width,
             used: self.block().used.clone(),
             named_beside_where,
@@ -234,9 +234,10 @@ impl<'a> Binder<'a, '_> {
             mut group,
             having,
             mut order,
+            limit,
             ..
         } = bound;
-        let (shows_once, is_limited) = (bound.distinct, bound.is_limited);
+        let (shows_once, is_limited) = (bound.distinct, limit.is_some());
         if let Some(tree) = &mut tree {
             outer::simplify(tree, &conditions, &sources);
         }
@@ -245,16 +246,22 @@ impl<'a> Binder<'a, '_> {
             tree.conditions(&mut |condition| is_repeatable &= !condition.is_of_each_row());
         }
         let mut planner = Planner::new(&mut sources, self.tables, &bound.used);
-        if is_limited && group.is_none() && !shows_once {
-            planner.choice.wants_all = false;
+        // Of rows that are shown once the first are the first of all, if what they are ordered by is shown.
+        let is_shown = |key: &SortKey| {
+            let column = key.value.as_column();
+            column.is_some() && items.iter().any(|item| item.as_column() == column)
+        };
+        let shows_in_order = !shows_once || order.iter().all(is_shown);
+        planner.limit = limit.as_ref().filter(|limit| !limit.counts_all);
+        if is_limited && group.is_none() && shows_in_order {
+            planner.choice.wants_all = shows_once && order.is_empty();
             planner.expect_order(&tree, &conditions, &order);
         }
         let block = planner.choice.block;
         let mut planned = planner.plan(tree, conditions, keeps_order)?;
         let is_sorted = !order.is_empty();
         match &mut group {
-            None if !shows_once => planner.use_order(&planned.join, &mut order, is_limited),
-            None if is_ordered_by_items(&order, &items) => planner.use_order(&planned.join, &mut order, false),
+            None if shows_in_order => planner.use_order(&planned.join, &mut order, is_limited),
             Some(group) if group.keys.is_empty() => planner.use_ends(&planned.join, group),
             Some(group) if group.rollup.is_none() => {
                 let is_limited = is_limited && having.is_empty() && !shows_once;

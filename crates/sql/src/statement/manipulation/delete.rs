@@ -35,7 +35,7 @@ impl DeletePlan {
         let selected = binder.one_table(table, delete.condition.as_ref(), "DELETE")?;
         let mut order = binder.order_keys(delete.order_by)?;
         let limit = delete.limit.as_ref().map(|limit| binder.expression(limit, Place::plain("LIMIT"))).transpose()?;
-        let selected = binder.finish_one_table(selected, &mut order, limit.is_some())?;
+        let selected = binder.finish_one_table(selected, &mut order, limit.as_ref())?;
         Ok(Self { selected, order, limit, ignores: delete.ignore })
     }
 

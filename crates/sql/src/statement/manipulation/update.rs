@@ -72,7 +72,7 @@ impl UpdatePlan {
         }
         let mut order = binder.order_keys(update.order_by)?;
         let limit = update.limit.as_ref().map(|limit| binder.expression(limit, Place::plain("LIMIT"))).transpose()?;
-        let selected = binder.finish_one_table(selected, &mut order, limit.is_some())?;
+        let selected = binder.finish_one_table(selected, &mut order, limit.as_ref())?;
         let rules = RowRules::new(&known, binder.facts, binder.tables)?;
         let is_assigned = |column| assignments.iter().any(|(assigned, _)| *assigned == column);
         let keeps_rows = !order.is_empty() || selected.may_find_again(is_assigned);
