@@ -966,6 +966,18 @@ fn a_row_that_is_there_for_few_is_looked_up_first() {
 }
 
 #[test]
+fn a_query_is_asked_where_all_else_holds() {
+    let (_server, mut session) = with_posts();
+    let s = &mut session;
+    // Of 51 users that are looked at one is well known: for that one a post is looked for.
+    let query =
+        "select id from user where id in (select user from post) and karma > 1000 and id >= 450 order by id limit 1";
+    let (read, rows) = rows_read(s, query);
+    assert_eq!(rows, ["[id]", "500"]);
+    assert!(read <= 53, "{read}");
+}
+
+#[test]
 fn members_and_flags_are_found_by_their_indexes() {
     let server = Server::new();
     let mut session = server.session();

@@ -325,8 +325,8 @@ impl<'p> Planner<'p> {
         keeps_order: bool,
     ) -> Result<Join> {
         let mut joined = Vec::new();
-        // A query that runs for each row is asked when all else holds.
-        conditions.sort_by_key(|condition| condition.expr.has_correlated_subquery());
+        // A query is asked when all else holds, and one that runs for each row at last.
+        conditions.sort_by_key(|Condition { expr, .. }| (expr.has_correlated_subquery(), expr.has_subquery()));
         let is_first = |input: &Tree| self.first.is_some_and(|first| is_source(input, first));
         let mut first = if there.is_empty() { inputs.iter().position(is_first) } else { None };
         if first.is_none() && !keeps_order {
