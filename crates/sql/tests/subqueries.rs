@@ -223,3 +223,50 @@ fn a_query_with_one_row_is_run_once_for_all_rows_around_it() {
                   (select (select group_concat(y order by rand()) from b) as o from a, a a2, a a3) t";
     is(s, orders, "[several]; 1");
 }
+
+/// One row is read for all that have the same values around it, one after the other; and what differs in anything is run again.
+#[test]
+fn a_query_is_not_run_again_for_the_same_values_around_it() {
+    let server = Server::new();
+    let mut session = server.session();
+    let s = &mut session;
+    is(
+        s,
+        "create table h (id int primary key, name varchar(9), n decimal(4,2)); insert into h values (1, 'a', 1), (2, 'A', 2), (3, NULL, 3); \
+         create table m (id int primary key, h int, v int, key (h, v)); \
+         insert into m values (1, 1, 5), (2, 1, 6), (3, 1, 7), (4, 2, 5), (5, 2, 9), (6, NULL, 9)",
+        "ok 0; ok 3; ok 0; ok 6",
+    );
+    let mut lookups = |query: &str, expected: &str| {
+        let before = counter(s, "handler_read_key");
+        is(s, query, expected);
+        counter(s, "handler_read_key") - before
+    };
+    let greatest = "select id from m where v = (select max(x.v) from m x where x.h = m.h) order by id";
+    assert!(lookups(greatest, "[id]; 3; 5") <= 4, "one for each of three values, and one for all rows");
+    lookups(
+        "select m.id, (select concat(h.name, m.h) from h where h.id = m.h) as x from m order by m.id",
+        "[id|x]; 1|a1; 2|a1; 3|a1; 4|A2; 5|A2; 6|NULL",
+    );
+    // Equal is not the same.
+    lookups(
+        "select id, (select concat(h.name, '!')) as x, (select concat(h.n, '!')) as y from h order by id",
+        "[id|x|y]; 1|a!|1.00!; 2|A!|2.00!; 3|NULL|3.00!",
+    );
+    // A row further out is another one meanwhile.
+    lookups(
+        "select h.id, (select sum((select count(*) from m y where y.h = m.h and y.v > 4 + h.id)) from m where m.h = 1) as x from h order by h.id",
+        "[id|x]; 1|6; 2|3; 3|0",
+    );
+    // A variable is, too.
+    lookups(
+        "select id, (select @n := coalesce(@n, 0) + 1 + 0 * m.h) as x from m where h = 1 order by id",
+        "[id|x]; 1|1; 2|2; 3|3",
+    );
+    lookups("select id, (select v, h) = (7, 1) as x from m where h = 1 order by id", "[id|x]; 1|0; 2|0; 3|1");
+    is(
+        s,
+        "select id, (select x.v from m x where x.h = m.h) as v from m where h = 1",
+        "1242 Subquery returns more than 1 row",
+    );
+}

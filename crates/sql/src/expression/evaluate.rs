@@ -7,10 +7,11 @@
 
 use meseta_errors::{ER_OPERAND_COLUMNS, ER_SUBQUERY_NO_1_ROW};
 use meseta_types::comparison::ComparisonType;
-use meseta_types::{CastType, Charset, DataType, Date, DateTime, Datum, arithmetic, cast, json};
+use meseta_types::{CastType, Charset, Collation, DataType, Date, DateTime, Datum, arithmetic, cast, json};
 use smallvec::SmallVec;
 
 use super::comparer::{Comparer, ComparisonOperator};
+use super::group::append_group_key;
 use super::kind::{
     BitOperator, Case, Cast, Chain, ChainOperator, Compare, ExprKind, InSubquery, Quantified, RowCompare, Step,
 };
@@ -543,6 +544,9 @@ fn rows_around<'r, 'v>(row: &'r [Datum<'v>], outer: &[&'r [Datum<'v>]]) -> Small
     outer.iter().copied().chain([row]).collect()
 }
 
+/// The row of a query inside is kept if it looks at no more columns of the row around it.
+const SEES_AT_MOST: usize = 4;
+
 impl BoundSubquery {
     /// Runs it beside a row; shows its rows until `show` has seen enough.
     pub fn run<'v>(
@@ -567,18 +571,49 @@ impl BoundSubquery {
     /// The values of its one row; NULLs if there is none. Error 1242 if there are more.
     fn row<'v>(&'v self, row: &'v [Datum<'v>], env: &mut Env<'v, '_>) -> Result<SmallVec<[Datum<'v>; 4]>> {
         let arena = env.arena;
+        let copy = |number: usize, value: Datum<'_>| {
+            copy_into(value, self.columns.get(number).map(|column| &column.data_type), arena)
+        };
         let mut found: Option<SmallVec<[Datum<'v>; 4]>> = None;
+        // Rows around it often have the same values there, one after the other.
+        let seen = self.seen(row);
+        if let Some(seen) = &seen {
+            let mut show = |values: &[Value]| {
+                found = Some(values.iter().enumerate().map(|(number, value)| copy(number, value.get())).collect());
+            };
+            env.host.show_last_row(self.number, seen, &mut show);
+        }
+        if let Some(found) = found {
+            return Ok(found);
+        }
+        let warnings = env.context.warnings.count();
         self.run(row, env, &mut |values, _| {
             if found.is_some() {
                 return Err(Error::new(ER_SUBQUERY_NO_1_ROW, &[]));
             }
-            let copy = values.iter().enumerate().map(|(number, value)| {
-                copy_into(*value, self.columns.get(number).map(|column| &column.data_type), arena)
-            });
-            found = Some(copy.collect());
+            found = Some(values.iter().enumerate().map(|(number, &value)| copy(number, value)).collect());
             Ok(true)
         })?;
-        Ok(found.unwrap_or_else(|| SmallVec::from_elem(Datum::Null, self.columns.len())))
+        let found = found.unwrap_or_else(|| SmallVec::from_elem(Datum::Null, self.columns.len()));
+        // (What warns does so each time.)
+        if let Some(seen) = seen.filter(|_| env.context.warnings.count() == warnings) {
+            env.host.keep_last_row(self.number, &seen, &found);
+        }
+        Ok(found)
+    }
+
+    /// What it sees of the row around it, in bytes; `None` if its rows may be others for the same bytes, or it sees much.
+    fn seen(&self, row: &[Datum<'_>]) -> Option<SmallVec<[u8; 32]>> {
+        if !self.is_of_nearest_row || !self.is_repeatable || self.looks_at.len() > SEES_AT_MOST {
+            return None;
+        }
+        let mut bytes = Vec::new();
+        for &slot in &*self.looks_at {
+            // (Documents that are equal need not be the same.)
+            let value = row.get(slot as usize).filter(|value| !matches!(value, Datum::Json(_)))?;
+            append_group_key(*value, Collation::Binary, &mut bytes);
+        }
+        Some(bytes.into())
     }
 
     fn value<'v>(&'v self, row: &'v [Datum<'v>], env: &mut Env<'v, '_>) -> Result<Datum<'v>> {

@@ -8,6 +8,7 @@ use meseta_types::{Context, Datum};
 use super::kind::SystemVariable;
 use super::once::Kept;
 use super::random::Random;
+use super::value::Value;
 use crate::error::{Error, Result};
 use crate::session::{Counter, SessionFacts};
 
@@ -57,6 +58,15 @@ pub trait Host {
     ) -> Result<Option<Option<bool>>> {
         Ok(None)
     }
+
+    /// Shows the row of a query inside that was run last, if that was for the same values around it: `seen` has bytes that are the same for
+    /// those. False if it was for others, or its row is not kept.
+    fn show_last_row(&mut self, _number: u32, _seen: &[u8], _show: &mut dyn FnMut(&[Value])) -> bool {
+        false
+    }
+
+    /// Keeps the row of a query inside, for [`Host::show_last_row`].
+    fn keep_last_row(&mut self, _number: u32, _seen: &[u8], _row: &[Datum<'_>]) {}
 
     /// Whether `left` compares so with all rows, or any, of a query inside, which refers to no row around it: `Some(None)` if NULLs
     /// leave that open. `None` if its rows have to be compared one by one.

@@ -178,6 +178,8 @@ pub struct BoundSubquery {
     pub looks_at: Arc<[u32]>,
     /// Whether it has the same rows whenever it is run for the same rows around it.
     pub is_repeatable: bool,
+    /// Whether it looks at the row around it, and at none further out.
+    pub is_of_nearest_row: bool,
     /// Its columns.
     pub columns: Vec<QueryColumn>,
 }

@@ -90,7 +90,21 @@ struct KeptQuery {
     rows: Option<Option<Rc<KeptRows>>>,
     /// The keys of its rows, or that they are not kept: they take too much memory, or some row has none.
     keys: Option<Option<Rc<KeptKeys>>>,
+    /// The row that it had last.
+    last: LastRow,
 }
+
+/// The row of a query that looks at the row around it, and what it saw there.
+#[derive(Clone, Default)]
+struct LastRow {
+    seen: Vec<u8>,
+    row: Option<Box<[Value]>>,
+    /// So often it was asked for other values, since it was for the same ones.
+    others: u32,
+}
+
+/// A row is no longer kept if it has been asked for other values so often, one time after the other.
+const OTHERS_AT_MOST: u32 = 64;
 
 /// A row as it is kept, and counted in the bytes of all.
 fn kept_row(row: &[Datum<'_>], bytes: &mut usize) -> Box<[Value]> {
@@ -321,6 +335,28 @@ impl Host for Inside<'_> {
     ) -> Result<Option<Option<bool>>> {
         let keys = self.kept_keys(number, is_asked_often, comparers, context)?;
         Ok(keys.and_then(|keys| keys.contain(values, comparers, context)))
+    }
+
+    fn show_last_row(&mut self, number: u32, seen: &[u8], show: &mut dyn FnMut(&[Value])) -> bool {
+        self.kept(number, |kept| {
+            let last = &mut kept.last;
+            let known = last.row.as_ref().filter(|_| last.seen == seen);
+            last.others = if known.is_some() { 0 } else { last.others.saturating_add(1) };
+            known.inspect(|row| show(row)).is_some()
+        })
+    }
+
+    fn keep_last_row(&mut self, number: u32, seen: &[u8], row: &[Datum<'_>]) {
+        self.kept(number, |kept| {
+            let last = &mut kept.last;
+            if last.others > OTHERS_AT_MOST {
+                last.row = None;
+                return;
+            }
+            last.seen.clear();
+            last.seen.extend_from_slice(seen);
+            last.row = Some(row.iter().map(|&value| Value::new(value)).collect());
+        });
     }
 
     fn all_or_any(

@@ -254,7 +254,13 @@ impl Binder<'_, '_> {
             _ => Expr::new(ExprKind::Row(operands), DataType::Null, true, self.facts.collation),
         };
         let columns = bound.items.iter().map(|item| OutputColumn::of(item, Box::default()).of_query()).collect();
-        let query = BoundSubquery { is_correlated: false, looks_at: Arc::default(), columns, ..*query };
+        let query = BoundSubquery {
+            is_correlated: false,
+            looks_at: Arc::default(),
+            is_of_nearest_row: false,
+            columns,
+            ..*query
+        };
         let mut inside = InSubquery { unknown_is_false: true, ..InSubquery::new(operand, query, comparers) };
         let is_locked = bound.sources.iter().any(Source::is_locked);
         let copy = bound.copy();
@@ -365,7 +371,8 @@ impl Binder<'_, '_> {
         self.subqueries.push(Subquery { plan, is_correlated, by_value: None });
         let number = self.subqueries.len() as u32 - 1;
         let looks_at = self.blocks.last().map_or(&[][..], |block| &block.named_inside[named_before..]).into();
-        Ok(BoundSubquery { number, is_correlated, looks_at, is_repeatable, columns })
+        let is_of_nearest_row = depth.checked_sub(1) == Some(named);
+        Ok(BoundSubquery { number, is_correlated, looks_at, is_repeatable, is_of_nearest_row, columns })
     }
 }
 
