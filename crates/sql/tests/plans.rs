@@ -978,6 +978,59 @@ fn a_query_is_asked_where_all_else_holds() {
 }
 
 #[test]
+fn what_one_table_is_equal_to_the_other_is_too() {
+    let (_server, mut session) = with_posts();
+    let s = &mut session;
+    is(
+        s,
+        "create table purchase (tenant int, id int, at int, primary key (tenant, id)); \
+         create table line (tenant int, purchase int, n int, product int, primary key (tenant, purchase, n), \
+         key p (tenant, product)); \
+         insert into purchase select id % 10, id, id from user; \
+         insert into line select tenant, id, n, (id * 7 + n) % 400 from purchase, (values row(1), row(2), row(3)) v (n); \
+         analyze table purchase, line",
+        "ok 0; ok 0; ok 2000; ok 6000; [Table|Op|Msg_type|Msg_text]; test.purchase|analyze|status|OK; test.line|analyze|status|OK",
+    );
+    // The lines of a product, of the tenant whose purchases are asked for: and not all of his purchases.
+    for tenant in ["5", "'5'", "5.0"] {
+        let from = "purchase p join line l on l.tenant = p.tenant and l.purchase = p.id";
+        let query = format!("select p.id, l.n from {from} where p.tenant = {tenant} and l.product = 37 order by p.id");
+        let (read, rows) = rows_read(s, &query);
+        assert_eq!(rows, ["[id|n]", "5|2", "405|2", "805|2", "1205|2", "1605|2"], "{tenant}");
+        assert!(read <= 10, "{tenant}: {read}");
+    }
+    // The latest posts of one user, in the order of an index of posts.
+    is(
+        s,
+        "alter table post drop key u, add key us (user, score); insert into post select 10000 + id, 77, id from user",
+        "ok 0; ok 2000",
+    );
+    let tree = |s: &mut Session, query: &str| run(s, &format!("explain format=tree {query}")).concat();
+    let of_user =
+        "select p.id, u.name from user u join post p on p.user = u.id where u.id = 77 order by p.score desc limit 2";
+    assert!(!tree(s, of_user).contains("Sort"), "{}", tree(s, of_user));
+    // Not where another order is of the text, nor of what a LEFT JOIN adds.
+    let straight = of_user.replacen("select", "select straight_join", 1);
+    assert!(tree(s, &straight).contains("Sort"), "{}", tree(s, &straight));
+    assert_eq!(rows_read(s, of_user).1, rows_read(s, &straight).1);
+    is(
+        s,
+        "select u.id, p.id from user u left join post p on p.user = u.id and p.id = 5 where u.id = 77",
+        "[id|id]; 77|NULL",
+    );
+    // What is equal in one collation is not in another, nor a number beside a text.
+    is(
+        s,
+        "create table a (x varchar(9) collate utf8mb4_0900_ai_ci, key (x)); create table b (y varchar(9) collate utf8mb4_bin, key (y)); \
+         insert into a values ('A'), ('a'), ('1'), ('01'); insert into b values ('A'), ('a'), ('1'), ('01')",
+        "ok 0; ok 0; ok 4; ok 4",
+    );
+    is(s, "select x, y from a, b where x = y and x = 'a' order by x, y", "[x|y]; A|A; a|a");
+    is(s, "select x, y from a, b where x = y and y = 'a' order by x, y", "[x|y]; a|a");
+    is(s, "select x, y from a, b where x = y and x = 1 order by x, y", "[x|y]; 01|01; 1|1");
+}
+
+#[test]
 fn members_and_flags_are_found_by_their_indexes() {
     let server = Server::new();
     let mut session = server.session();

@@ -19,6 +19,7 @@ use super::access;
 use super::bind::Tables;
 use super::bound::name_columns;
 use super::deduced::deduced;
+use super::equal_columns;
 use super::estimate::{BESIDE, Choice, Cost, Estimator, share_beside, share_of};
 use super::hash::{self, HashPlan};
 use super::order::{InOrder, WantedOrder};
@@ -156,6 +157,15 @@ struct Condition {
     expr: Expr,
     sources: HashSet<usize>,
     is_placed: bool,
+    /// It follows from equalities with other tables: it says something if a join begins with its own.
+    is_of_first: bool,
+}
+
+impl Condition {
+    /// Whether it is to be asked once these sources are there.
+    fn is_asked(&self, there: &HashSet<usize>) -> bool {
+        !self.is_placed && self.sources.is_subset(there) && (there.len() == 1 || !self.is_of_first)
+    }
 }
 
 /// Steps that have been looked at while beginnings are compared: a step depends on those of what is there that a condition names with
@@ -250,7 +260,7 @@ impl<'p> Planner<'p> {
         if expr.is_of_each_row() {
             sources.extend(0..self.sources.len());
         }
-        Condition { expr, sources, is_placed: false }
+        Condition { expr, sources, is_placed: false, is_of_first: false }
     }
 
     /// The source that has this slot.
@@ -281,8 +291,9 @@ impl<'p> Planner<'p> {
                 conditions.retain_mut(|condition| {
                     let moves = !condition.is_placed && condition.sources.is_subset(&of_left);
                     if moves {
-                        let sources = std::mem::take(&mut condition.sources);
-                        left_conditions.push(Condition { expr: condition.expr.clone(), sources, is_placed: false });
+                        let (sources, is_of_first) = (std::mem::take(&mut condition.sources), condition.is_of_first);
+                        let expr = condition.expr.clone();
+                        left_conditions.push(Condition { expr, sources, is_placed: false, is_of_first });
                     }
                     !moves
                 });
@@ -317,6 +328,21 @@ impl<'p> Planner<'p> {
         }
     }
 
+    /// What tables are equal to because others are: for those with which the join may begin.
+    fn add_what_follows(&self, inputs: &[Tree], conditions: &mut Vec<Condition>) {
+        let mut tables = HashSet::new();
+        inputs.iter().filter(|input| matches!(input, Tree::Source(_))).for_each(|input| input.sources(&mut tables));
+        let known: Vec<&Expr> = conditions
+            .iter()
+            .filter(|condition| !condition.is_placed && condition.sources.is_subset(&tables))
+            .map(|condition| &condition.expr)
+            .collect();
+        let follows = equal_columns::follows(&known).into_iter();
+        let follows: Vec<Condition> =
+            follows.map(|expr| Condition { is_of_first: true, ..self.condition(expr) }).collect();
+        conditions.extend(follows);
+    }
+
     fn inner(
         &mut self,
         mut inputs: Vec<Tree>,
@@ -325,6 +351,9 @@ impl<'p> Planner<'p> {
         keeps_order: bool,
     ) -> Result<Join> {
         let mut joined = Vec::new();
+        if inputs.len() > 1 && there.is_empty() && !keeps_order {
+            self.add_what_follows(&inputs, conditions);
+        }
         // A query is asked when all else holds, and one that runs for each row at last.
         conditions.sort_by_key(|Condition { expr, .. }| (expr.has_correlated_subquery(), expr.has_subquery()));
         let is_first = |input: &Tree| self.first.is_some_and(|first| is_source(input, first));
@@ -509,7 +538,7 @@ impl<'p> Planner<'p> {
         // These are what the source will have: not what the sources before it have.
         let is_placed = |condition: &&Condition| {
             let of_those_before = !there.is_empty() && condition.sources.is_subset(there);
-            !condition.is_placed && !of_those_before && condition.sources.is_subset(&with_it)
+            !of_those_before && condition.is_asked(&with_it)
         };
         let placed = || (source.conditions.len()..).zip(conditions.iter().filter(is_placed));
         let is_own = |condition: &Condition| condition.sources.len() == 1;
@@ -519,8 +548,18 @@ impl<'p> Planner<'p> {
                 let (numbers, usable) = before_row(placed().map(|(number, condition)| (number, &condition.expr)));
                 let statistics = self.tables.statistics(&table.table);
                 let mut estimator = Estimator::new(&statistics, self.tables.sizes(), self.choice, source.first_slot);
-                let (mut access, Cost { rows: cost, found, .. }) =
-                    access::choose(table, source.first_slot, &usable, &mut estimator);
+                let (mut access, mut costs) = access::choose(table, source.first_slot, &usable, &mut estimator);
+                // What its columns are equal to is looked up by the rows before, if there are some; and known now.
+                let is_of_it = |condition: &&Condition| condition.is_of_first && condition.sources.contains(&number);
+                if access.is_by_row() && conditions.iter().any(|condition| is_of_it(&condition)) {
+                    let of_first = conditions.iter().filter(is_of_it).map(|condition| &condition.expr);
+                    let known: Vec<&Expr> = of_first.chain(usable.iter().copied()).collect();
+                    let (same, counted) = access::choose(table, source.first_slot, &known, &mut estimator);
+                    if (same.index, same.equal.len()) == (access.index, access.equal.len()) {
+                        costs = counted;
+                    }
+                }
+                let Cost { rows: cost, found, .. } = costs;
                 renumber(&mut access, &numbers);
                 // (What a query says that runs for each row costs more than it leaves out.)
                 let counted = || placed().filter(|(_, condition)| !condition.expr.has_correlated_subquery());
@@ -609,8 +648,8 @@ pub fn first_of(join: &Join) -> Option<usize> {
 /// Takes the conditions of which everything is there.
 fn place(conditions: &mut [Condition], there: &HashSet<usize>) -> Vec<Expr> {
     let mut placed = Vec::new();
-    for condition in conditions.iter_mut().filter(|condition| !condition.is_placed) {
-        if condition.sources.is_subset(there) {
+    for condition in conditions.iter_mut() {
+        if condition.is_asked(there) {
             condition.is_placed = true;
             placed.push(condition.expr.clone());
         }
@@ -620,7 +659,10 @@ fn place(conditions: &mut [Condition], there: &HashSet<usize>) -> Vec<Expr> {
 
 /// A join with the conditions that have not been placed in it.
 fn filtered(join: Join, conditions: Vec<Condition>) -> Join {
-    let left: Vec<Expr> =
-        conditions.into_iter().filter(|condition| !condition.is_placed).map(|condition| condition.expr).collect();
+    let left: Vec<Expr> = conditions
+        .into_iter()
+        .filter(|condition| !condition.is_placed && !condition.is_of_first)
+        .map(|condition| condition.expr)
+        .collect();
     if left.is_empty() { join } else { Join::Filter { input: Box::new(join), conditions: left } }
 }

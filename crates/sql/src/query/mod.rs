@@ -17,6 +17,7 @@ mod columns;
 mod decorrelate;
 mod deduced;
 mod early_sort;
+mod equal_columns;
 mod estimate;
 pub mod explain;
 mod facts;

@@ -93,7 +93,7 @@ impl Sampled {
         if seen.is_err() {
             rows.clear();
         }
-        Sample(rows.into())
+        Sample { rows: rows.into(), conditions: self.conditions.len() as u32 }
     }
 }
 
@@ -111,13 +111,17 @@ fn is_told(condition: &Expr, first_slot: usize, table: &KnownTable) -> bool {
 
 /// Some rows of a table: for each a bit of each condition that it meets.
 #[derive(Clone, Debug)]
-pub struct Sample(Arc<[u64]>);
+pub struct Sample {
+    rows: Arc<[u64]>,
+    /// So many were asked.
+    conditions: u32,
+}
 
 impl Sample {
     /// Which part of the rows that meet the conditions of one set meets those of another, too. (Half a row more of each kind: what no
     /// row of a few meets some of many may.)
     fn share(&self, given: u64, asked: u64) -> f64 {
-        let meets = |conditions: u64| self.0.iter().filter(|row| **row & conditions == conditions).count();
+        let meets = |conditions: u64| self.rows.iter().filter(|row| **row & conditions == conditions).count();
         let given = if meets(given) > TOO_FEW { given } else { 0 };
         (meets(given | asked) as f64 + 0.5) / (meets(given) as f64 + 1.0)
     }
@@ -131,12 +135,14 @@ pub fn share_beside<'e>(
     (first_slot, table): (usize, &KnownTable),
     sample: Option<&Sample>,
 ) -> f64 {
-    let (mut share, mut given, mut asked, mut next) = (1.0, 0_u64, 0_u64, 1_u64);
+    let (mut share, mut given, mut asked, mut next) = (1.0, 0_u64, 0_u64, 0);
+    // (What is asked of the first table of a join alone stands behind all else, and may not have been asked of the rows.)
+    let told = sample.map_or(0, |sample| sample.conditions);
     for (number, condition) in conditions {
         let is_implied = implied.has(number);
-        if sample.is_some() && next != 0 && is_told(condition, first_slot, table) {
-            *(if is_implied { &mut given } else { &mut asked }) |= next;
-            next <<= 1;
+        if next < told && is_told(condition, first_slot, table) {
+            *(if is_implied { &mut given } else { &mut asked }) |= 1 << next;
+            next += 1;
         } else if !is_implied {
             share *= share_of(condition);
         }
