@@ -15,12 +15,10 @@
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
-use super::access;
 use super::bind::Tables;
 use super::bound::name_columns;
-use super::deduced::deduced;
-use super::equal_columns;
-use super::estimate::{BESIDE, Choice, Cost, Estimator, share_beside, share_of};
+use super::condition::{Condition, place};
+use super::estimate::{Choice, share_of};
 use super::hash::{self, HashPlan};
 use super::order::{InOrder, WantedOrder};
 use super::plan::{Access, Join, LimitPlan, Source, SourceKind};
@@ -149,23 +147,7 @@ pub struct Planner<'p> {
     /// What there is to choose.
     pub choice: Choice,
     /// Which part of the rows of sources meets the conditions on them alone.
-    met: HashMap<usize, f64>,
-}
-
-/// A condition, and the sources that it names.
-struct Condition {
-    expr: Expr,
-    sources: HashSet<usize>,
-    is_placed: bool,
-    /// It follows from equalities with other tables: it says something if a join begins with its own.
-    is_of_first: bool,
-}
-
-impl Condition {
-    /// Whether it is to be asked once these sources are there.
-    fn is_asked(&self, there: &HashSet<usize>) -> bool {
-        !self.is_placed && self.sources.is_subset(there) && (there.len() == 1 || !self.is_of_first)
-    }
+    pub(super) met: HashMap<usize, f64>,
 }
 
 /// Steps that have been looked at while beginnings are compared: a step depends on those of what is there that a condition names with
@@ -246,23 +228,6 @@ impl<'p> Planner<'p> {
         Ok(Planned { join: Some(join), constant, hashes })
     }
 
-    /// A condition, and what follows from it.
-    fn with_deduced(&self, expr: Expr) -> Vec<Condition> {
-        let deduced = deduced(&expr, |slot| self.source_of(slot));
-        deduced.into_iter().chain([expr]).map(|expr| self.condition(expr)).collect()
-    }
-
-    fn condition(&self, expr: Expr) -> Condition {
-        let mut sources = HashSet::new();
-        expr.columns_looked_at(&mut |slot| {
-            sources.extend(self.source_of(slot));
-        });
-        if expr.is_of_each_row() {
-            sources.extend(0..self.sources.len());
-        }
-        Condition { expr, sources, is_placed: false, is_of_first: false }
-    }
-
     /// The source that has this slot.
     pub fn source_of(&self, slot: u32) -> Option<usize> {
         self.sources.iter().rposition(|source| source.first_slot <= slot as usize)
@@ -326,21 +291,6 @@ impl<'p> Planner<'p> {
             }
             other => inputs.push(other),
         }
-    }
-
-    /// What tables are equal to because others are: for those with which the join may begin.
-    fn add_what_follows(&self, inputs: &[Tree], conditions: &mut Vec<Condition>) {
-        let mut tables = HashSet::new();
-        inputs.iter().filter(|input| matches!(input, Tree::Source(_))).for_each(|input| input.sources(&mut tables));
-        let known: Vec<&Expr> = conditions
-            .iter()
-            .filter(|condition| !condition.is_placed && condition.sources.is_subset(&tables))
-            .map(|condition| &condition.expr)
-            .collect();
-        let follows = equal_columns::follows(&known).into_iter();
-        let follows: Vec<Condition> =
-            follows.map(|expr| Condition { is_of_first: true, ..self.condition(expr) }).collect();
-        conditions.extend(follows);
     }
 
     fn inner(
@@ -529,76 +479,6 @@ impl<'p> Planner<'p> {
         (total, rows)
     }
 
-    /// What it takes to find the rows of an input for each row of what is there.
-    fn step(&mut self, input: &Tree, conditions: &[Condition], there: &HashSet<usize>) -> Step {
-        let &Tree::Source(number) = input else { return Step::of(LAST) };
-        let source = &self.sources[number];
-        let mut with_it = there.clone();
-        with_it.insert(number);
-        // These are what the source will have: not what the sources before it have.
-        let is_placed = |condition: &&Condition| {
-            let of_those_before = !there.is_empty() && condition.sources.is_subset(there);
-            !of_those_before && condition.is_asked(&with_it)
-        };
-        let placed = || (source.conditions.len()..).zip(conditions.iter().filter(is_placed));
-        let is_own = |condition: &Condition| condition.sources.len() == 1;
-        let is_joined = there.is_empty() || placed().any(|(_, condition)| !is_own(condition));
-        match &source.kind {
-            SourceKind::Table(table) => {
-                let (numbers, usable) = before_row(placed().map(|(number, condition)| (number, &condition.expr)));
-                let statistics = self.tables.statistics(&table.table);
-                let mut estimator = Estimator::new(&statistics, self.tables.sizes(), self.choice, source.first_slot);
-                let (mut access, mut costs) = access::choose(table, source.first_slot, &usable, &mut estimator);
-                // What its columns are equal to is looked up by the rows before, if there are some; and known now.
-                let is_of_it = |condition: &&Condition| condition.is_of_first && condition.sources.contains(&number);
-                if access.is_by_row() && conditions.iter().any(|condition| is_of_it(&condition)) {
-                    let of_first = conditions.iter().filter(is_of_it).map(|condition| &condition.expr);
-                    let known: Vec<&Expr> = of_first.chain(usable.iter().copied()).collect();
-                    let (same, counted) = access::choose(table, source.first_slot, &known, &mut estimator);
-                    if (same.index, same.equal.len()) == (access.index, access.equal.len()) {
-                        costs = counted;
-                    }
-                }
-                let Cost { rows: cost, found, .. } = costs;
-                renumber(&mut access, &numbers);
-                // (What a query says that runs for each row costs more than it leaves out.)
-                let counted = || placed().filter(|(_, condition)| !condition.expr.has_correlated_subquery());
-                let own = || counted().filter(|(_, condition)| is_own(condition));
-                let others = counted().filter(|(_, condition)| !is_own(condition));
-                let meets = share_beside(&access, others.map(|(number, condition)| (number, &condition.expr)));
-                let says_own = own().any(|(number, _)| access.implied.has(number));
-                let mut met = |estimator: &mut Estimator<'_>| {
-                    *self.met.entry(number).or_insert_with(|| {
-                        let own: Vec<_> = own().map(|(_, condition)| &condition.expr).collect();
-                        access::met(table, source.first_slot, &own, estimator).1
-                    })
-                };
-                // What an index says of how many rows meet the conditions is better than a guess.
-                let share = match (access.is_by_row(), says_own) {
-                    (true, false) => met(&mut estimator),
-                    // The row with this key: it may be there for few of the rows before.
-                    (true, true) if access.is_point => {
-                        let by_row = access.equal.iter().take_while(|lookup| lookup.is_by_row()).count();
-                        let found = estimator.statistics.rows_per_key(access.index, by_row);
-                        (found * met(&mut estimator)).min(1.0)
-                    }
-                    _ => {
-                        let own = own().map(|(number, condition)| (number, &condition.expr));
-                        estimator.share_beside(table, &access, own)
-                    }
-                };
-                let each = if access::is_direct(table, access.index) { BESIDE } else { 1.0 };
-                let has_key =
-                    placed().any(|(_, condition)| !is_own(condition) && hash::is_key(&condition.expr, source));
-                let queries = placed().filter(|(_, condition)| condition.expr.has_correlated_subquery()).count();
-                Step { cost, found, access: Some(access), share, meets, each, queries, has_key, is_joined }
-            }
-            SourceKind::Derived { is_lateral: true, .. } => Step::of(LAST),
-            SourceKind::Working(_) => Step { is_joined, ..Step::of(10.0) },
-            SourceKind::Derived { .. } | SourceKind::Virtual(_) => Step { is_joined, ..Step::of(1000.0) },
-        }
-    }
-
     /// Notes which columns of a table that is alone need not be read where the conditions that its access implies are not
     /// looked at; `named_beside` are the slots that something other than WHERE names. On entry: the access is chosen.
     pub fn spare_columns(&mut self, join: &Option<Join>, named_beside: HashSet<u32>) {
@@ -643,18 +523,6 @@ pub fn first_of(join: &Join) -> Option<usize> {
         Join::Left { left, .. } => first_of(left),
         Join::Filter { input, .. } => first_of(input),
     }
-}
-
-/// Takes the conditions of which everything is there.
-fn place(conditions: &mut [Condition], there: &HashSet<usize>) -> Vec<Expr> {
-    let mut placed = Vec::new();
-    for condition in conditions.iter_mut() {
-        if condition.is_asked(there) {
-            condition.is_placed = true;
-            placed.push(condition.expr.clone());
-        }
-    }
-    placed
 }
 
 /// A join with the conditions that have not been placed in it.

@@ -14,6 +14,7 @@ mod bind;
 mod bound;
 mod bounds;
 mod columns;
+mod condition;
 mod decorrelate;
 mod deduced;
 mod early_sort;

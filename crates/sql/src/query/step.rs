@@ -11,7 +11,15 @@
 //! Rank, the rows that a step adds by what it costs: Ibaraki and Kameda, "On the Optimal Nesting Order for Computing N-Relational
 //! Joins", ACM TODS 9 (1984).
 
-use super::plan::Access;
+use std::collections::HashSet;
+
+use super::access;
+use super::condition::Condition;
+use super::estimate::{BESIDE, Cost, Estimator, share_beside};
+use super::hash;
+use super::join::{Planner, Tree, before_row, renumber};
+use super::plan::{Access, Source, SourceKind, TableSource};
+use crate::expression::Expr;
 
 /// Costs more than any table.
 pub const LAST: f64 = f64::MAX / 4.0;
@@ -111,4 +119,116 @@ pub fn next_of<'s>(steps: impl Iterator<Item = &'s Step>, rows: Option<f64>) -> 
 pub fn cheapest(costs: impl Iterator<Item = f64>) -> usize {
     let least = |best: (usize, f64), (at, cost)| if cost < best.1 { (at, cost) } else { best };
     costs.enumerate().fold((0, f64::INFINITY), least).0
+}
+
+/// What is asked of a source, and of it and of what is there, once it is there.
+struct Asked<'c> {
+    /// With the numbers that the source has them by.
+    all: Vec<(usize, &'c Condition)>,
+    /// What it is equal to because others are: asked by the equality with those.
+    of_first: Vec<&'c Expr>,
+}
+
+impl<'c> Asked<'c> {
+    fn new(number: usize, source: &Source, conditions: &'c [Condition], there: &HashSet<usize>) -> Self {
+        let mut with_it = there.clone();
+        with_it.insert(number);
+        // These are what the source will have: not what the sources before it have.
+        let is_asked = |condition: &&Condition| {
+            let of_those_before = !there.is_empty() && condition.sources.is_subset(there);
+            !of_those_before && condition.is_asked(&with_it)
+        };
+        let is_of_it = |condition: &&Condition| condition.is_of_first && condition.sources.contains(&number);
+        Self {
+            all: (source.conditions.len()..).zip(conditions.iter().filter(is_asked)).collect(),
+            of_first: conditions.iter().filter(is_of_it).map(|condition| &condition.expr).collect(),
+        }
+    }
+
+    /// Those that count where it is reckoned what part of the rows is left. (What a query says that runs for each row costs more than it
+    /// leaves out.)
+    fn counted(&self, is_of_one: bool) -> impl Iterator<Item = (usize, &'c Expr)> + Clone {
+        let counts = move |condition: &Condition| {
+            condition.is_of_one() == is_of_one && !condition.expr.has_correlated_subquery()
+        };
+        let all = self.all.iter().filter(move |(_, condition)| counts(condition));
+        all.map(|(number, condition)| (*number, &condition.expr))
+    }
+
+    fn queries(&self) -> usize {
+        self.all.iter().filter(|(_, condition)| condition.expr.has_correlated_subquery()).count()
+    }
+
+    /// Those that are about it and something that is there.
+    fn joining(&self) -> impl Iterator<Item = &'c Expr> {
+        self.all.iter().filter(|(_, condition)| !condition.is_of_one()).map(|(_, condition)| &condition.expr)
+    }
+}
+
+impl Planner<'_> {
+    /// What it takes to find the rows of an input for each row of what is there.
+    pub(super) fn step(&mut self, input: &Tree, conditions: &[Condition], there: &HashSet<usize>) -> Step {
+        let &Tree::Source(number) = input else { return Step::of(LAST) };
+        let source = &self.sources[number];
+        let asked = Asked::new(number, source, conditions, there);
+        let is_joined = there.is_empty() || asked.joining().next().is_some();
+        match &source.kind {
+            SourceKind::Table(_) => Step { is_joined, ..self.step_to_table(number, &asked) },
+            SourceKind::Derived { is_lateral: true, .. } => Step::of(LAST),
+            SourceKind::Working(_) => Step { is_joined, ..Step::of(10.0) },
+            SourceKind::Derived { .. } | SourceKind::Virtual(_) => Step { is_joined, ..Step::of(1000.0) },
+        }
+    }
+
+    fn step_to_table(&mut self, number: usize, asked: &Asked<'_>) -> Step {
+        let source = &self.sources[number];
+        let SourceKind::Table(table) = &source.kind else { return Step::of(LAST) };
+        let (numbers, usable) = before_row(asked.all.iter().map(|(number, condition)| (*number, &condition.expr)));
+        let statistics = self.tables.statistics(&table.table);
+        let mut estimator = Estimator::new(&statistics, self.tables.sizes(), self.choice, source.first_slot);
+        let (mut access, mut costs) = access::choose(table, source.first_slot, &usable, &mut estimator);
+        // What it is equal to is looked up by the rows before, and known now.
+        if access.is_by_row() && !asked.of_first.is_empty() {
+            let known: Vec<&Expr> = asked.of_first.iter().chain(&usable).copied().collect();
+            let (same, counted) = access::choose(table, source.first_slot, &known, &mut estimator);
+            if (same.index, same.equal.len()) == (access.index, access.equal.len()) {
+                costs = counted;
+            }
+        }
+        renumber(&mut access, &numbers);
+        let Cost { rows: cost, found, .. } = costs;
+        let met = |estimator: &mut Estimator<'_>| {
+            *self.met.entry(number).or_insert_with(|| {
+                let own: Vec<&Expr> = asked.counted(true).map(|(_, condition)| condition).collect();
+                access::met(table, source.first_slot, &own, estimator).1
+            })
+        };
+        let share = share_of_own(table, &access, asked, &mut estimator, met);
+        let meets = share_beside(&access, asked.counted(false));
+        let each = if access::is_direct(table, access.index) { BESIDE } else { 1.0 };
+        let has_key = asked.joining().any(|condition| hash::is_key(condition, source));
+        let queries = asked.queries();
+        Step { cost, found, access: Some(access), share, meets, each, queries, has_key, is_joined: true }
+    }
+}
+
+/// Which part of the rows that an access finds meets the conditions on its table alone; `met` tells what part of all its rows does.
+fn share_of_own(
+    table: &TableSource,
+    access: &Access,
+    asked: &Asked<'_>,
+    estimator: &mut Estimator<'_>,
+    met: impl FnOnce(&mut Estimator<'_>) -> f64,
+) -> f64 {
+    let says_own = asked.counted(true).any(|(number, _)| access.implied.has(number));
+    match (access.is_by_row(), says_own) {
+        // What an index says of how many rows meet the conditions is better than a guess.
+        (true, false) => met(estimator),
+        // The row with this key: it may be there for few of the rows before.
+        (true, true) if access.is_point => {
+            let by_row = access.equal.iter().take_while(|lookup| lookup.is_by_row()).count();
+            (estimator.statistics.rows_per_key(access.index, by_row) * met(estimator)).min(1.0)
+        }
+        _ => estimator.share_beside(table, access, asked.counted(true)),
+    }
 }
