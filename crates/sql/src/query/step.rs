@@ -24,8 +24,8 @@ use crate::expression::Expr;
 /// Costs more than any table.
 pub const LAST: f64 = f64::MAX / 4.0;
 
-/// To look for the place of a row's key costs as much as to read this part of a row that is fetched.
-const LOOK_UP: f64 = 0.5;
+/// To look for where rows begin costs as much as to fetch so many (measured: 0.7 µs and 0.45); a single one is found sooner.
+const LOOK_UP: f64 = 1.5;
 
 /// To run a query for a row costs at least as much as to read so many that are fetched.
 const QUERY: f64 = 2.0;
@@ -196,7 +196,7 @@ impl Planner<'_> {
             }
         }
         renumber(&mut access, &numbers);
-        let Cost { rows: cost, found, .. } = costs;
+        let Cost { rows: mut cost, mut found, .. } = costs;
         let met = |estimator: &mut Estimator<'_>| {
             *self.met.entry(number).or_insert_with(|| {
                 let own: Vec<&Expr> = asked.counted(true).map(|(_, condition)| condition).collect();
@@ -204,6 +204,12 @@ impl Planner<'_> {
             })
         };
         let share = share_of_own(table, &access, asked, &mut estimator, met);
+        // How many entries lie behind those that are skipped no index tells.
+        if access.skips > 0 {
+            let all = estimator.share_beside(table, &Access::all(), asked.counted(true));
+            let told = statistics.planned_rows() * all / share;
+            (cost, found) = (cost - found + told, told);
+        }
         let meets = share_beside(&access, asked.counted(false));
         let each = if access::is_direct(table, access.index) { BESIDE } else { 1.0 };
         let has_key = asked.joining().any(|condition| hash::is_key(condition, source));
