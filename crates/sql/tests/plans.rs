@@ -1013,6 +1013,9 @@ fn what_one_table_is_equal_to_the_other_is_too() {
     let straight = of_user.replacen("select", "select straight_join", 1);
     assert!(tree(s, &straight).contains("Sort"), "{}", tree(s, &straight));
     assert_eq!(rows_read(s, of_user).1, rows_read(s, &straight).1);
+    let all = "select p.id from user u straight_join post p on p.user = u.id order by p.score desc limit 2";
+    assert!(tree(s, all).contains("Sort"), "{}", tree(s, all));
+    assert!(!tree(s, &all.replace("straight_join", "join")).contains("Sort"));
     is(
         s,
         "select u.id, p.id from user u left join post p on p.user = u.id and p.id = 5 where u.id = 77",

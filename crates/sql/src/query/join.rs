@@ -307,7 +307,7 @@ impl<'p> Planner<'p> {
         // A query is asked when all else holds, and one that runs for each row at last.
         conditions.sort_by_key(|Condition { expr, .. }| (expr.has_correlated_subquery(), expr.has_subquery()));
         let is_first = |input: &Tree| self.first.is_some_and(|first| is_source(input, first));
-        let mut first = if there.is_empty() { inputs.iter().position(is_first) } else { None };
+        let mut first = inputs.iter().position(is_first).filter(|_| !keeps_order && there.is_empty());
         if first.is_none() && !keeps_order {
             first = self.cheapest_start(&inputs, conditions, there);
         }
