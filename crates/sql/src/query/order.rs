@@ -6,7 +6,7 @@
 //!   MIN(a), MAX(b)        the first or the last entry, of each column of an index that has it
 //!   .. LIMIT n            an index that yields the order goes before one that finds fewer rows, if it says all that WHERE does,
 //!                         or does not cost much more for all rows, or so many rows are shown that the first of them come soon; and
-//!                         the table that has it goes before others of a join, if what is said of those is true of many of their rows
+//!                         the table that has it goes before others of a join, if as many of its rows as it takes cost less to join
 //! ```
 //!
 //! # Source
