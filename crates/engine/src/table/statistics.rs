@@ -12,7 +12,7 @@
 
 use super::{Table, TableIndex};
 use crate::error::Result;
-use crate::row::{KeyPart, KeyRange, Value, VersionHeader};
+use crate::row::{Corrupt, KeyPart, KeyRange, Value, VersionHeader};
 
 /// Leaves in which an index is looked at: innodb_stats_persistent_sample_pages.
 pub const SAMPLES: usize = 20;
@@ -53,7 +53,6 @@ impl Table {
         mut random: impl FnMut(usize) -> usize,
     ) -> Result<IndexStatistics> {
         let entries = self.estimate_range(index, &KeyRange::ALL)?;
-        let number = index;
         let index = &self.indexes[index];
         let parts = index.layout.parts.len();
         let mut seen = Neighbours { pairs: 0, different: vec![0; parts] };
@@ -75,9 +74,9 @@ impl Table {
         }
         let mut alike = vec![0.0; parts];
         for key in places.iter().take(samples) {
-            let ends = part_ends(&index.layout.parts, key).map_err(|problem| index.index.damaged(problem))?;
-            for (alike, end) in alike.iter_mut().zip(ends) {
-                *alike += self.estimate_range(number, &KeyRange::beginning_with(key[..end].to_vec()))? as f64;
+            for (at, entries) in alike.iter_mut().enumerate() {
+                let same = index.layout.range_of_same(key, at + 1).map_err(|problem| index.index.damaged(problem))?;
+                *entries += index.index.tree.estimate_range(&same.from, same.to.as_deref())? as f64;
             }
         }
         let picked = places.len().min(samples).max(1) as f64;
@@ -97,9 +96,7 @@ impl Table {
         let distinct = distinct.map(|(&different, least)| share(different).max(least).min(entries)).collect();
         Ok(IndexStatistics { entries, distinct, alike })
     }
-}
 
-impl Table {
     /// Shows rows of so many leaves that `random` picks, the first ones in each, so many at the most: the values of all columns, of which
     /// those that are not asked for may be NULL. Of each row it is the newest version, whoever wrote it. Rows that do not stand in their leaf
     /// in full are passed over.
@@ -112,26 +109,17 @@ impl Table {
         mut show: impl FnMut(&[Value<'_>]),
     ) -> Result<()> {
         let rows = self.rows();
-        let corrupt = |problem| rows.index.damaged(problem);
         let mut buffers = [Vec::new(), Vec::new()];
         for _ in 0..leaves {
             let Some((from, count)) = rows.index.tree.leaf_at(&mut random)? else { continue };
-            let mut cursor = rows.index.tree.cursor();
-            cursor.leave_out_rests();
-            let mut is_on_entry = cursor.seek(&from)?;
-            for _ in 0..count.min(rows_a_leaf) {
-                if !is_on_entry {
-                    break;
-                }
-                let (header, payload) = VersionHeader::split_off(cursor.value()).map_err(corrupt)?;
-                if !header.deleted && !cursor.is_cut() {
+            entries_from(rows, &from, count.min(rows_a_leaf), |key, payload| {
+                if let Some(payload) = payload {
                     let mut values = Vec::new();
-                    let read = rows.layout.read_columns(columns, cursor.key(), payload, &mut buffers, &mut values);
-                    read.map_err(corrupt)?;
+                    rows.layout.read_columns(columns, key, payload, &mut buffers, &mut values)?;
                     show(&values);
                 }
-                is_on_entry = cursor.next()?;
-            }
+                Ok(())
+            })?;
         }
         Ok(())
     }
@@ -147,41 +135,46 @@ struct Neighbours {
 impl Neighbours {
     /// Compares so many entries, from this key on, each with the one behind it.
     fn look(&mut self, index: &TableIndex, from: &[u8], count: usize) -> Result<()> {
-        let corrupt = |problem| index.index.damaged(problem);
-        let mut cursor = index.index.tree.cursor();
-        cursor.leave_out_rests();
         let mut before: Option<Vec<u8>> = None;
-        let mut is_on_entry = cursor.seek(from)?;
-        for _ in 0..=count {
-            if !is_on_entry {
-                break;
+        entries_from(index, from, count + 1, |key, _| {
+            if let Some(before) = &before {
+                self.pairs += 1;
+                let same = same_parts(&index.layout.parts, before, key)?;
+                self.different[same..].iter_mut().for_each(|different| *different += 1);
             }
-            if !VersionHeader::split_off(cursor.value()).map_err(corrupt)?.0.deleted {
-                if let Some(before) = &before {
-                    self.pairs += 1;
-                    let same = same_parts(&index.layout.parts, before, cursor.key()).map_err(corrupt)?;
-                    self.different[same..].iter_mut().for_each(|different| *different += 1);
-                }
-                before = Some(cursor.key().to_vec());
-            }
-            is_on_entry = cursor.next()?;
-        }
-        Ok(())
+            before = Some(key.to_vec());
+            Ok(())
+        })
     }
 }
 
-/// Where each part of a key ends.
-fn part_ends(parts: &[KeyPart], key: &[u8]) -> Result<Vec<usize>, crate::row::Corrupt> {
-    let mut rest = key;
-    let end = |part: &KeyPart| {
-        rest = part.skip(rest)?;
-        Ok(key.len() - rest.len())
-    };
-    parts.iter().map(end).collect()
+/// Shows so many entries, from this key on, that are not deleted: the key, and what is behind the version header if it stands in its leaf in
+/// full.
+fn entries_from(
+    index: &TableIndex,
+    from: &[u8],
+    count: usize,
+    mut show: impl FnMut(&[u8], Option<&[u8]>) -> Result<(), Corrupt>,
+) -> Result<()> {
+    let corrupt = |problem| index.index.damaged(problem);
+    let mut cursor = index.index.tree.cursor();
+    cursor.leave_out_rests();
+    let mut is_on_entry = cursor.seek(from)?;
+    for _ in 0..count {
+        if !is_on_entry {
+            break;
+        }
+        let (header, payload) = VersionHeader::split_off(cursor.value()).map_err(corrupt)?;
+        if !header.deleted {
+            show(cursor.key(), (!cursor.is_cut()).then_some(payload)).map_err(corrupt)?;
+        }
+        is_on_entry = cursor.next()?;
+    }
+    Ok(())
 }
 
 /// In how many parts, from the first on, two keys are the same.
-fn same_parts(parts: &[KeyPart], one: &[u8], other: &[u8]) -> Result<usize, crate::row::Corrupt> {
+fn same_parts(parts: &[KeyPart], one: &[u8], other: &[u8]) -> Result<usize, Corrupt> {
     let (mut one, mut other) = (one, other);
     for (at, part) in parts.iter().enumerate() {
         let (one_rest, other_rest) = (part.skip(one)?, part.skip(other)?);
