@@ -603,7 +603,7 @@ impl BoundSubquery {
     }
 
     /// What it sees of the row around it, in bytes; `None` if its rows may be others for the same bytes, or it sees much.
-    fn seen(&self, row: &[Datum<'_>]) -> Option<SmallVec<[u8; 32]>> {
+    fn seen(&self, row: &[Datum<'_>]) -> Option<Vec<u8>> {
         if !self.is_of_nearest_row || !self.is_repeatable || self.looks_at.len() > SEES_AT_MOST {
             return None;
         }
@@ -613,7 +613,7 @@ impl BoundSubquery {
             let value = row.get(slot as usize).filter(|value| !matches!(value, Datum::Json(_)))?;
             append_group_key(*value, Collation::Binary, &mut bytes);
         }
-        Some(bytes.into())
+        Some(bytes)
     }
 
     fn value<'v>(&'v self, row: &'v [Datum<'v>], env: &mut Env<'v, '_>) -> Result<Datum<'v>> {

@@ -59,11 +59,9 @@ pub trait Host {
         Ok(None)
     }
 
-    /// Shows the row of a query inside that was run last, if that was for the same values around it: `seen` has bytes that are the same for
-    /// those. False if it was for others, or its row is not kept.
-    fn show_last_row(&mut self, _number: u32, _seen: &[u8], _show: &mut dyn FnMut(&[Value])) -> bool {
-        false
-    }
+    /// Shows the row of a query inside that was run last, if that was for the same values around it, and is kept: `seen` has bytes that are
+    /// the same for those.
+    fn show_last_row(&mut self, _number: u32, _seen: &[u8], _show: &mut dyn FnMut(&[Value])) {}
 
     /// Keeps the row of a query inside, for [`Host::show_last_row`].
     fn keep_last_row(&mut self, _number: u32, _seen: &[u8], _row: &[Datum<'_>]) {}

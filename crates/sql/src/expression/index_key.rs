@@ -139,9 +139,7 @@ pub fn key_value<'v>(value: Datum<'v>, column: &'v DataType, comparer: &Comparer
             DataType::Char { collation, .. } | DataType::Varchar { collation, .. } | DataType::Text { collation, .. },
             Datum::Text(text, own),
         ) => {
-            if *collation != comparer.collation
-                || own.charset() != collation.charset() && !own.charset().is_same_in(collation.charset(), text)
-            {
+            if !is_comparable(text, own, *collation, comparer) {
                 return Key::Unusable;
             }
             match column {
@@ -192,6 +190,12 @@ pub fn key_value<'v>(value: Datum<'v>, column: &'v DataType, comparer: &Comparer
         (DataType::Year, Datum::Signed(_) | Datum::Unsigned(_) | Datum::Text(..)) => year_key(value, comparer),
         _ => Key::Unusable,
     }
+}
+
+/// Whether a text is compared in a column's own collation, and is of the same bytes in its character set.
+fn is_comparable(text: &[u8], own: Collation, column: Collation, comparer: &Comparer) -> bool {
+    let (own, charset) = (own.charset(), column.charset());
+    column == comparer.collation && (own == charset || own.is_same_in(charset, text))
 }
 
 /// A double, exactly, if no two integers beside it are the same double.
@@ -282,8 +286,7 @@ fn whole_key<'v>(number: Decimal, column: &'v DataType) -> Key<'v> {
 fn member_key<'v>(value: Datum<'v>, column: &'v DataType, comparer: &Comparer, env: &mut Env<'v, '_>) -> Key<'v> {
     let (DataType::Enum(members) | DataType::Set(members)) = column else { return Key::Unusable };
     let Some(text) = value.to_text(env.arena) else { return Key::Null };
-    let (charset, own) = (members.collation().charset(), value.collation().charset());
-    if members.collation() != comparer.collation || own != charset && !own.is_same_in(charset, text) {
+    if !is_comparable(text, value.collation(), members.collation(), comparer) {
         return Key::Unusable;
     }
     let is_equal = |name: &[u8]| comparer.collation.equal(name, text);

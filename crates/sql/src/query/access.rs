@@ -81,11 +81,11 @@ const CLEARLY: f64 = 0.8;
 /// More than what any index costs: FORCE INDEX.
 const TOO_MUCH: f64 = f64::MAX / 8.0;
 
-/// About how many of a table's rows are found by these conditions, and which part of all its rows meets them.
-pub fn met(source: &TableSource, first_slot: usize, conditions: &[&Expr], estimator: &mut Estimator<'_>) -> (f64, f64) {
+/// Which part of a table's rows meets these conditions, about.
+pub fn met(source: &TableSource, first_slot: usize, conditions: &[&Expr], estimator: &mut Estimator<'_>) -> f64 {
     let (access, Cost { found, .. }) = choose(source, first_slot, conditions, estimator);
     let share = (found / estimator.statistics.planned_rows()).min(1.0);
-    (found, share * estimator.share_beside(source, &access, conditions.iter().copied().enumerate()))
+    share * estimator.share_beside(source, &access, conditions.iter().copied().enumerate())
 }
 
 /// Chooses how a table's rows are found by these conditions, which name nothing but it and what comes before. Returns what it

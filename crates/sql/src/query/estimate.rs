@@ -161,7 +161,10 @@ impl<'e> Estimator<'e> {
             && conditions.clone().any(|(number, _)| !access.implied.has(number));
         let all = conditions.clone().map(|(_, condition)| condition);
         let sample = if is_asked { self.sizes.sample(self.table_name(), &source.table, all) } else { None };
-        sample::share_beside(access.implied, conditions, (self.first_slot, &source.table), sample.as_ref())
+        match sample {
+            Some(sample) => sample.share_beside(access, conditions, self.first_slot, &source.table),
+            None => share_beside(access, conditions),
+        }
     }
 
     /// Roughly what an access costs, if all of its rows are wanted.

@@ -337,13 +337,17 @@ impl Host for Inside<'_> {
         Ok(keys.and_then(|keys| keys.contain(values, comparers, context)))
     }
 
-    fn show_last_row(&mut self, number: u32, seen: &[u8], show: &mut dyn FnMut(&[Value])) -> bool {
+    fn show_last_row(&mut self, number: u32, seen: &[u8], show: &mut dyn FnMut(&[Value])) {
         self.kept(number, |kept| {
             let last = &mut kept.last;
-            let known = last.row.as_ref().filter(|_| last.seen == seen);
-            last.others = if known.is_some() { 0 } else { last.others.saturating_add(1) };
-            known.inspect(|row| show(row)).is_some()
-        })
+            match last.row.as_ref().filter(|_| last.seen == seen) {
+                Some(row) => {
+                    last.others = 0;
+                    show(row);
+                }
+                None => last.others = last.others.saturating_add(1),
+            }
+        });
     }
 
     fn keep_last_row(&mut self, number: u32, seen: &[u8], row: &[Datum<'_>]) {
@@ -355,7 +359,7 @@ impl Host for Inside<'_> {
             }
             last.seen.clear();
             last.seen.extend_from_slice(seen);
-            last.row = Some(row.iter().map(|&value| Value::new(value)).collect());
+            last.row = Some(kept_row(row, &mut 0));
         });
     }
 

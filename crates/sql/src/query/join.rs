@@ -140,7 +140,7 @@ pub struct Planner<'p> {
     pub first: Option<usize>,
     /// Of which few rows are joined, if it is read before all others: [`super::early_sort`].
     pub ordered: Option<usize>,
-    /// Whose order is wanted, and what of it, if that may be read first or last: [`Planner::expect_order`].
+    /// Whose order is wanted, where costs say whether it is read first: [`Planner::expect_order`].
     pub wanted_order: Option<WantedOrder>,
     /// How many rows are wanted.
     pub limit: Option<&'p LimitPlan>,

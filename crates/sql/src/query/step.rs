@@ -200,7 +200,7 @@ impl Planner<'_> {
         let met = |estimator: &mut Estimator<'_>| {
             *self.met.entry(number).or_insert_with(|| {
                 let own: Vec<&Expr> = asked.counted(true).map(|(_, condition)| condition).collect();
-                access::met(table, source.first_slot, &own, estimator).1
+                access::met(table, source.first_slot, &own, estimator)
             })
         };
         let share = share_of_own(table, &access, asked, &mut estimator, met);
