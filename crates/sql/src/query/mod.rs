@@ -45,6 +45,7 @@ mod projection;
 mod push;
 mod recursive;
 mod rollup;
+mod row_bytes;
 mod row_numbers;
 mod run;
 mod sample;
