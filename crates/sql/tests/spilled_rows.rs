@@ -1,4 +1,4 @@
-//! Rows that are to be put in order and are too many for memory come as they do from memory.
+//! Rows that are to be put in order, or changed, and are too many for memory come as they do from memory.
 
 mod support;
 
@@ -50,11 +50,63 @@ const QUERIES: &[&str] = &[
     "select day, min(clock), max(at) from t group by day, id % 100 order by max(at), day, min(clock) limit 3000",
 ];
 
+/// Changes of so many rows that they are kept in a file; each is followed by a look at what there is.
+const CHANGES: &[&str] = &[
+    "insert into copy select * from t",
+    "insert into copy select id + 6000, n, d, f, s, b, at, day, clock, kind, bits, document, blank from copy",
+    "insert into copy (id, n, kind) select id + 20000, n, kind from copy where id > 3000 order by s, id limit 4000",
+    "insert into copy select * from t on duplicate key update copy.n = copy.n + 1, copy.kind = t.kind",
+    "replace into copy select id, n + 1, d, f, s, b, at, day, clock, kind, bits, document, blank from copy where id % 2",
+    "insert ignore into copy select id + 1, n, d, f, s, b, at, day, clock, kind, bits, document, blank from copy",
+    "update copy set id = id + 100000",
+    "update copy set n = n + 1 order by n desc, id",
+    "update copy set id = id + 200000 where id < 110000 order by id desc limit 3000",
+    "delete from copy order by s, d, id limit 2500",
+    "update copy join t on t.n = copy.n set copy.d = t.d, copy.kind = t.kind, copy.at = t.at, copy.document = t.document, copy.blank = t.blank",
+    "update copy join t on t.id + 100000 = copy.id set copy.s = 'x', t.s = copy.b, t.bits = 7",
+    "update copy set s = concat(s, '!') where id in (select id from (select id from copy where n % 2 = 0) q)",
+    "delete copy, t from copy join t on t.id + 100000 = copy.id where t.n > 0",
+    "update ignore copy join t on t.id + 100001 = copy.id set copy.id = t.id + 100000",
+    "create table made as select id, kind, blank, s, d from copy",
+    "insert into made select * from made union all select id, kind, blank, s, d from copy",
+];
+
 #[test]
-fn rows_come_in_order_from_a_file() {
+fn changes_of_rows_in_a_file_are_those_of_rows_in_memory() {
     let server = Server::new();
     let mut session = server.session();
     let s = &mut session;
+    let changed = |s: &mut Session, memory: usize, statements: &str| -> Vec<Vec<String>> {
+        create(s);
+        // One of its members looks like none.
+        run(s, "alter table t add blank enum('', 'y'); set sql_mode = ''; update t set blank = if(id % 3, 'none', '')");
+        run(s, "set sql_mode = default; create table copy like t; alter table copy add key (n)");
+        let memory_before = server.instance.row_memory.swap(memory, Ordering::Relaxed);
+        run(s, statements);
+        let mut seen = Vec::new();
+        for change in CHANGES {
+            let done = run(s, change);
+            assert!(done.iter().all(|line| line.starts_with("ok ") && line != "ok 0"), "{change}: {done:?}");
+            seen.push(done);
+            seen.push(run(s, "select count(*), sum(n), sum(kind + 0), sum(bits + 0), sum(blank + 0), sum(crc32(concat_ws(',', id, n, d, f, s, b, at, day, clock, kind, document))) from copy"));
+            seen.push(run(s, "select count(*), sum(crc32(concat_ws(',', id, n, d, s, bits + 0))) from t"));
+        }
+        seen.push(run(
+            s,
+            "select count(*), sum(kind + 0), sum(blank + 0), sum(crc32(concat_ws(',', id, s, d))) from made",
+        ));
+        server.instance.row_memory.store(memory_before, Ordering::Relaxed);
+        run(s, "set tmp_table_size = default; drop table t, copy, made");
+        seen
+    };
+    let in_memory = changed(s, 256 << 20, "");
+    for (at, (expected, found)) in in_memory.iter().zip(changed(s, 16 << 10, "set tmp_table_size = 1024")).enumerate() {
+        assert_eq!(*expected, found, "{}", CHANGES.get(at / 3).unwrap_or(&"made"));
+    }
+}
+
+/// 6,000 rows in a table `t`.
+fn create(s: &mut Session) {
     run(
         s,
         "create table t (id int primary key, n int, d decimal(12,3), f double, s varchar(20), b varchar(20) collate utf8mb4_bin, \
@@ -66,6 +118,14 @@ fn rows_come_in_order_from_a_file() {
          '2024-01-01' + interval i * 7919 % 100003 * 1000000 microsecond, '2024-01-01' + interval i * 13 % 900 day, \
          sec_to_time(i * 37 % 90000 - 40000), 1 + i % 3, i % 32, json_object('i', i) from i",
     );
+}
+
+#[test]
+fn rows_come_in_order_from_a_file() {
+    let server = Server::new();
+    let mut session = server.session();
+    let s = &mut session;
+    create(s);
     let answers = |s: &mut Session| -> Vec<Vec<String>> { QUERIES.iter().map(|query| run(s, query)).collect() };
     let in_memory = answers(s);
     let spilled_before = server.instance.row_memory.swap(16 << 10, Ordering::Relaxed);

@@ -117,9 +117,9 @@ impl Place {
 }
 
 impl RowRun {
-    /// For the first of so many rows, which may go in several runs.
-    pub fn new(expected: u64) -> Self {
-        Self { expected, ..Self::default() }
+    /// So many rows more are to come, in this run and in others.
+    pub fn expect(&mut self, rows: u64) {
+        self.expected += rows;
     }
 
     /// Whether there are no rows.

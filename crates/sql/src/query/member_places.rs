@@ -31,6 +31,11 @@ impl<'a> MemberPlaces<'a> {
         Self(places.map(|(place, item)| (place, &item.data_type)).collect())
     }
 
+    /// In rows of values of these types.
+    pub fn in_types(types: impl Iterator<Item = &'a DataType>) -> Self {
+        Self(types.enumerate().filter(|(_, of)| has_members(of)).collect())
+    }
+
     /// In rows with the slots of these sources.
     pub fn in_slots(sources: &'a [Source]) -> Self {
         let of = |source: &'a Source| {
@@ -53,6 +58,16 @@ impl<'a> MemberPlaces<'a> {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// The member with this number that a value in a place is; `None` if none is there.
+    pub fn member(&self, place: usize, number: u64) -> Option<Datum<'_>> {
+        let &(_, of) = self.0.iter().find(|(found, _)| *found == place)?;
+        match of {
+            DataType::Enum(members) => Some(Datum::Member { number, members, set: false }),
+            DataType::Set(members) => Some(Datum::Member { number, members, set: true }),
+            _ => None,
+        }
     }
 
     /// Makes texts in these places members.

@@ -70,15 +70,21 @@ pub use inside::{Inside, Running};
 pub use joined::JoinPlan;
 pub use limit::limit_count;
 pub use measure::{Measure, Measures};
+pub use member_places::MemberPlaces;
 pub use plan::{
     Access, Body, Join, LockingPlan, Lookup, Origin, OutputColumn, OutputColumns, QueryPlan, SelectPlan, SortKey,
     SourceKind, Subquery,
 };
+pub use row_bytes::{append_row, values};
 pub use run::{ENOUGH, Flow, MORE, evaluate_all, holds, run_query};
 pub use sample::Sampled;
 pub use scope::shown as shown_name;
-pub use selected::{SelectedTable, Shown, change_one_row, named_source, rows_to_change, sort_rows};
+pub use selected::{
+    SelectedTable, Shown, change_one_row, found_values, named_source, rows_to_change, rows_to_change_in_order,
+    set_found,
+};
 pub use sizes::{Size, Sizes, are_known, fit, samples_now, sizes_now};
 pub(crate) use spare::Spare;
+pub use spilled_rows::SpilledRows;
 pub use table::KnownTable;
 pub use table_rows::enter_table;

@@ -5,15 +5,17 @@
 //! ```
 //!
 //! # Invariants
-//! 1. Rows come in no order that anybody asked for, none is locked or changed, and no outer join asks whether there is none.
-//! 2. One source at a time has parts: of another one whose rows are too many all are read again for each row.
+//! 1. Rows come in no order that anybody asked for, and no outer join asks whether there is none.
+//! 2. None is locked, or rows are to be changed: another session may add rows to a table between its parts (READ COMMITTED), so
+//!    that rows come twice, or some of these without others. For a change it is enough that each row that it keeps comes once.
+//! 3. One source at a time has parts: of another one whose rows are too many all are read again for each row.
 //!
 //! # Source
 //! Block nested loop join; Ramakrishnan and Gehrke, "Database Management Systems", chapter 14.
 
 use std::cell::Cell;
 
-use super::plan::{Join, SelectPlan};
+use super::plan::{Join, SelectPlan, Source};
 
 /// Which part is joined.
 #[derive(Default)]
@@ -54,8 +56,9 @@ impl Parts {
 
 /// Whether a SELECT may be joined part by part.
 pub fn may_have_parts(plan: &SelectPlan) -> bool {
-    let is_free = |source: &super::plan::Source| !source.is_locked() && source.keeps_row.is_none();
-    !plan.is_ordered && plan.sources.iter().all(is_free) && plan.join.as_ref().is_some_and(is_inner)
+    let changes = plan.sources.iter().any(|source| source.keeps_row.is_some());
+    let locks = plan.sources.iter().any(Source::is_locked);
+    !plan.is_ordered && (changes || !locks) && plan.join.as_ref().is_some_and(is_inner)
 }
 
 fn is_inner(join: &Join) -> bool {

@@ -7,18 +7,32 @@
 
 use meseta_types::{Collation, Date, DateTime, Datum, Decimal, Time};
 
-/// Appends a row's values. Members of ENUMs and SETs become texts, as where rows are kept in memory
-/// ([`super::member_places`]).
+use super::member_places::MemberPlaces;
+
+/// The kind of a member of an ENUM or SET: its number, and the value that its text is.
+const MEMBER: u8 = 12;
+
+/// Appends a row's values.
 pub fn append_row(row: &[Datum<'_>], out: &mut Vec<u8>) {
     row.iter().for_each(|value| append(*value, out));
 }
 
-/// The values of a row, as it was appended.
-pub fn values(row: &[u8]) -> impl Iterator<Item = Datum<'_>> {
-    let mut rest = row;
+/// The values of a row, as it was appended. Members of ENUMs and SETs are some again in these places, and texts in others.
+pub fn values<'v>(row: &'v [u8], members: &'v MemberPlaces<'v>) -> impl Iterator<Item = Datum<'v>> {
+    let (mut rest, mut place) = (row, 0..);
     std::iter::from_fn(move || {
+        let place = place.next()?;
         if rest.is_empty() {
             return None;
+        }
+        if let [MEMBER, behind @ ..] = rest {
+            let (number, behind) = behind.split_first_chunk()?;
+            if let Some(member) = members.member(place, u64::from_le_bytes(*number)) {
+                let (_, behind) = first_of(behind)?;
+                rest = behind;
+                return Some(member);
+            }
+            rest = behind;
         }
         let (value, behind) =
             first_of(rest).expect("a row is read as it was written: it is in memory, or has a checksum");
@@ -59,10 +73,11 @@ fn append(value: Datum<'_>, out: &mut Vec<u8>) {
         }
         Datum::Bits { bits, width } => put(10, &[&bits.to_le_bytes(), &[width]]),
         Datum::Json(document) => put(11, &[&(document.len() as u32).to_le_bytes(), document]),
-        Datum::Member { members, .. } => {
+        Datum::Member { number, members, .. } => {
+            put(MEMBER, &[&number.to_le_bytes()]);
             let mut text = Vec::new();
             value.append_text(&mut text);
-            put(6, &[&members.collation().id().to_le_bytes(), &(text.len() as u32).to_le_bytes(), &text]);
+            append(Datum::Text(&text, members.collation()), out);
         }
     }
 }
@@ -143,7 +158,8 @@ mod tests {
         ];
         let mut bytes = Vec::new();
         append_row(&row, &mut bytes);
-        let read: Vec<_> = values(&bytes).collect();
+        let members = MemberPlaces::default();
+        let read: Vec<_> = values(&bytes, &members).collect();
         assert_eq!(format!("{read:?}"), format!("{row:?}"));
     }
 }

@@ -8,7 +8,7 @@ use meseta_engine::lock::{Mode, TableMode};
 use meseta_engine::rows::FoundRow;
 use meseta_errors::ER_NON_UPDATABLE_TABLE;
 use meseta_parser::ast::{self, LockWait};
-use meseta_types::Datum;
+use meseta_types::{Collation, Datum};
 use smallvec::SmallVec;
 
 use super::bind::{Binder, FoundTable, Place, text_of};
@@ -18,15 +18,15 @@ use super::from::source_columns;
 use super::inside::Running;
 use super::join::{Planner, Tree};
 use super::plan::{LimitPlan, LockingPlan, SortKey, Source, SourceKind, TableSource};
-use super::run::{Flow, MORE, evaluate_all, holds};
+use super::run::{ENOUGH, Flow, MORE, evaluate_all, holds};
 use super::scope::{Block, NamedSource};
-use super::sort::{KeyPlaces, sorted_by};
+use super::sort::Kept;
 use super::spare::Spare;
 use super::table::KnownTable;
 use super::table_rows::{enter, rows_of_table};
 use super::usable::UsableIndexes;
 use crate::error::{Error, Result};
-use crate::expression::{Expr, copy_into};
+use crate::expression::Expr;
 use crate::session::Counter;
 
 /// A table, and which of its rows.
@@ -266,39 +266,46 @@ pub fn rows_to_change(selected: &SelectedTable, running: &mut Running<'_>, show:
     })
 }
 
-/// Finds and locks the rows, and puts them in order: the first `limit`.
-pub fn sort_rows(
+/// Finds and locks the rows, and then shows the first `limit` of them, in order: those that are shown may be changed, since none is
+/// found any more.
+pub fn rows_to_change_in_order(
     selected: &SelectedTable,
     order: &[SortKey],
     limit: u64,
     running: &mut Running<'_>,
-) -> Result<(TableHandle, Vec<FoundRow>)> {
-    let arena = Bump::new();
-    let (mut rows, mut table): (Vec<(Vec<Datum<'_>>, FoundRow)>, _) = (Vec::new(), None);
-    let mut spare = Bump::new();
+    show: &mut dyn FnMut(&mut Running<'_>, &TableHandle, &FoundRow) -> Result<()>,
+) -> Result<()> {
+    let (arena, mut spare, mut table) = (Bump::new(), Bump::new(), None);
+    let mut kept = Kept::new(&arena, order, running.inside.memory_limit, Some(limit));
+    let mut count = 0;
     rows_to_change(selected, running, &mut |running, handle, found, row| {
         table.get_or_insert_with(|| handle.clone());
         spare.reset();
         let keys = evaluate_all(order.iter().map(|key| &key.value), row, &[], running, &spare)?;
-        let value = |(value, key): (_, &SortKey)| copy_into(key.value.sort_value(value), None, &arena);
-        let keys = keys.into_iter().zip(order).map(value);
-        rows.push((keys.collect(), found.clone()));
-        let is_enough = order.is_empty() && rows.len() as u64 == limit;
-        Ok(if is_enough { super::run::ENOUGH } else { MORE })
+        kept.add(&keys, &found_values(found), running)?;
+        count += 1;
+        Ok(if order.is_empty() && count == limit { ENOUGH } else { MORE })
     })?;
-    if !order.is_empty() {
-        let mut failed = None;
-        rows.sort_by(|(one, _), (other, _)| sorted_by(order, &KeyPlaces::InFront, one, other, running, &mut failed));
-        failed.map_or(Ok(()), Err)?;
-    }
-    rows.truncate(usize::try_from(limit).unwrap_or(usize::MAX));
-    let rows: Vec<FoundRow> = rows.into_iter().map(|(_, row)| row).collect();
-    let handle = match table {
-        Some(handle) => handle,
-        None => match &selected.source.kind {
-            SourceKind::Table(table) => enter(table, TableMode::Write, running)?,
-            _ => return Err(Error::not_yet("changing a table that is made up")),
-        },
-    };
-    Ok((handle, rows))
+    let Some(handle) = table else { return Ok(()) };
+    kept.sort(running)?;
+    let mut found = FoundRow::default();
+    kept.show(running, &mut |running, row| {
+        set_found(&mut found, row);
+        show(running, &handle, &found).map(|()| MORE)
+    })
+}
+
+/// A row that was found, as values that are kept.
+pub fn found_values(found: &FoundRow) -> [Datum<'_>; 2] {
+    [Datum::Text(&found.key, Collation::Binary), Datum::Text(&found.value, Collation::Binary)]
+}
+
+/// The row that was kept as these values, and those kept behind it.
+pub fn set_found<'r, 'v>(found: &mut FoundRow, row: &'r [Datum<'v>]) -> &'r [Datum<'v>] {
+    let [Datum::Text(key, _), Datum::Text(value, _), behind @ ..] = row else { unreachable!("it was kept so") };
+    found.key.clear();
+    found.key.extend_from_slice(key);
+    found.value.clear();
+    found.value.extend_from_slice(value);
+    behind
 }

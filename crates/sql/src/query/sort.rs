@@ -260,7 +260,9 @@ impl<'a> Kept<'a> {
     /// Shows them, without the values that they are ordered by.
     pub fn show(self, running: &mut Running<'_>, sink: &mut Sink<'_>) -> Result<()> {
         let rows = self.spilled.as_ref().map_or(self.rows.len(), |spilled| spilled.rows.len());
-        running.inside.facts.count(Counter::SortRows, rows as u64);
+        if !self.order.is_empty() {
+            running.inside.facts.count(Counter::SortRows, rows as u64);
+        }
         if let Some(spilled) = self.spilled {
             return spilled.rows.show(self.wanted, &self.members, running, sink);
         }

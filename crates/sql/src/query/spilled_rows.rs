@@ -112,7 +112,8 @@ impl SpilledRows {
                 last.get_or_insert_default().extend_from_slice(key);
             }
             let mut row = recycle(std::mem::take(&mut spare));
-            row.extend(values(payload));
+            row.extend(values(payload, members));
+            // (Rows that were kept in memory first have texts there.)
             members.restore(&mut row);
             shown += 1;
             let flow = sink(running, &row)?;

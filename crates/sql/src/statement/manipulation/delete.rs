@@ -11,7 +11,7 @@ use crate::error::{Error, Result};
 use crate::expression::Expr;
 use crate::query::{
     Binder, ENOUGH, KnownTable, MORE, Place, Running, SelectedTable, Shown, SortKey, change_one_row, limit_count,
-    rows_to_change, sort_rows,
+    rows_to_change, rows_to_change_in_order,
 };
 
 /// DELETE, bound.
@@ -95,8 +95,9 @@ impl DeletePlan {
                 Ok(if count == limit { ENOUGH } else { MORE })
             })?;
         } else {
-            let (handle, rows) = sort_rows(&self.selected, &self.order, limit, running)?;
-            rows.iter().try_for_each(|found| delete(running, &handle, found).map(drop))?;
+            rows_to_change_in_order(&self.selected, &self.order, limit, running, &mut |running, handle, found| {
+                delete(running, handle, found).map(drop)
+            })?;
         }
         Ok(changes)
     }

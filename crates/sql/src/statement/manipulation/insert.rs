@@ -6,6 +6,8 @@
 //! Expressions of VALUES see the row so far: the table's columns, from slot 0 on. Those of ON DUPLICATE KEY UPDATE see the row
 //! that is there, and behind it the one that was given: `VALUES(column)`, or the alias's columns.
 
+mod filling;
+mod found;
 mod given;
 mod inserting;
 mod numbers;
@@ -29,7 +31,8 @@ use crate::query::{Binder, FoundTable, KnownTable, Place, QueryPlan, named_sourc
 enum Rows {
     /// A value for each of the columns, or none.
     Given(GivenRows),
-    Query(Box<QueryPlan>),
+    /// What a query finds, and whether it reads the table that gets the rows.
+    Query { plan: Box<QueryPlan>, reads_table: bool },
 }
 
 /// INSERT or REPLACE, bound.
@@ -143,14 +146,17 @@ impl InsertPlan {
         let rows = match insert.source {
             InsertSource::Query(query) => {
                 binder.wants_block = !insert.on_duplicate.is_empty();
+                let used_before = binder.used.len();
                 let mut plan = binder.query(query)?;
+                let reads_table =
+                    binder.used[used_before..].iter().any(|used| used.engine().id() == table.engine().id());
                 if plan.columns.len() != columns.len() {
                     return Err(Error::new(ER_WRONG_VALUE_COUNT_ON_ROW, &[&1]));
                 }
                 binder.wants_block = false;
                 query_block = binder.kept_block.take().filter(|block| plan.show_slots(block));
                 binder.push_source(named_source(&table, &table.name, 0));
-                Rows::Query(Box::new(plan))
+                Rows::Query { plan: Box::new(plan), reads_table }
             }
             InsertSource::Rows(rows) => {
                 binder.changed.push((table.engine().id(), table.name.clone()));
@@ -261,7 +267,7 @@ impl InsertPlan {
     /// The query that it has its rows from.
     pub fn query(&self) -> Option<&QueryPlan> {
         match &self.rows {
-            Rows::Query(query) => Some(query),
+            Rows::Query { plan, .. } => Some(plan),
             Rows::Given(_) => None,
         }
     }

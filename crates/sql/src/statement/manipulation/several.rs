@@ -7,7 +7,8 @@
 //! ```
 //!
 //! # Invariants
-//! 1. Each row is changed once, with the values of the first row of the join that it is in.
+//! 1. Each row is changed once, with the values of the first row of the join that it is in; rows are changed in the order in which
+//!    they are met, or if they are too many for memory in that of their keys.
 //! 2. Nothing is changed while the join runs: it does not see what the statement does.
 //!
 //! # Source
@@ -27,8 +28,11 @@ use super::row::{RowRules, default_of, put, refuse_generated};
 use super::update::Updating;
 use super::{Changes, Strictness, columns_of};
 use crate::error::{Error, Result};
-use crate::expression::{Expr, Value};
-use crate::query::{Binder, JoinPlan, KnownTable, MORE, Place, QueryPlan, Running, enter_table, run_query, text_of};
+use crate::expression::{Expr, Value, copy_into};
+use crate::query::{
+    Binder, JoinPlan, KnownTable, MORE, MemberPlaces, Place, QueryPlan, Running, SpilledRows, enter_table,
+    found_values, run_query, set_found, text_of,
+};
 
 /// A table whose rows are changed.
 #[derive(Debug)]
@@ -50,6 +54,72 @@ pub struct SeveralPlan {
     assignments: Vec<(usize, usize, Option<Expr>)>,
     deletes: bool,
     ignores: bool,
+}
+
+/// Rows of one table that are to be changed, and the values that columns get.
+#[derive(Default)]
+struct Todo {
+    /// The keys of those that have been met; not kept once they are in a file.
+    met: HashSet<Vec<u8>>,
+    rows: Vec<(FoundRow, Vec<Value>)>,
+    /// What memory they take.
+    bytes: usize,
+    /// All of them, by their keys, once they have been too many: of those with one key the first counts.
+    spilled: Option<SpilledRows>,
+}
+
+impl Todo {
+    /// Whether a row is not known to have been met.
+    fn is_new(&mut self, found: &FoundRow) -> bool {
+        self.spilled.is_some() || self.met.insert(found.key.clone())
+    }
+
+    /// Adds a row that is new.
+    fn add(&mut self, found: FoundRow, values: Vec<Value>) -> Result<()> {
+        match &mut self.spilled {
+            Some(spilled) => Self::add_to(spilled, &found, &values),
+            None => {
+                self.bytes += 2 * found.key.len() + found.value.len() + values.len() * 48 + 128;
+                self.rows.push((found, values));
+                Ok(())
+            }
+        }
+    }
+
+    fn add_to(spilled: &mut SpilledRows, found: &FoundRow, values: &[Value]) -> Result<()> {
+        let row: Vec<_> = found_values(found).into_iter().chain(values.iter().map(Value::get)).collect();
+        spilled.add(&found.key, &row)
+    }
+
+    /// The rows go to a file.
+    fn spill(&mut self, running: &Running<'_>) -> Result<()> {
+        let mut spilled = SpilledRows::new(running);
+        spilled.drop_equals();
+        self.rows.iter().try_for_each(|(found, values)| Self::add_to(&mut spilled, found, values))?;
+        *self = Self { spilled: Some(spilled), ..Self::default() };
+        Ok(())
+    }
+
+    /// Shows each row: in the order in which they were met, or in that of their keys; with members of ENUMs and SETs in these places
+    /// of the values.
+    fn for_each(
+        self,
+        members: MemberPlaces<'_>,
+        running: &mut Running<'_>,
+        show: &mut dyn FnMut(&mut Running<'_>, &FoundRow, &[Datum<'_>]) -> Result<()>,
+    ) -> Result<()> {
+        for (found, values) in &self.rows {
+            let values: Vec<Datum<'_>> = values.iter().map(Value::get).collect();
+            show(running, found, &values)?;
+        }
+        let Some(spilled) = self.spilled else { return Ok(()) };
+        let mut found = FoundRow::default();
+        let members = members.behind(found_values(&found).len());
+        spilled.show(usize::MAX, &members, running, &mut |running, row| {
+            let values = set_found(&mut found, row);
+            show(running, &found, values).map(|()| MORE)
+        })
+    }
 }
 
 impl SeveralPlan {
@@ -181,10 +251,7 @@ impl SeveralPlan {
     }
 
     fn run_inside(&self, running: &mut Running<'_>) -> Result<Changes> {
-        let mut met: Vec<HashSet<Vec<u8>>> = self.targets.iter().map(|_| HashSet::new()).collect();
-        // Of each table: rows, and the values that columns get.
-        let mut todo: Vec<Vec<(FoundRow, Vec<Value>)>> = self.targets.iter().map(|_| Vec::new()).collect();
-        let mut bytes = 0_usize;
+        let mut todo: Vec<Todo> = self.targets.iter().map(|_| Todo::default()).collect();
         let mut arena = Bump::new();
         let around = std::mem::take(&mut running.inside.found);
         running.inside.found = self.targets.iter().map(|_| None).collect();
@@ -194,8 +261,8 @@ impl SeveralPlan {
             let found = running.inside.found.clone();
             let is_new: Vec<bool> = found
                 .iter()
-                .zip(&mut met)
-                .map(|(found, met)| found.as_ref().is_some_and(|found| met.insert(found.key.clone())))
+                .zip(&mut todo)
+                .map(|(found, todo)| found.as_ref().is_some_and(|found| todo.is_new(found)))
                 .collect();
             if !is_new.contains(&true) {
                 return Ok(MORE);
@@ -205,20 +272,23 @@ impl SeveralPlan {
             let values = self.values(&found, row, running, &arena)?;
             for (at, (found, values)) in found.into_iter().zip(values).enumerate() {
                 let Some(found) = found.filter(|_| is_new[at]) else { continue };
-                bytes += 2 * found.key.len() + found.value.len() + values.len() * 48 + 128;
-                todo[at].push((found, values));
+                todo[at].add(found, values)?;
             }
-            if bytes > running.inside.memory_limit {
-                return Err(Error::out_of_sort_memory());
+            if todo.iter().map(|todo| todo.bytes).sum::<usize>() > running.inside.memory_limit {
+                todo.iter_mut().try_for_each(|todo| todo.spill(running))?;
             }
             Ok(MORE)
         });
         running.inside.found = around;
         done?;
         let mut changes = Changes::default();
-        for (at, (target, rows)) in self.targets.iter().zip(&todo).enumerate() {
+        for (at, (target, todo)) in self.targets.iter().zip(todo).enumerate() {
             let handle = enter_table(&target.table, TableMode::Write, running)?;
-            for (found, values) in rows {
+            let columns = self.assignments.iter().filter(|(target, ..)| *target == at);
+            let columns: Vec<usize> = columns.map(|(_, column, _)| *column).collect();
+            let types = columns.iter().map(|&column| &target.table.columns[column].data_type);
+            let members = MemberPlaces::in_types(types);
+            todo.for_each(members, running, &mut |running, found, values| {
                 arena.reset();
                 running.inside.facts.check_killed()?;
                 changes.found += 1;
@@ -233,16 +303,17 @@ impl SeveralPlan {
                         }
                     }
                     Some(rules) => {
-                        let columns = self.assignments.iter().filter(|(target, ..)| *target == at);
-                        let columns = columns.map(|(_, column, _)| *column).zip(values.iter().map(Value::get));
                         let before = columns_of(&target.table, found, running, &arena)?;
                         let row = arena.alloc_slice_copy(before);
-                        columns.for_each(|(column, value)| row[column] = value);
+                        columns.iter().zip(values).for_each(|(&column, value)| {
+                            row[column] = copy_into(*value, Some(&target.table.columns[column].data_type), &arena);
+                        });
                         let updating = Updating { handle: &handle, table: &target.table, rules, ignores: self.ignores };
                         updating.update(found, before, row, running, &mut changes, &arena)?;
                     }
                 }
-            }
+                Ok(())
+            })?;
         }
         Ok(changes)
     }

@@ -24,7 +24,7 @@ use crate::error::{Error, Result};
 use crate::expression::Expr;
 use crate::query::{
     Binder, ENOUGH, KnownTable, MORE, Place, Running, SelectedTable, Shown, SortKey, Spare, change_one_row,
-    limit_count, rows_to_change, sort_rows,
+    limit_count, rows_to_change, rows_to_change_in_order,
 };
 
 /// UPDATE, bound.
@@ -128,12 +128,11 @@ impl UpdatePlan {
             })
             .map(|()| changes);
         }
-        let (handle, rows) = sort_rows(&self.selected, &self.order, limit, running)?;
-        for found in rows {
+        rows_to_change_in_order(&self.selected, &self.order, limit, running, &mut |running, handle, found| {
             arena.reset();
-            self.change(&handle, &found, running, &mut changes, arena)?;
-        }
-        Ok(changes)
+            self.change(handle, found, running, &mut changes, arena).map(drop)
+        })
+        .map(|()| changes)
     }
 
     fn change(

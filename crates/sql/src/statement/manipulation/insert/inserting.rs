@@ -23,26 +23,26 @@ use super::super::row::{
     Given, complete, default_of, engine_row, implicit_default, next_numbers, put, refuse_generated,
 };
 use super::super::{Changes, Strictness, columns_of, duplicate, take_back, update, warn_or_fail};
-use super::{GivenRows, GivenValue, InsertPlan, Numbers, Rows};
+use super::filling::{Filling, NewRows};
+use super::{GivenValue, InsertPlan, Numbers, Rows};
 use crate::error::{Error, Result};
-use crate::expression::copy_into;
-use crate::query::{Body, MORE, Running, enter_table, run_query};
+use crate::query::{Body, Running, enter_table};
 use crate::schema::ColumnDefault;
 
-/// Rows that are to be inserted.
-enum NewRows<'p> {
-    Given(&'p GivenRows),
-    /// What a query found.
-    Kept(&'p [&'p [Datum<'p>]]),
-}
-
 /// Rows that go together, and have not been inserted yet.
-struct Gathered<'g, 'v> {
+pub(super) struct Gathered<'g, 'v> {
     run: &'g mut RowRun,
     /// What they are, for whoever is refused.
     rows: Vec<&'v [Datum<'v>]>,
     /// Whether one of them was given a number of its own, from which the counting column is to count on.
     has_given_numbers: bool,
+}
+
+impl<'g> Gathered<'g, '_> {
+    /// None yet.
+    pub(super) fn new(run: &'g mut RowRun) -> Self {
+        Self { run, rows: Vec::new(), has_given_numbers: false }
+    }
 }
 
 /// Where rows go, and what has become of them.
@@ -53,7 +53,7 @@ pub(in super::super) struct Inserting<'g, 'v> {
     numbers: &'g mut Numbers,
     changes: &'g mut Changes,
     /// Those that go together, if they do.
-    gathered: Option<Gathered<'g, 'v>>,
+    pub(super) gathered: Option<Gathered<'g, 'v>>,
 }
 
 impl<'g> Inserting<'g, '_> {
@@ -67,6 +67,11 @@ impl<'g> Inserting<'g, '_> {
         Self { handle, is_kind, numbers, changes, gathered: None }
     }
 
+    /// How many rows of the statement there have been.
+    pub(super) fn found(&self) -> u64 {
+        self.changes.found
+    }
+
     /// A row has not come to be: the number that it took, if it did, is the next row's.
     fn put_back(&mut self, number: Option<u64>) {
         if let Some(number) = number {
@@ -74,9 +79,6 @@ impl<'g> Inserting<'g, '_> {
         }
     }
 }
-
-/// So much memory the rows of a run may take, and what they are made of.
-const ARENA_MAX: usize = 64 << 10;
 
 impl InsertPlan {
     /// Inserts the rows.
@@ -88,89 +90,29 @@ impl InsertPlan {
 
     fn run_inside(&self, running: &mut Running<'_>) -> Result<Changes> {
         let handle = enter_table(&self.table, TableMode::Write, running)?;
-        let mut changes = Changes::default();
         match &self.rows {
             Rows::Given(rows) => {
+                let mut filling = Filling::new(self, &handle, Some(rows.len()), running);
+                filling.insert(&NewRows::Given(rows), running)?;
+                let mut changes = filling.end(running)?;
                 changes.tells_records = rows.len() > 1;
-                let is_kind = rows.len() > 1 && !running.context.mode.strict;
-                self.insert_all(rows.len(), &NewRows::Given(rows), &handle, is_kind, running, &mut changes)?;
+                Ok(changes)
             }
-            Rows::Query(plan) => {
+            Rows::Query { plan, reads_table } => {
+                let mut filling = Filling::new(self, &handle, None, running);
+                self.insert_found(plan, *reads_table, &mut filling, running)?;
+                let mut changes = filling.end(running)?;
                 changes.tells_records = !matches!(&plan.body, Body::Values(rows) if rows.len() == 1);
-                // What is read is not to see what is written: if it reads this table, its rows are kept in between.
-                let keep = Bump::new();
-                let mut kept: Vec<&[Datum<'_>]> = Vec::new();
-                let is_kind = !running.context.mode.strict;
-                run_query(plan, &[], running, &mut |running, row| {
-                    // (Behind the columns there may be more: what ON DUPLICATE KEY UPDATE names.)
-                    let type_of = |at: usize| plan.columns.get(at).map(|column| &column.data_type);
-                    let copy = |(at, &value)| copy_into(value, type_of(at), &keep);
-                    let copies: Vec<Datum<'_>> = row.iter().enumerate().map(copy).collect();
-                    kept.push(keep.alloc_slice_copy(&copies));
-                    if keep.allocated_bytes() > running.inside.memory_limit {
-                        return Err(Error::out_of_sort_memory());
-                    }
-                    Ok(MORE)
-                })?;
-                self.insert_all(kept.len(), &NewRows::Kept(&kept), &handle, is_kind, running, &mut changes)?;
                 if !self.on_duplicate.is_empty() {
                     changes.last_number = 0;
                 }
+                Ok(changes)
             }
         }
-        Ok(changes)
-    }
-
-    /// Inserts so many rows: those of a plain INSERT in runs, as many at a time as an arena is to hold.
-    fn insert_all(
-        &self,
-        count: usize,
-        rows: &NewRows<'_>,
-        handle: &TableHandle,
-        is_kind: bool,
-        running: &mut Running<'_>,
-        changes: &mut Changes,
-    ) -> Result<()> {
-        let is_plain = !self.ignores && !self.replaces && self.on_duplicate.is_empty();
-        let in_runs = count > 1 && is_plain && running.inside.engine.takes_runs(handle);
-        let known = matches!(rows, NewRows::Given(_)).then_some(count as u64);
-        let mut numbers = Numbers::new(known, running.inside.auto_increment.0);
-        let mut run = RowRun::new(count as u64);
-        let mut arena = Bump::new();
-        let mut at = 0;
-        while at < count {
-            arena.reset();
-            let mut inserting = Inserting::singly(handle, is_kind, &mut numbers, changes);
-            inserting.gathered =
-                in_runs.then(|| Gathered { run: &mut run, rows: Vec::new(), has_given_numbers: false });
-            let done = loop {
-                running.context.row = at as u64 + 1;
-                let done = running.inside.facts.check_killed().and_then(|()| match rows {
-                    NewRows::Given(rows) => self.given_row(rows.row(at), &mut inserting, running, &arena),
-                    NewRows::Kept(rows) => {
-                        let (values, beside) = rows[at].split_at(self.given);
-                        let given = arena.alloc_slice_fill_iter(values.iter().map(|&value| Given::Value(value)));
-                        self.one_row(given, beside, &mut inserting, running, &arena)
-                    }
-                });
-                at += 1;
-                let used = arena.allocated_bytes() - arena.chunk_capacity();
-                let is_full = !in_runs || used > ARENA_MAX;
-                if done.is_err() || at == count || is_full {
-                    break done;
-                }
-            };
-            // A row in front of one that cannot be is refused first.
-            if let Some(gathered) = &mut inserting.gathered {
-                self.insert_gathered(gathered, handle, running)?;
-            }
-            done?;
-        }
-        running.inside.engine.end_run(handle, &mut run).map_err(|error| running.inside.refusal(error))
     }
 
     /// Inserts what has been gathered.
-    fn insert_gathered(
+    pub(super) fn insert_gathered(
         &self,
         gathered: &mut Gathered<'_, '_>,
         handle: &TableHandle,
@@ -185,7 +127,7 @@ impl InsertPlan {
         Ok(())
     }
 
-    fn given_row<'v, 'r: 'v>(
+    pub(super) fn given_row<'v, 'r: 'v>(
         &'v self,
         values: impl ExactSizeIterator<Item = GivenValue<'v>>,
         inserting: &mut Inserting<'_, 'v>,

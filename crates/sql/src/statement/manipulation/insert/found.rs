@@ -1,0 +1,117 @@
+//! The rows of INSERT ... SELECT, on their way from the query to the table.
+//!
+//! ```text
+//!   query --row--> FoundRows: a part of them --full--> inserted                          if nothing that is read changes by that
+//!                                            --no memory left--> a temporary file        if it may
+//!                                                                  | the query has ended
+//!                                            FoundRows: a part <---+ --full--> inserted
+//! ```
+//!
+//! # Invariants
+//! 1. The query does not see what is inserted: it has ended before that, or reads other tables only.
+
+use bumpalo::Bump;
+use meseta_types::Datum;
+
+use super::InsertPlan;
+use super::filling::{Filling, NewRows};
+use crate::error::Result;
+use crate::query::{MORE, MemberPlaces, QueryPlan, Running, SpilledRows, append_row, run_query, values};
+
+/// Bytes of rows that are inserted at a time.
+const PART_BYTES: usize = 64 << 10;
+
+/// Rows of a query.
+pub struct FoundRows<'m> {
+    /// Their values, row by row.
+    bytes: Vec<u8>,
+    /// Where each row ends.
+    ends: Vec<usize>,
+    /// How many values a row has.
+    width: usize,
+    members: &'m MemberPlaces<'m>,
+}
+
+impl<'m> FoundRows<'m> {
+    fn new(members: &'m MemberPlaces<'m>) -> Self {
+        Self { bytes: Vec::new(), ends: Vec::new(), width: 0, members }
+    }
+
+    fn push(&mut self, row: &[Datum<'_>]) {
+        self.width = row.len();
+        append_row(row, &mut self.bytes);
+        self.ends.push(self.bytes.len());
+    }
+
+    fn clear(&mut self) {
+        self.bytes.clear();
+        self.ends.clear();
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// A row.
+    pub fn row<'v>(&'v self, row: usize, arena: &'v Bump) -> &'v [Datum<'v>] {
+        let start = row.checked_sub(1).map_or(0, |before| self.ends[before]);
+        let found = arena.alloc_slice_fill_copy(self.width, Datum::Null);
+        let values = values(&self.bytes[start..self.ends[row]], self.members);
+        found.iter_mut().zip(values).for_each(|(place, value)| *place = value);
+        found
+    }
+}
+
+impl InsertPlan {
+    /// Inserts the rows that a query finds, which may read the table that they go to.
+    pub(super) fn insert_found(
+        &self,
+        plan: &QueryPlan,
+        reads_table: bool,
+        filling: &mut Filling<'_>,
+        running: &mut Running<'_>,
+    ) -> Result<()> {
+        // (Behind the columns there may be more: what ON DUPLICATE KEY UPDATE names.)
+        let members = MemberPlaces::in_types(plan.columns.iter().map(|column| &column.data_type));
+        let mut rows = FoundRows::new(&members);
+        // A row that goes, or gets another key, may take rows with it, or change them.
+        let changes_others =
+            (self.replaces || !self.on_duplicate.is_empty()) && !self.table.engine().referrers.is_empty();
+        let is_at_once = !reads_table && !changes_others;
+        let limit = if is_at_once { PART_BYTES } else { running.inside.memory_limit };
+        let mut spilled: Option<SpilledRows> = None;
+        run_query(plan, &[], running, &mut |running, row| {
+            match &mut spilled {
+                Some(spilled) => spilled.add(&[], row)?,
+                None => rows.push(row),
+            }
+            if rows.bytes.len() < limit {
+                return Ok(MORE);
+            }
+            if is_at_once {
+                filling.insert(&NewRows::Found(&rows), running)?;
+            } else {
+                let to = spilled.get_or_insert_with(|| SpilledRows::new(running));
+                let mut arena = Bump::new();
+                for at in 0..rows.len() {
+                    arena.reset();
+                    to.add(&[], rows.row(at, &arena))?;
+                }
+            }
+            rows.clear();
+            Ok(MORE)
+        })?;
+        if let Some(spilled) = spilled {
+            spilled.show(usize::MAX, &members, running, &mut |running, row| {
+                rows.push(row);
+                if rows.bytes.len() >= PART_BYTES {
+                    filling.insert(&NewRows::Found(&rows), running)?;
+                    rows.clear();
+                }
+                Ok(MORE)
+            })?;
+        }
+        filling.insert(&NewRows::Found(&rows), running)
+    }
+}
