@@ -80,6 +80,16 @@ impl<'g> Inserting<'g, '_> {
     }
 }
 
+/// What REPLACE finds in the way, where it need not go.
+enum InPlace {
+    /// It was the same, and stays.
+    Same,
+    /// It has the new values.
+    Updated,
+    /// It is not there any more.
+    Gone,
+}
+
 impl InsertPlan {
     /// Inserts the rows.
     pub fn run(&self, running: &mut Running<'_>) -> Result<Changes> {
@@ -340,8 +350,17 @@ impl InsertPlan {
                     return Ok(());
                 }
             } else if self.replaces {
-                if self.may_stay(&conflict) && self.is_there(row, &conflict, handle, running, arena)? {
-                    inserting.changes.affected += 1;
+                if self.may_stay(&conflict) {
+                    match self.replace_in_place(row, values, &conflict, handle, running, arena)? {
+                        InPlace::Same => inserting.changes.affected += 1,
+                        InPlace::Updated => {
+                            self.count_row(row, number, inserting);
+                            inserting.changes.affected += 1;
+                            inserting.changes.removed += 1;
+                            inserting.changes.duplicates += 1;
+                        }
+                        InPlace::Gone => continue,
+                    }
                     return Ok(());
                 }
                 if self.remove(&conflict, values, handle, running)? {
@@ -366,8 +385,8 @@ impl InsertPlan {
         Locking { mode: Mode::Exclusive, gaps: false, on_conflict: OnConflict::Wait(running.inside.lock_wait) }
     }
 
-    /// REPLACE: whether a row in the way may stay if it is the same, and is then not counted as removed: no other unique index behind, in
-    /// MySQL's order, could have another row in the way, and no rows refer to it.
+    /// REPLACE: whether a row in the way may stay and be given the new values: no other unique index behind, in MySQL's order, could have
+    /// another row in the way, and no rows refer to it. If it is the same already, it is not counted as removed.
     fn may_stay(&self, conflict: &Conflict) -> bool {
         let engine_table = self.table.engine();
         let definition = &engine_table.definition;
@@ -383,21 +402,30 @@ impl InsertPlan {
         engine_table.referrers.is_empty() && uniques.map(rank).max() == Some(rank(conflict.index))
     }
 
-    /// REPLACE: whether the row in the way is the same in all columns.
-    fn is_there<'v, 'r: 'v>(
+    /// REPLACE: gives the row in the way the new values, if they are others.
+    fn replace_in_place<'v, 'r: 'v>(
         &'v self,
         row: &[Datum<'v>],
+        values: &[Value<'_>],
         conflict: &Conflict,
         handle: &TableHandle,
         running: &mut Running<'r>,
         arena: &'v Bump,
-    ) -> Result<bool> {
+    ) -> Result<InPlace> {
         let mut cursor = RowCursor::locking_at(handle, 0, &conflict.primary_key, Self::locking(running));
         if !cursor.next(running.inside.engine).map_err(Error::from_engine)? {
-            return Ok(false);
+            return Ok(InPlace::Gone);
         }
         let before = columns_of(&self.table, cursor.row(), running, arena)?;
-        Ok(update::is_same_row(before, row))
+        if update::is_same_row(before, row) {
+            return Ok(InPlace::Same);
+        }
+        let updated = running.inside.engine.update_row(handle, cursor.row(), values, Mode::Exclusive);
+        Ok(match updated.map_err(|error| running.inside.refusal(error))? {
+            RowChange::Done => InPlace::Updated,
+            // What is in the way now is met by the next attempt to insert.
+            RowChange::Stale | RowChange::Conflict(_) => InPlace::Gone,
+        })
     }
 
     /// REPLACE: the row in the way goes, for one with these values.
