@@ -3,6 +3,7 @@
 
 mod support;
 
+use std::collections::HashSet;
 use std::fmt::Write as _;
 
 use meseta_sql::session::Session;
@@ -581,6 +582,70 @@ fn a_join_begins_where_it_reads_the_fewest_rows_in_all() {
     // As it is written, if that is said.
     let (read, _) = rows_read(s, "select count(n) from c straight_join o on o.c = c.id where at between 500 and 509");
     assert!(read > 100, "{read}");
+}
+
+#[test]
+fn of_groups_that_are_those_of_a_tables_rows_the_first_are_made() {
+    let server = Server::new();
+    let mut session = server.session();
+    let s = &mut session;
+    is(s, "create table c (id int primary key, name varchar(9) not null, unique key name (name))", "ok 0");
+    is(s, "create table o (id int primary key, c int not null, at int not null, n int, key at (at))", "ok 0");
+    is(s, "create table i (id int primary key, o int not null, n int, key o (o))", "ok 0");
+    let mut fill = |table: &str, count: u32, row: &dyn Fn(u32) -> String| {
+        let rows: Vec<String> = (0..count).map(|i| format!("({i}, {})", row(i))).collect();
+        is(s, &format!("insert into {table} values {}", rows.join(", ")), &format!("ok {count}"));
+    };
+    fill("c", 50, &|i| format!("'c{}'", i * 7 % 50));
+    fill("o", 2000, &|i| format!("{}, {}, {}", i % 50, i * 7 % 1000, i * 3 % 101));
+    // Three of each order but every fifth.
+    fill("i", 4800, &|i| format!("{}, {}", i / 3 / 4 * 5 + i / 3 % 4, i * 11 % 13));
+    // A query, what its groups are ordered by, and how many rows it may read for ten of them.
+    for (query, order, at_most) in [
+        ("select o.id, count(*), sum(i.n) from o join i on i.o = o.id group by o.id", "o.id desc", 60),
+        ("select o.id, count(*), sum(i.n) from o join i on i.o = o.id group by o.id", "o.at desc, o.id desc", 60),
+        ("select o.id, count(i.id) from o left join i on i.o = o.id group by o.id", "o.at, o.id", 60),
+        (
+            "select o.id, count(i.id) from o left join i on i.o = o.id group by o.id having count(i.id) > 2",
+            "o.at, o.id",
+            1500,
+        ),
+        // Not in the order of an index: all orders, and the items of some.
+        ("select o.id, count(i.id) from o left join i on i.o = o.id group by o.id", "o.n desc, o.id", 2100),
+        ("select o.id, max(i.n), o.n from o join i on i.o = o.id where o.n > 50 group by o.id", "o.n, o.id", 2900),
+        // What is joined by a key is the same for each row.
+        (
+            "select o.id, c.name, sum(i.n) from o join c on c.id = o.c join i on i.o = o.id group by o.id, c.name",
+            "o.id desc",
+            80,
+        ),
+        ("select c.name, count(*), min(o.at) from c join o on o.c = c.id group by c.name", "c.name", 6000),
+        // Those that come last have none, and so all are joined.
+        ("select o.id, sum(i.n) from o join i on i.o = o.id and i.n > 11 group by o.id", "o.n, o.id desc", 12000),
+        // No order of one table's, or no groups of its rows.
+        ("select o.id, sum(i.n) as x from o join i on i.o = o.id group by o.id", "x desc, o.id", 12000),
+        ("select o.id, i.n from o join i on i.o = o.id group by o.id, i.n", "o.id, i.n desc", 12000),
+        ("select o.id, i.id from i join o on i.o = o.id group by i.id", "i.n, i.id", 12000),
+        ("select o.at, count(i.id) from o left join i on i.o = o.id group by o.at", "o.at desc", 12000),
+    ] {
+        let all = run(s, &format!("{query} order by {order}"));
+        for (limit, range) in [("10", 0..10), ("10 offset 25", 25..35), ("100000", 0..usize::MAX)] {
+            let (read, rows) = rows_read(s, &format!("{query} order by {order} limit {limit}"));
+            let expected: Vec<&String> = all[1..].iter().skip(range.start).take(range.len()).collect();
+            assert_eq!(rows[1..].iter().collect::<Vec<_>>(), expected, "{query} order by {order} limit {limit}");
+            assert!(limit != "10" || read <= at_most, "{query} order by {order}: {read}");
+        }
+        // And the same through a table that is made of all groups.
+        let without_order: HashSet<String> = run(s, query).into_iter().collect();
+        assert_eq!(without_order, all.into_iter().collect(), "{query}");
+    }
+    // In any order, if none is wanted.
+    let (read, rows) = rows_read(s, "select o.id, count(*) from o join i on i.o = o.id group by o.id limit 10");
+    assert_eq!((rows.len(), read <= 60), (11, true), "{read}");
+    // All of them are counted, if that is asked.
+    let counted = "select sql_calc_found_rows o.id from o join i on i.o = o.id group by o.id order by o.at limit 3";
+    assert_eq!(run(s, counted).len(), 4);
+    is(s, "select found_rows()", "[found_rows()]; 1600");
 }
 
 /// Items of parts that suppliers have sold, of nations in regions.

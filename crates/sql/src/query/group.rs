@@ -259,7 +259,7 @@ impl Current {
 }
 
 /// GROUP BY of rows that come with equal keys one behind the other.
-fn run_sorted(
+pub fn run_sorted(
     plan: &GroupPlan,
     select: &SelectPlan,
     outer: Outer<'_>,

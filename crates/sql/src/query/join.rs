@@ -142,6 +142,8 @@ pub struct Planner<'p> {
     pub ordered: Option<usize>,
     /// Whose order is wanted, where costs say whether it is read first: [`Planner::expect_order`].
     pub wanted_order: Option<WantedOrder>,
+    /// What is joined to one row of that table is one of the rows that are wanted: [`super::row_groups`].
+    pub groups_by_row: bool,
     /// How many rows are wanted.
     pub limit: Option<&'p LimitPlan>,
     /// What there is to choose.
@@ -198,7 +200,8 @@ impl<'p> Planner<'p> {
     pub fn new(sources: &'p mut [Source], tables: &'p mut dyn Tables, used: &'p HashSet<u32>) -> Self {
         let choice = Choice { block: tables.sizes().next_block(), is_contested: sources.len() > 1, wants_all: true };
         let (first, ordered, wanted_order, limit) = (None, None, None, None);
-        Self { sources, tables, used, first, ordered, wanted_order, limit, choice, met: HashMap::new() }
+        let (groups_by_row, met) = (false, HashMap::new());
+        Self { sources, tables, used, first, ordered, wanted_order, groups_by_row, limit, choice, met }
     }
 
     /// Plans a tree of joins under the conditions of WHERE.
@@ -445,6 +448,7 @@ impl<'p> Planner<'p> {
         let own: Vec<&Expr> = conditions.iter().filter(own).map(|condition| &condition.expr).collect();
         let InOrder { found, each, share } = self.cost_in_order(&own)?;
         let (_, shown) = self.total_behind(start, found * share, inputs, conditions, HashSet::new(), known);
+        let shown = if self.groups_by_row { shown.min(found * share) } else { shown };
         let wanted = self.tables.sizes().wanted(self.choice.block, limit);
         let read = if shown > wanted { found * wanted / shown } else { found };
         let (behind, _) = self.total_behind(start, read * share, inputs, conditions, HashSet::new(), known);

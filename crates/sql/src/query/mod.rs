@@ -46,6 +46,7 @@ mod push;
 mod recursive;
 mod rollup;
 mod row_bytes;
+mod row_groups;
 mod row_numbers;
 mod run;
 mod sample;

@@ -161,7 +161,8 @@ impl Planner<'_> {
     ) {
         let (Some(number), false) = (join.as_ref().and_then(first_of), order.is_empty()) else { return };
         let Some(columns) = of_source(order, &self.sources[number]) else { return };
-        let is_alone = self.sources.len() == 1;
+        // (What is joined to it leaves few of its rows out, if nothing is said of another table.)
+        let is_alone = self.sources.len() == 1 || self.ordered == Some(number);
         let Source { kind: SourceKind::Table(table), first_slot, conditions, .. } = &mut self.sources[number] else {
             return;
         };
@@ -200,6 +201,24 @@ impl Planner<'_> {
         if is_cheap {
             table.access = ordered;
             order.clear();
+        }
+    }
+
+    /// Of groups that are those of one table's rows ([`super::row_groups`]), of which the first are wanted: if that is read in this order, as
+    /// [`Planner::use_order`] has it, or in any that may be, groups are made one after the other.
+    pub fn use_order_of_rows(
+        &mut self,
+        join: &Option<Join>,
+        group: &mut GroupPlan,
+        order: &mut Vec<SortKey>,
+        is_limited: bool,
+    ) {
+        if order.is_empty() {
+            self.use_group_order(join, group, order, is_limited);
+            group.is_sorted = true;
+        } else {
+            self.use_order_of(join, order, is_limited, |usable| usable.for_groups);
+            group.is_sorted = order.is_empty();
         }
     }
 

@@ -274,14 +274,20 @@ fn run_select(
         })?;
         let mut projection = Projection::new(plan, outer, arena, memory_limit, None, spare.reborrow()).of_sorted_rows();
         let mut is_enough = false;
-        rows(Some(&first_rows), running, &mut |running, row| {
+        let mut take = |running: &mut Running<'_>, row: &[Datum<'_>]| {
             let flow = projection.take(running, row, &mut |running, items| {
                 shown += 1;
                 sink(running, items)
             })?;
             is_enough |= flow.is_break();
             Ok(flow)
-        })?;
+        };
+        let mut rows = |running: &mut Running<'_>, sink: &mut Sink<'_>| rows(Some(&first_rows), running, sink);
+        match &plan.group {
+            None => rows(running, &mut take)?,
+            // (They are those of one row each.)
+            Some(grouping) => group::run_sorted(grouping, plan, outer, running, &mut rows, &mut take)?,
+        }
         if is_enough || first_rows.are_all {
             return Ok(());
         }

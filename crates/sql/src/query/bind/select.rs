@@ -19,6 +19,7 @@ use super::super::merge::merge;
 use super::super::plan::{
     GroupPlan, LimitPlan, Origin, OutputColumn, SelectPlan, SortKey, Source, SourceKind, is_ordered_by_items,
 };
+use super::super::row_groups::{are_of_rows, is_order_of, table_of_keys};
 use super::super::scope::{Block, slot as slot_of};
 use super::super::{outer, push, rollup};
 use super::standing::{Alias, AliasOrder, Place};
@@ -257,12 +258,30 @@ impl<'a> Binder<'a, '_> {
             planner.choice.wants_all = shows_once && order.is_empty();
             planner.expect_order(&tree, &conditions, &order);
         }
+        // The first groups are those of the first rows of a table, if they are groups of its rows.
+        let mut grouped = group
+            .as_ref()
+            .filter(|group| is_limited && !shows_once && group.rollup.is_none())
+            .and_then(|group| table_of_keys(&group.keys, planner.sources))
+            .filter(|&table| is_order_of(&planner.sources[table], &order));
+        if let (Some(_), Some(group)) = (grouped, &group) {
+            let by_keys = || group.keys.iter().map(|key| SortKey { value: key.clone(), descending: false }).collect();
+            let wanted = if order.is_empty() { by_keys() } else { order.clone() };
+            (planner.groups_by_row, planner.choice.wants_all) = (true, false);
+            planner.expect_order(&tree, &conditions, &wanted);
+        }
         let block = planner.choice.block;
         let mut planned = planner.plan(tree, conditions, keeps_order)?;
+        grouped = grouped.zip(group.as_ref()).and_then(|(table, group)| {
+            are_of_rows(table, &group.keys, &planned.join, planner.sources).then_some(table)
+        });
         let is_sorted = !order.is_empty();
         match &mut group {
             None if shows_in_order => planner.use_order(&planned.join, &mut order, is_limited),
             Some(group) if group.keys.is_empty() => planner.use_ends(&planned.join, group),
+            Some(group) if grouped.is_some() => {
+                planner.use_order_of_rows(&planned.join, group, &mut order, is_limited && having.is_empty());
+            }
             Some(group) if group.rollup.is_none() => {
                 let is_limited = is_limited && having.is_empty() && !shows_once;
                 planner.use_group_order(&planned.join, group, &mut order, is_limited);
@@ -279,7 +298,7 @@ impl<'a> Binder<'a, '_> {
         for source in &mut sources {
             self.push_conditions(source)?;
         }
-        let may_sort_early = group.is_none() && !distinct && !items.iter().any(assigns);
+        let may_sort_early = (group.is_none() || grouped.is_some()) && !distinct && !items.iter().any(assigns);
         let may_join_twice = is_limited && is_repeatable;
         if may_sort_early && may_join_twice {
             EarlySort::ask_queries_behind(&mut sources, &mut planned.join, &order);
