@@ -11,7 +11,7 @@
 
 use super::access::is_direct;
 use super::bind::Tables;
-use super::plan::{Access, Body, LimitPlan, Lookup, QueryPlan, Source, SourceKind, TableSource};
+use super::plan::{Access, Body, ConditionSet, LimitPlan, Lookup, QueryPlan, Source, SourceKind, TableSource};
 use super::sample;
 use super::sizes::{FEW, RangeName, Sizes, TableName, is_known};
 use crate::expression::{ComparisonOperator, Expr};
@@ -67,10 +67,25 @@ pub fn share_of(condition: &Expr) -> f64 {
     }
 }
 
-/// The share of the rows that an access finds for which the conditions hold, about: those that it does not imply.
-pub fn share_beside<'e>(access: &Access, conditions: impl Iterator<Item = (usize, &'e Expr)>) -> f64 {
-    let asked = conditions.filter(|(number, _)| !access.implied.has(*number));
-    asked.map(|(_, condition)| share_of(condition)).product()
+/// The share of rows for which the conditions hold, about: those that are not said already.
+pub fn share_beside<'e>(said: ConditionSet, conditions: impl Iterator<Item = (usize, &'e Expr)>) -> f64 {
+    conditions.filter(|(number, _)| !said.has(*number)).map(|(_, condition)| share_of(condition)).product()
+}
+
+/// Of the conditions on a table those that hold for nearly all rows that an access finds: they are implied, or the beginnings of their
+/// texts are looked for.
+pub fn said_by<'e>(
+    access: &Access,
+    table: &TableSource,
+    first_slot: usize,
+    conditions: impl Iterator<Item = (usize, &'e Expr)>,
+) -> ConditionSet {
+    let definition = &table.table.engine().definition;
+    let mut said = access.implied;
+    conditions
+        .filter(|(_, condition)| access.looks_for(condition, definition, first_slot))
+        .for_each(|(number, _)| said.insert(number));
+    said
 }
 
 /// About how many rows a query reads.
@@ -156,14 +171,15 @@ impl<'e> Estimator<'e> {
         access: &Access,
         conditions: impl Iterator<Item = (usize, &'c Expr)> + Clone,
     ) -> f64 {
+        let said = said_by(access, source, self.first_slot, conditions.clone());
         let is_asked = self.choice.is_contested
             && self.statistics.planned_rows() >= sample::FEWEST
-            && conditions.clone().any(|(number, _)| !access.implied.has(number));
+            && conditions.clone().any(|(number, _)| !said.has(number));
         let all = conditions.clone().map(|(_, condition)| condition);
         let sample = if is_asked { self.sizes.sample(self.table_name(), &source.table, all) } else { None };
         match sample {
-            Some(sample) => sample.share_beside(access, conditions, self.first_slot, &source.table),
-            None => share_beside(access, conditions),
+            Some(sample) => sample.share_beside(said, conditions, self.first_slot, &source.table),
+            None => share_beside(said, conditions),
         }
     }
 

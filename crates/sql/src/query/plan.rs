@@ -18,6 +18,7 @@ use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
 use meseta_engine::Direction;
+use meseta_engine::table::TableDefinition;
 use meseta_types::{Charset, Collated, DataType};
 
 use super::bound::BoundSelect;
@@ -27,7 +28,7 @@ use super::scope::{Block, slot};
 use super::table::KnownTable;
 use super::usable::UsableIndexes;
 use crate::expression::aggregate::AggregateCall;
-use crate::expression::{Comparer, Expr, InSubquery, Like, QueryColumn};
+use crate::expression::{Comparer, ComparisonOperator, Expr, InSubquery, Like, QueryColumn};
 use crate::schema::information::VirtualTable;
 
 /// The columns of a result, with what a client is told of them: a plan that runs often says the same each time.
@@ -754,6 +755,16 @@ impl Access {
     /// Whether one row at most is read, or entry of a unique index: that whose key `equal` is.
     pub fn is_one_point(&self) -> bool {
         self.is_point && self.any_of.is_empty()
+    }
+
+    /// Whether what a condition asks is looked for: by the beginnings of texts, it may be, so that it is asked still, though few rows that
+    /// are found do not meet it.
+    pub fn looks_for(&self, condition: &Expr, table: &TableDefinition, first_slot: usize) -> bool {
+        let parts = &table.indexes[self.index].parts;
+        let is_part = |slot: u32| {
+            parts.iter().take(self.equal.len()).any(|part| first_slot + usize::from(part.column) == slot as usize)
+        };
+        condition.as_comparisons().any(|found| found.operator == ComparisonOperator::Equal && is_part(found.column))
     }
 
     /// All values that are looked for, bounds too.

@@ -27,7 +27,7 @@ use meseta_types::{DataType, Datum};
 use super::bounds::load_into;
 use super::estimate::share_of;
 use super::inside::Running;
-use super::plan::Access;
+use super::plan::ConditionSet;
 use super::sizes::TableName;
 use super::table::KnownTable;
 use crate::expression::Expr;
@@ -126,23 +126,23 @@ impl Sample {
         (meets(given | asked) as f64 + 0.5) / (meets(given) as f64 + 1.0)
     }
 
-    /// Which part of the rows that an access finds meets the conditions on this table that it does not imply, about: of those of which
-    /// rows tell nothing as many as a condition of its kind leaves.
+    /// Which part of the rows of which some conditions on this table are said meets the others, about: of those of which rows tell nothing
+    /// as many as a condition of its kind leaves.
     pub fn share_beside<'e>(
         &self,
-        access: &Access,
+        said: ConditionSet,
         conditions: impl Iterator<Item = (usize, &'e Expr)>,
         first_slot: usize,
         table: &KnownTable,
     ) -> f64 {
         let (mut share, mut given, mut asked, mut next) = (1.0, 0_u64, 0_u64, 0);
         for (number, condition) in conditions {
-            let is_implied = access.implied.has(number);
+            let is_said = said.has(number);
             // (What is asked of the first table of a join alone stands behind all else, and may not have been asked of the rows.)
             if next < self.conditions && is_told(condition, first_slot, table) {
-                *(if is_implied { &mut given } else { &mut asked }) |= 1 << next;
+                *(if is_said { &mut given } else { &mut asked }) |= 1 << next;
                 next += 1;
-            } else if !is_implied {
+            } else if !is_said {
                 share *= share_of(condition);
             }
         }

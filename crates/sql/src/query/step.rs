@@ -15,7 +15,7 @@ use std::collections::HashSet;
 
 use super::access;
 use super::condition::Condition;
-use super::estimate::{BESIDE, Cost, Estimator, share_beside};
+use super::estimate::{BESIDE, Cost, Estimator, said_by, share_beside};
 use super::hash;
 use super::join::{Planner, Tree, before_row, renumber};
 use super::plan::{Access, Source, SourceKind, TableSource};
@@ -210,7 +210,8 @@ impl Planner<'_> {
             let told = statistics.planned_rows() * all / share;
             (cost, found) = (cost - found + told, told);
         }
-        let meets = share_beside(&access, asked.counted(false));
+        let said = said_by(&access, table, source.first_slot, asked.counted(false));
+        let meets = share_beside(said, asked.counted(false));
         let each = if access::is_direct(table, access.index) { BESIDE } else { 1.0 };
         let has_key = asked.joining().any(|condition| hash::is_key(condition, source));
         let queries = asked.queries();

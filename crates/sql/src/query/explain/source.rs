@@ -283,6 +283,11 @@ fn read_by(
     let residual: Vec<Expr> = conditions.iter().filter(|condition| !implied(condition)).cloned().collect();
     let rows = estimate(table, access, kind, running)?;
     let covered = |condition: &&Expr| {
+        if matches!(kind, Kind::EqRef | Kind::Ref)
+            && access.looks_for(condition, &table.table.engine().definition, source.first_slot)
+        {
+            return true;
+        }
         let mut is_key = kind == Kind::Range;
         condition.columns(&mut |slot| {
             let parts = &index.parts[..used];
