@@ -109,6 +109,28 @@ proptest! {
         }
     }
 
+    /// Words are written at a stretch, and other characters one by one.
+    #[test]
+    fn a_sort_key_is_made_of_those_of_its_characters(text in "[a-dA-Dß~é日😀]{0,6}[a-d]{0,90}[a-dß😀]{0,3}") {
+        for collation in Collation::ALL {
+            let key = |text: &str| {
+                let (mut own, mut key) = (Vec::new(), Vec::new());
+                Charset::Utf8mb4.convert(text.as_bytes(), collation.charset(), &mut own);
+                collation.append_sort_key(&own, None, &mut key);
+                key
+            };
+            // What is behind all texts that are not blank.
+            let end = key("");
+            let mut expected: Vec<u8> = Vec::new();
+            for character in text.chars() {
+                let own = key(character.encode_utf8(&mut [0; 4]));
+                expected.extend_from_slice(&own[..own.len() - end.len()]);
+            }
+            expected.extend_from_slice(&end);
+            prop_assert_eq!(key(&text), expected, "{} {}", collation.name(), text);
+        }
+    }
+
     /// An index finds all that a pattern can match.
     #[test]
     fn what_matches_a_pattern_begins_as_the_pattern(

@@ -236,12 +236,27 @@ fn finish<'v, 'r: 'v>(
 /// The group at hand, of rows that come with equal keys one behind the other.
 struct Current {
     key: Vec<u8>,
+    /// What the key is made of.
+    values: Vec<Value>,
     /// The slots of its first row.
     row: Vec<Value>,
     accumulators: Vec<Accumulator>,
 }
 
 impl Current {
+    /// Whether a row has these very values, as most of a group have: texts byte by byte.
+    fn has_values(&self, values: &[Datum<'_>]) -> bool {
+        self.values.iter().zip(values).all(|(own, value)| match (own.get(), *value) {
+            (Datum::Null, Datum::Null) => true,
+            (Datum::Signed(own), Datum::Signed(value)) => own == value,
+            (Datum::Unsigned(own), Datum::Unsigned(value)) => own == value,
+            (Datum::Text(own, _), Datum::Text(value, _)) => own == value,
+            (Datum::Date(own), Datum::Date(value)) => own == value,
+            (Datum::DateTime(own, _), Datum::DateTime(value, _)) => own == value,
+            _ => false,
+        })
+    }
+
     fn show(
         &self,
         plan: &GroupPlan,
@@ -269,20 +284,28 @@ pub fn run_sorted(
 ) -> Result<()> {
     let collations = collations_of(plan.keys.iter());
     let (mut spare, mut key) = (Bump::new(), Vec::new());
-    let mut current: Option<Current> = None;
+    let (mut current, mut values): (Option<Current>, Vec<Datum<'static>>) = (None, Vec::new());
     rows(running, &mut |running, row| {
         spare.reset();
-        let values = evaluate_all(plan.keys.iter(), row, outer, running, &spare)?;
-        key.clear();
-        append_row_key(&values, &collations, &mut key);
-        if current.as_ref().is_none_or(|group| group.key != key) {
+        let mut of_row = recycle(std::mem::take(&mut values));
+        evaluate_into(&mut of_row, plan.keys.iter(), row, outer, running, &spare)?;
+        // (Most are the same, byte by byte, and need no key.)
+        let is_same = current.as_ref().is_some_and(|group| group.has_values(&of_row));
+        if !is_same {
+            key.clear();
+            append_row_key(&of_row, &collations, &mut key);
+        }
+        let has_ended = !is_same && current.as_ref().is_none_or(|group| group.key != key);
+        let of_group = has_ended.then(|| of_row.iter().map(|&value| Value::new(value)).collect());
+        values = recycle(of_row);
+        if let Some(values) = of_group {
             if let Some(done) = current.take()
                 && done.show(plan, select, outer, running, show)?.is_break()
             {
                 return Ok(ENOUGH);
             }
             let row = row.iter().map(|&value| Value::new(value)).collect();
-            current = Some(Current { key: key.clone(), row, accumulators: accumulators(plan) });
+            current = Some(Current { key: key.clone(), values, row, accumulators: accumulators(plan) });
         }
         if let Some(group) = &mut current {
             add(plan, &mut group.accumulators, row, outer, running, &spare)?;

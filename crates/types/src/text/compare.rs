@@ -41,6 +41,11 @@ impl<'a> Stream<'a> {
         let method = collation.method();
         Self { text, charset: collation.charset(), method, ascii: method.ascii(), current: Weights::one(0), at: 0 }
     }
+
+    /// Whether all weights of the characters before `text` have been taken.
+    fn is_between_characters(&self) -> bool {
+        self.at >= self.current.as_slice().len()
+    }
 }
 
 /// The weights of the character at the front of a text, and its length.
@@ -236,7 +241,7 @@ impl Collation {
     fn write_padded_sort_key(self, text: &[u8], mut out: impl io::Write) -> io::Result<()> {
         let wide = matches!(self.method(), Method::General | Method::Uca(_));
         let blank = self.blank();
-        let mut push = |weight: u16, then: &[u8]| {
+        let push = |out: &mut dyn io::Write, weight: u16, then: &[u8]| {
             if wide {
                 out.write_all(&weight.to_be_bytes())?;
             } else {
@@ -244,8 +249,16 @@ impl Collation {
             }
             out.write_all(then)
         };
-        let mut run = 0u32;
-        for weight in Stream::new(self, text) {
+        let (mut run, mut weights) = (0u32, Stream::new(self, text));
+        loop {
+            // (Nearly all of a text is words, and between them are single blanks.)
+            if run == 0 && weights.is_between_characters() {
+                let word = self.word_len(weights.text);
+                let (word, rest) = weights.text.split_at(word);
+                self.write_word(word, &mut out)?;
+                weights.text = rest;
+            }
+            let Some(weight) = weights.next() else { break };
             if weight == blank {
                 run += 1;
                 continue;
@@ -253,12 +266,41 @@ impl Collation {
             if run > 0 {
                 let (then, count) = if weight < blank { (1, run) } else { (3, !run) };
                 let [a, b, c, d] = count.to_be_bytes();
-                push(blank, &[then, a, b, c, d])?;
+                push(&mut out, blank, &[then, a, b, c, d])?;
                 run = 0;
             }
-            push(weight, &[])?;
+            push(&mut out, weight, &[])?;
         }
-        push(blank, &[2])
+        push(&mut out, blank, &[2])
+    }
+
+    /// How many bytes at the beginning of a text are a character each, of one weight, that is no blank's.
+    fn word_len(self, text: &[u8]) -> usize {
+        let end = match self.method() {
+            Method::Bytes => text.iter().position(|byte| *byte == b' '),
+            Method::ByteTable(_) => Some(0),
+            method @ (Method::General | Method::Uca(_)) => {
+                let (Some(weights), blank) = (method.ascii(), self.blank()) else { return 0 };
+                text.iter().position(|&byte| {
+                    let weight = if byte < 0x80 { weights[usize::from(byte)] } else { 0 };
+                    weight == 0 || weight == blank
+                })
+            }
+        };
+        end.unwrap_or(text.len())
+    }
+
+    /// Writes the weights of such characters.
+    fn write_word(self, word: &[u8], mut out: impl io::Write) -> io::Result<()> {
+        let Some(weights) = self.method().ascii() else { return out.write_all(word) };
+        let mut buffer = [0; 64];
+        for part in word.chunks(buffer.len() / 2) {
+            for (to, byte) in buffer.chunks_exact_mut(2).zip(part) {
+                to.copy_from_slice(&weights[usize::from(*byte)].to_be_bytes());
+            }
+            out.write_all(&buffer[..2 * part.len()])?;
+        }
+        Ok(())
     }
 
     /// The first eight bytes of the sort key as a number, with zeros behind a shorter one. `a < b` if that of `a` is less than
