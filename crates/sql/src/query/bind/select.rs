@@ -405,7 +405,7 @@ impl<'a> Binder<'a, '_> {
                         named.by_item.push((items.len(), inside));
                     }
                     let own = value.as_column().filter(|_| alias.is_none()).and_then(|slot| self.own_name_of(slot));
-                    let name = own.as_deref().or(item.name(self.facts.text)).unwrap_or_default();
+                    let name = shown_of(own.as_deref().or(item.name(self.facts.text)).unwrap_or_default());
                     self.check_name(item);
                     let origin = value.as_column().and_then(|slot| self.origin_of(slot));
                     columns.push(OutputColumn { origin, ..OutputColumn::of(&value, name.into()) });
@@ -531,4 +531,17 @@ fn assigns(expr: &Expr) -> bool {
     let mut found = matches!(expr.kind, ExprKind::SetUserVariable(..));
     expr.operands(&mut |operand| found = found || assigns(operand));
     found
+}
+
+/// So many bytes an item's name has at the most.
+const NAME_MAX: usize = 256;
+
+/// As much of an item's name as is shown.
+fn shown_of(name: &[u8]) -> &[u8] {
+    if name.len() <= NAME_MAX {
+        return name;
+    }
+    // (A character that would be cut is left out.)
+    let starts = |at: &usize| name[*at] & 0xc0 != 0x80;
+    &name[..(0..=NAME_MAX).rev().find(starts).unwrap_or(NAME_MAX)]
 }
