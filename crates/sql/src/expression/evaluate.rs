@@ -13,7 +13,7 @@ use smallvec::SmallVec;
 use super::comparer::{Comparer, ComparisonOperator};
 use super::group::append_group_key;
 use super::kind::{
-    BitOperator, Case, Cast, Chain, ChainOperator, Compare, ExprKind, InSubquery, Quantified, RowCompare, Step,
+    BitOperator, Cast, Chain, ChainOperator, Compare, ExprKind, InSubquery, Quantified, RowCompare, Step,
 };
 use super::value::{Value, copy_into};
 use super::{BoundSubquery, Env, Expr};
@@ -511,31 +511,6 @@ impl Cast {
             _ => value,
         };
         Ok(cast(value, self.target, env.context, env.arena, &|| self.text.to_string())?)
-    }
-}
-
-impl Case {
-    fn evaluate<'v>(&'v self, row: &'v [Datum<'v>], env: &mut Env<'v, '_>) -> Result<Datum<'v>> {
-        let operand = match &self.operand {
-            Some(operand) => Some(operand.evaluate(row, env)?),
-            None => None,
-        };
-        for (condition, comparer, result) in &self.branches {
-            let taken = match operand {
-                Some(operand) => {
-                    let condition = condition.evaluate(row, env)?;
-                    comparer.equal(operand, condition, env.context)? == Some(true)
-                }
-                None => condition.evaluate(row, env)?.is_taken(env.context),
-            };
-            if taken {
-                return result.evaluate(row, env);
-            }
-        }
-        match &self.otherwise {
-            Some(otherwise) => otherwise.evaluate(row, env),
-            None => Ok(Datum::Null),
-        }
     }
 }
 

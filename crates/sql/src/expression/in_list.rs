@@ -53,8 +53,15 @@ impl InList {
         self.operand.width().max(1)
     }
 
-    /// Whether it may be worth it to keep something of it, once there are values for its literals.
-    pub(super) fn may_be_kept(&self) -> bool {
+    /// Has something of it kept by the next number, if it may be worth it once there are values for its literals.
+    pub(super) fn keep_keys(&mut self, next: &mut u32) {
+        if self.may_be_kept() {
+            self.number = Some(*next);
+            *next += 1;
+        }
+    }
+
+    fn may_be_kept(&self) -> bool {
         let is_given = |expr: &Expr| matches!(expr.kind, ExprKind::Slot(_) | ExprKind::Constant(_));
         let are_given = |element: &Expr| match &element.kind {
             ExprKind::Row(parts) => parts.iter().all(is_given),

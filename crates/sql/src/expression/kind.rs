@@ -279,6 +279,8 @@ pub struct Case {
     pub branches: Vec<(Expr, Comparer, Expr)>,
     /// ELSE.
     pub otherwise: Option<Expr>,
+    /// By which number the keys of branches' values are kept, if they are: no other of the statement has it.
+    pub number: Option<u32>,
 }
 
 /// CAST.

@@ -27,6 +27,7 @@
 
 pub mod aggregate;
 mod bind;
+mod case;
 mod comparer;
 pub mod comparison_key;
 mod evaluate;

@@ -6,11 +6,12 @@
 //!   n < '5x'                         n < Once('5x')                         and as a number once: one warning, not one a row
 //!   DATEDIFF('2024-05-05', at)       DATEDIFF(Once('2024-05-05'), at)
 //!   n IN (?, ?, ?, ..)               the list is looked at once (`in_list`)
+//!   CASE n WHEN ? THEN .. ..         and so are the branches (`case`)
 //! ```
 //!
 //! # Invariants
 //! 1. It is computed where the first row asks for it, not before: an error in it is one only if there is a row.
-//! 2. What is kept is a number, a date, or a list: nothing that lies in a row's memory. Texts are made anew.
+//! 2. What is kept is a number, a date, a list, or keys: nothing that lies in a row's memory. Texts are made anew.
 //! 3. It compares as the value itself does. As which type comparisons take it is known from [`Comparer`]; elsewhere it is as it is.
 //!
 //! # Source
@@ -20,6 +21,7 @@
 use meseta_types::comparison::{ComparisonType, exact_number, text_as_point};
 use meseta_types::{CastType, DataType, Datum, cast};
 
+use super::case::KeptCase;
 use super::comparer::Comparer;
 use super::in_list::KeptList;
 use super::kind::ExprKind;
@@ -33,6 +35,8 @@ pub enum Kept {
     Value(Datum<'static>),
     /// What IN looks for a value in.
     List(KeptList),
+    /// By what CASE finds a branch.
+    Case(KeptCase),
 }
 
 /// A value that is the same for all rows.
@@ -107,12 +111,13 @@ impl Expr {
                 between.high.compute_once(taken_as, next);
             }
             ExprKind::In(list) => {
-                if list.may_be_kept() {
-                    list.number = Some(*next);
-                    *next += 1;
-                }
+                list.keep_keys(next);
                 list.operand.compute_once(None, next);
                 list.list.iter_mut().for_each(|element| element.compute_once(None, next));
+            }
+            ExprKind::Case(case) => {
+                case.keep_keys(next);
+                self.operands_mut(&mut |operand| operand.compute_once(None, next));
             }
             ExprKind::Call(call) if call.function.takes_points => {
                 call.arguments.iter_mut().for_each(|argument| argument.compute_once(Some(TakenAs::Point), next));
@@ -121,7 +126,17 @@ impl Expr {
         }
     }
 
-    /// The same, itself too; `taken_as` is what it is taken for if it is a text.
+    /// Has what IN and CASE look for kept from row to row, and nothing else: whatever warns does so for each row.
+    pub fn keep_keys(&mut self, next: &mut u32) {
+        match &mut self.kind {
+            ExprKind::In(list) => list.keep_keys(next),
+            ExprKind::Case(case) => case.keep_keys(next),
+            _ => {}
+        }
+        self.operands_mut(&mut |operand| operand.keep_keys(next));
+    }
+
+    /// As [`Expr::compute_constants_once`], itself too; `taken_as` is what it is taken for if it is a text.
     fn compute_once(&mut self, taken_as: Option<TakenAs>, next: &mut u32) {
         let is_constant = self.is_constant() && !self.names_outer_columns();
         let taken_as = taken_as.filter(|_| self.data_type.is_string());

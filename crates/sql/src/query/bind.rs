@@ -139,7 +139,7 @@ pub struct Binder<'a, 't> {
     /// What has been met that is deprecated.
     pub deprecated: Vec<Deprecated>,
     /// So many constants are computed once.
-    pub(super) constants: u32,
+    pub constants: u32,
     /// What the next SELECT is before it is planned is to be kept; of a set operation, its sides.
     pub(super) wants_unplanned: bool,
     /// What has been kept.

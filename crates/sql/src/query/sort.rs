@@ -259,7 +259,7 @@ impl<'a> Kept<'a> {
 
     /// Shows them, without the values that they are ordered by.
     pub fn show(self, running: &mut Running<'_>, sink: &mut Sink<'_>) -> Result<()> {
-        let rows = self.spilled.as_ref().map_or(self.rows.len(), |spilled| spilled.rows.len());
+        let rows = self.spilled.as_ref().map_or(self.rows.len(), |spilled| spilled.rows.count());
         if !self.order.is_empty() {
             running.inside.facts.count(Counter::SortRows, rows as u64);
         }

@@ -71,7 +71,7 @@ impl SpilledRows {
     }
 
     /// How many rows there are.
-    pub fn len(&self) -> usize {
+    pub fn count(&self) -> usize {
         self.rows as usize
     }
 

@@ -654,7 +654,7 @@ impl Binder<'_, '_> {
             };
             branches.push((condition, comparer, result));
         }
-        let mut case = Case { operand, branches, otherwise };
+        let mut case = Case { operand, branches, otherwise, number: None };
         let mut results: Vec<&mut Expr> = case.branches.iter_mut().map(|(_, _, result)| result).collect();
         results.extend(case.otherwise.as_mut());
         let (data_type, collated) = result_of(&mut results, "case", self.facts)?;

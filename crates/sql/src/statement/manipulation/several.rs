@@ -68,6 +68,9 @@ struct Todo {
     spilled: Option<SpilledRows>,
 }
 
+/// What is done with one of them.
+type ShowTodo<'s> = dyn FnMut(&mut Running<'_>, &FoundRow, &[Datum<'_>]) -> Result<()> + 's;
+
 impl Todo {
     /// Whether a row is not known to have been met.
     fn is_new(&mut self, found: &FoundRow) -> bool {
@@ -102,12 +105,7 @@ impl Todo {
 
     /// Shows each row: in the order in which they were met, or in that of their keys; with members of ENUMs and SETs in these places
     /// of the values.
-    fn for_each(
-        self,
-        members: MemberPlaces<'_>,
-        running: &mut Running<'_>,
-        show: &mut dyn FnMut(&mut Running<'_>, &FoundRow, &[Datum<'_>]) -> Result<()>,
-    ) -> Result<()> {
+    fn for_each(self, members: MemberPlaces<'_>, running: &mut Running<'_>, show: &mut ShowTodo<'_>) -> Result<()> {
         for (found, values) in &self.rows {
             let values: Vec<Datum<'_>> = values.iter().map(Value::get).collect();
             show(running, found, &values)?;
@@ -175,6 +173,8 @@ impl SeveralPlan {
         }
         let changed: Vec<usize> = targets.iter().map(|target| target.source).collect();
         let join = binder.finish_join(bound, &changed)?;
+        let values = assignments.iter_mut().filter_map(|(.., value)| value.as_mut());
+        values.for_each(|value| value.keep_keys(&mut binder.constants));
         for target in &mut targets {
             target.rules = Some(RowRules::new(&target.table, binder.facts, binder.tables)?);
         }

@@ -74,6 +74,8 @@ impl UpdatePlan {
         let limit = update.limit.as_ref().map(|limit| binder.expression(limit, Place::plain("LIMIT"))).transpose()?;
         let selected = binder.finish_one_table(selected, &mut order, limit.as_ref())?;
         let rules = RowRules::new(&known, binder.facts, binder.tables)?;
+        let values = assignments.iter_mut().filter_map(|(_, value)| value.as_mut());
+        values.for_each(|value| value.keep_keys(&mut binder.constants));
         let is_assigned = |column| assignments.iter().any(|(assigned, _)| *assigned == column);
         let keeps_rows = !order.is_empty() || selected.may_find_again(is_assigned);
         let is_repeatable = assignments.iter().filter_map(|(_, value)| value.as_ref()).all(Expr::is_repeatable);
