@@ -58,6 +58,11 @@ impl Branches {
     }
 }
 
+/// Whether it is a literal or a parameter.
+fn is_given(expr: &Expr) -> bool {
+    matches!(expr.kind, ExprKind::Slot(_) | ExprKind::Constant(_))
+}
+
 impl Case {
     /// Has keys kept by the next number, if it is one whose branches are many values that one is compared with.
     pub(super) fn keep_keys(&mut self, next: &mut u32) {
@@ -73,7 +78,6 @@ impl Case {
                 (*compared, *condition) = (comparer, compare.right.clone());
             }
         }
-        let is_given = |expr: &Expr| matches!(expr.kind, ExprKind::Slot(_) | ExprKind::Constant(_));
         let (_, first, _) = &self.branches[0];
         let has_keys = self.operand.is_some()
             && has_keys(first)
@@ -84,11 +88,11 @@ impl Case {
         }
     }
 
-    /// The column that all conditions compare with something else, in one way.
+    /// The column that all conditions compare with something given, in one way.
     fn compared_column(&self) -> Option<(Expr, Comparer)> {
         let comparison = |condition: &Expr| match &condition.kind {
             ExprKind::Compare(compare) if compare.operator == ComparisonOperator::Equal => {
-                Some((compare.left.as_column()?, compare.comparer))
+                Some((compare.left.as_column().filter(|_| is_given(&compare.right))?, compare.comparer))
             }
             _ => None,
         };

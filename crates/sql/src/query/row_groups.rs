@@ -13,7 +13,7 @@
 
 use std::collections::HashSet;
 
-use meseta_engine::table::IndexDefinition;
+use meseta_engine::table::{IndexDefinition, TableIndex};
 
 use super::join::first_of;
 use super::plan::{Join, Lookup, SortKey, Source, SourceKind};
@@ -24,9 +24,12 @@ pub fn table_of_keys(keys: &[Expr], sources: &[Source]) -> Option<usize> {
     let slots: HashSet<u32> = keys.iter().filter_map(Expr::as_column).collect();
     sources.iter().position(|source| {
         let SourceKind::Table(table) = &source.kind else { return false };
-        let definition = &table.table.engine().definition;
-        let is_key = |index: &IndexDefinition| {
-            index.unique
+        let engine = table.table.engine();
+        let definition = &engine.definition;
+        // (One that is being built may turn out not to be unique.)
+        let is_key = |(index, opened): (&IndexDefinition, &TableIndex)| {
+            opened.build.is_none()
+                && index.unique
                 && !index.parts.is_empty()
                 && index.parts.iter().all(|part| {
                     let column = usize::from(part.column);
@@ -35,7 +38,7 @@ pub fn table_of_keys(keys: &[Expr], sources: &[Source]) -> Option<usize> {
                         && slots.contains(&((source.first_slot + column) as u32))
                 })
         };
-        definition.indexes.iter().any(is_key)
+        definition.indexes.iter().zip(&engine.indexes).any(is_key)
     })
 }
 

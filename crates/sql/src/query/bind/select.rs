@@ -298,7 +298,8 @@ impl<'a> Binder<'a, '_> {
         for source in &mut sources {
             self.push_conditions(source)?;
         }
-        let may_sort_early = (group.is_none() || grouped.is_some()) && !distinct && !items.iter().any(assigns);
+        let may_group_early = group.as_ref().is_none_or(|group| grouped.is_some() && !group.expressions().any(assigns));
+        let may_sort_early = may_group_early && !distinct && !items.iter().any(assigns);
         let may_join_twice = is_limited && is_repeatable;
         if may_sort_early && may_join_twice {
             EarlySort::ask_queries_behind(&mut sources, &mut planned.join, &order);
