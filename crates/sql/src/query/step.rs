@@ -213,7 +213,9 @@ impl Planner<'_> {
         let said = said_by(&access, table, source.first_slot, asked.counted(false));
         let meets = share_beside(said, asked.counted(false));
         let each = if access::is_direct(table, access.index) { BESIDE } else { 1.0 };
-        let has_key = asked.joining().any(|condition| hash::is_key(condition, source));
+        // (Rows that are to be changed are not kept in memory: [`hash::plan`].)
+        let is_kept = table.locking.is_none_or(|plan| !plan.exclusive);
+        let has_key = is_kept && asked.joining().any(|condition| hash::is_key(condition, source));
         let queries = asked.queries();
         Step { cost, found, access: Some(access), share, meets, each, queries, has_key, is_joined: true }
     }
