@@ -1,7 +1,7 @@
 //! Members of ENUMs and SETs in rows that are kept: there they are texts, since their definitions are not kept beside them, and
 //! become members again when the rows are shown.
 
-use meseta_types::{DataType, Datum};
+use meseta_types::{DataType, Datum, Members};
 
 use super::plan::{Source, SourceKind};
 use crate::expression::Expr;
@@ -63,11 +63,7 @@ impl<'a> MemberPlaces<'a> {
     /// The member with this number that a value in a place is; `None` if none is there.
     pub fn member(&self, place: usize, number: u64) -> Option<Datum<'_>> {
         let &(_, of) = self.0.iter().find(|(found, _)| *found == place)?;
-        match of {
-            DataType::Enum(members) => Some(Datum::Member { number, members, set: false }),
-            DataType::Set(members) => Some(Datum::Member { number, members, set: true }),
-            _ => None,
-        }
+        member_of(of, |_, _| number)
     }
 
     /// Makes texts in these places members.
@@ -77,13 +73,23 @@ impl<'a> MemberPlaces<'a> {
     {
         for &(place, of) in &self.0 {
             let Datum::Text(text, _) = row[place] else { continue };
-            row[place] = match of {
-                DataType::Enum(members) => {
-                    Datum::Member { number: members.find(text).unwrap_or(0), members, set: false }
-                }
-                DataType::Set(members) => Datum::Member { number: members.parse_set(text).0, members, set: true },
-                _ => continue,
+            let number = |members: &Members, is_set| match is_set {
+                false => members.find(text).unwrap_or(0),
+                true => members.parse_set(text).0,
             };
+            if let Some(member) = member_of(of, number) {
+                row[place] = member;
+            }
         }
     }
+}
+
+/// A member of an ENUM or SET, by its number: that of its members, and whether it is a SET's, tells it.
+fn member_of(of: &DataType, number: impl FnOnce(&Members, bool) -> u64) -> Option<Datum<'_>> {
+    let (members, set) = match of {
+        DataType::Enum(members) => (members, false),
+        DataType::Set(members) => (members, true),
+        _ => return None,
+    };
+    Some(Datum::Member { number: number(members, set), members, set })
 }

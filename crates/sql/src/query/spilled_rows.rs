@@ -82,13 +82,21 @@ impl SpilledRows {
 
     /// Adds a row.
     pub fn add(&mut self, key: &[u8], row: &[Datum<'_>]) -> Result<()> {
+        let mut payload = std::mem::take(&mut self.payload);
+        payload.clear();
+        append_row(row, &mut payload);
+        let added = self.add_bytes(key, &payload);
+        self.payload = payload;
+        added
+    }
+
+    /// Adds a row that is bytes already ([`append_row`]).
+    pub fn add_bytes(&mut self, key: &[u8], row: &[u8]) -> Result<()> {
         self.key.clear();
         self.key.extend_from_slice(key);
         self.key.extend_from_slice(&self.rows.to_be_bytes());
         self.rows += 1;
-        self.payload.clear();
-        append_row(row, &mut self.payload);
-        self.runs.push(&self.key, &self.payload).map_err(Error::from_engine)
+        self.runs.push(&self.key, row).map_err(Error::from_engine)
     }
 
     /// Shows the first so many of them in their order, until no more are wanted; with members of ENUMs and SETs in these places.

@@ -53,11 +53,15 @@ impl<'m> FoundRows<'m> {
         self.ends.len()
     }
 
+    fn bytes_of(&self, row: usize) -> &[u8] {
+        let start = row.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.bytes[start..self.ends[row]]
+    }
+
     /// A row.
     pub fn row<'v>(&'v self, row: usize, arena: &'v Bump) -> &'v [Datum<'v>] {
-        let start = row.checked_sub(1).map_or(0, |before| self.ends[before]);
         let found = arena.alloc_slice_fill_copy(self.width, Datum::Null);
-        let values = values(&self.bytes[start..self.ends[row]], self.members);
+        let values = values(self.bytes_of(row), self.members);
         found.iter_mut().zip(values).for_each(|(place, value)| *place = value);
         found
     }
@@ -93,11 +97,7 @@ impl InsertPlan {
                 filling.insert(&NewRows::Found(&rows), running)?;
             } else {
                 let to = spilled.get_or_insert_with(|| SpilledRows::new(running));
-                let mut arena = Bump::new();
-                for at in 0..rows.len() {
-                    arena.reset();
-                    to.add(&[], rows.row(at, &arena))?;
-                }
+                (0..rows.len()).try_for_each(|at| to.add_bytes(&[], rows.bytes_of(at)))?;
             }
             rows.clear();
             Ok(MORE)
