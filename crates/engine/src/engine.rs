@@ -207,7 +207,10 @@ impl Engine {
     pub fn locks(&self) -> Vec<LockDescription> {
         let mut all = self.core.locks.row_locks();
         let (_, schema) = self.core.catalog.schema();
-        schema.tables().for_each(|table| all.extend(table.lock.locks()));
+        for table in schema.tables() {
+            all.extend(table.lock.locks());
+            all.extend(table.indexes.iter().flat_map(|index| index.index.locks.span_locks()));
+        }
         all
     }
 

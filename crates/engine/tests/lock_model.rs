@@ -1,11 +1,12 @@
 //! The lock table against InnoDB's own formulation: a list of locks with flags, compared pair by pair.
 //!
 //! One thread, nobody waits: what is granted and what is refused, what an insertion would have to wait for, what becomes
-//! of gaps. The list is a transcription of `lock_rec_has_to_wait`, `lock_rec_has_expl`, `lock_update_insert` and
+//! of gaps. Keys that are locked together are locked one by one in the list. The list is a transcription of `lock_rec_has_to_wait`, `lock_rec_has_expl`, `lock_update_insert` and
 //! `lock_update_delete` of lock0lock.cc.
 #![cfg(not(loom))]
 
 use std::collections::BTreeSet;
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use meseta_engine::ids::{IndexId, TableId};
@@ -105,6 +106,7 @@ impl Model {
 #[derive(Clone, Debug)]
 enum Step {
     Lock { owner: usize, key: u8, exclusive: bool, reach: u8 },
+    Together { owner: usize, from: u8, through: u8, exclusive: bool },
     Insert { key: u8 },
     Remove { key: u8 },
     Unlock { owner: usize, key: u8 },
@@ -115,6 +117,8 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         8 => (0..OWNERS, 0..=END, any::<bool>(), 0..4u8)
             .prop_map(|(owner, key, exclusive, reach)| Step::Lock { owner, key, exclusive, reach }),
+        4 => (0..OWNERS, 0..END - 1, 1..END, any::<bool>())
+            .prop_map(|(owner, from, through, exclusive)| Step::Together { owner, from, through, exclusive }),
         2 => (0..END).prop_map(|key| Step::Insert { key }),
         2 => (0..END).prop_map(|key| Step::Remove { key }),
         1 => (0..OWNERS, 0..END).prop_map(|(owner, key)| Step::Unlock { owner, key }),
@@ -136,13 +140,27 @@ impl Real {
         if key == END { Key::Supremum } else { Key::Row(&self.names[usize::from(key)]) }
     }
 
+    /// Locks keys together, up to the first that is not to be had; how many, or none where that is not to be done.
+    fn lock_together(&self, owner: usize, mode: Mode, from: u8, keys: &[u8]) -> Option<usize> {
+        let (locks, owner) = (&self.locks, &self.owners[owner]);
+        let through = [*keys.last()?];
+        let others = locks.reach(owner, &self.index, mode, [&[from], &through])?;
+        let free = |key: &u8| {
+            let request = Request { index: &self.index, key: self.key(*key), mode, reach: Reach::NextKey };
+            !others || locks.is_free(owner, &request)
+        };
+        let free = keys.iter().copied().take_while(free).map(|key| self.names[usize::from(key)].as_slice());
+        let free: Vec<&[u8]> = free.collect();
+        Some(locks.hold(owner, &self.index, free.into_iter()))
+    }
+
     fn request(&self, lock: Lock) -> Request<'_> {
         Request { index: &self.index, key: self.key(lock.key), mode: lock.mode, reach: lock.reach }
     }
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
     #[test]
     fn as_innodb_would(steps in prop::collection::vec(step(), 1..80), shards in 1..5usize) {
         let mut model = Model::default();
@@ -152,8 +170,22 @@ proptest! {
             owners: (0..OWNERS).map(|id| Owner::new(OwnerId(id as u64), id)).collect(),
             names: (0..END).map(|key| [key]).collect(),
         };
+        // What was locked together.
+        let mut spans: Vec<(usize, Mode, RangeInclusive<u8>)> = Vec::new();
         for step in steps {
             match step {
+                Step::Together { owner, from, through, exclusive } => {
+                    let mode = if exclusive { Mode::Exclusive } else { Mode::Shared };
+                    let keys: Vec<u8> = model.keys.iter().copied().filter(|key| (from + 1..=through).contains(key)).collect();
+                    let Some(held) = real.lock_together(owner, mode, from, &keys) else { continue };
+                    for (at, &key) in keys.iter().enumerate().take(held + 1) {
+                        let wanted = Lock { owner, key, mode, reach: Reach::NextKey };
+                        prop_assert_eq!(model.lock(wanted), at < held, "{:?} of {:?}", wanted, keys);
+                    }
+                    if let Some(&last) = keys[..held].last() {
+                        spans.push((owner, mode, from + 1..=last));
+                    }
+                }
                 Step::Lock { owner, key, exclusive, reach } => {
                     let reach = REACHES[usize::from(reach)];
                     // There are no rows but those that are there, and an insert intention is exclusive.
@@ -167,13 +199,25 @@ proptest! {
                     prop_assert_eq!(answer.is_ok(), model.lock(wanted), "{:?}", wanted);
                 }
                 Step::Insert { key } if !model.keys.contains(&key) => {
-                    real.locks.inserted(&real.owners[0], &real.index, real.key(key), real.key(model.successor(key)));
+                    // Between what was locked together only its owner inserts, and has the new key as well.
+                    let around: Vec<_> = spans.iter().filter(|(_, _, keys)| keys.contains(&key)).cloned().collect();
+                    let by = around.first().map_or(0, |(owner, ..)| *owner);
+                    let successor = model.successor(key);
+                    let wish = Lock { owner: by, key: successor, mode: Mode::Exclusive, reach: Reach::InsertIntention };
+                    if !around.is_empty() && (around.iter().any(|(owner, ..)| *owner != by) || model.would_wait(wish)) {
+                        continue;
+                    }
+                    real.locks.inserted(&real.owners[by], &real.index, real.key(key), real.key(successor));
                     model.insert(key);
+                    let own = around.iter().map(|&(owner, mode, _)| Lock { owner, key, mode, reach: Reach::NextKey });
+                    model.locks.extend(own);
                 }
                 Step::Remove { key } if model.keys.contains(&key) => {
                     real.locks.removed(&real.index, real.key(key), real.key(model.successor(key)));
                     model.remove(key);
                 }
+                // What was locked together is not given back one by one.
+                Step::Unlock { owner, key } if spans.iter().any(|(of, _, keys)| *of == owner && keys.contains(&key)) => {}
                 Step::Unlock { owner, key } => {
                     real.locks.unlock(&real.owners[owner], &real.index, real.key(key));
                     model.unlock(owner, key);
@@ -181,6 +225,7 @@ proptest! {
                 Step::End { owner } => {
                     real.locks.release_all(&real.owners[owner]);
                     model.locks.retain(|lock| lock.owner != owner);
+                    spans.retain(|(of, ..)| *of != owner);
                 }
                 Step::Insert { .. } | Step::Remove { .. } => {}
             }
@@ -197,7 +242,8 @@ proptest! {
                     }
                 }
             }
-            prop_assert_eq!(real.index.is_quiet(), model.locks.is_empty());
+            prop_assert_eq!(real.index.is_quiet(), model.locks.is_empty() && spans.is_empty());
+            real.locks.check();
         }
         real.owners.iter().for_each(|owner| real.locks.release_all(owner));
         prop_assert!(real.index.is_quiet());

@@ -60,6 +60,8 @@ struct Engine {
     undone: AtomicUsize,
     keys_gone: AtomicUsize,
     skipped: AtomicUsize,
+    locked_together: AtomicUsize,
+    cut_short: AtomicUsize,
 }
 
 /// A key and the one above it, as the lock table names them.
@@ -95,6 +97,8 @@ impl Engine {
             undone: AtomicUsize::new(0),
             keys_gone: AtomicUsize::new(0),
             skipped: AtomicUsize::new(0),
+            locked_together: AtomicUsize::new(0),
+            cut_short: AtomicUsize::new(0),
         }
     }
 
@@ -181,12 +185,48 @@ impl<'e> Transaction<'e> {
         row.writer != self.id && self.engine.writer(row).is_some()
     }
 
+    /// Locks what a read comes to next together, as far as it is to be had; returns what was there.
+    fn lock_together(&mut self, behind: u8, last: u8, mode: Mode) -> Vec<(u8, Row)> {
+        let engine = self.engine;
+        let Some(others) = engine.locks.reach(self.owner, &engine.index, mode, [&[behind], &[last]]) else {
+            return Vec::new();
+        };
+        thread::yield_now();
+        let rows: Vec<(u8, Row)> = {
+            let leaf = engine.leaf.read();
+            let rows = leaf.range((Excluded(behind), Included(last))).map(|(&key, &row)| (key, row));
+            rows.take_while(|(_, row)| !self.has_active_writer(row)).collect()
+        };
+        thread::yield_now();
+        let is_free = |name: &[u8]| {
+            let request = Request { index: &engine.index, key: Key::Row(name), mode, reach: Reach::NextKey };
+            !others || engine.locks.is_free(self.owner, &request)
+        };
+        let names: Vec<[u8; 1]> = rows.iter().map(|(key, _)| [*key]).take_while(|name| is_free(name)).collect();
+        thread::yield_now();
+        let held = engine.locks.hold(self.owner, &engine.index, names.iter().map(|name| name.as_slice()));
+        engine.locked_together.fetch_add(held, Ordering::Relaxed);
+        engine.cut_short.fetch_add(rows.len() - held, Ordering::Relaxed);
+        rows[..held].to_vec()
+    }
+
     /// SELECT ... FOR SHARE or FOR UPDATE of a range, under REPEATABLE READ. Half of the time the lock is asked for under
-    /// the latch, and half of the time before looking.
+    /// the latch, and half of the time before looking; and some keys behind the first are locked together.
     fn scan(&mut self, range: RangeInclusive<u8>, mode: Mode, random: &mut SeededRandom) -> Result<(), LockError> {
         let mut rows = BTreeMap::new();
         let mut from = Included(*range.start());
         loop {
+            if let Excluded(behind) = from
+                && behind < *range.end()
+                && self.unseen.is_none()
+                && random.chance(50)
+            {
+                let last = random.range(u64::from(behind) + 1..u64::from(*range.end()) + 1) as u8;
+                for (key, row) in self.lock_together(behind, last, mode) {
+                    rows.extend((!row.deleted).then_some((key, row.value)));
+                    from = Excluded(key);
+                }
+            }
             let leaf = self.engine.leaf.read();
             let found = leaf.range((from, Unbounded)).next().map(|(&key, &row)| (key, row));
             self.look_at(found.map(|(key, _)| key));
@@ -377,7 +417,8 @@ impl<'e> Transaction<'e> {
                 random.range((*range.start()).into()..KEYS.min(u64::from(*range.end()) + 1))
             });
             let key = key as u8;
-            let range = key..=key + random.below(4) as u8;
+            let width = if random.chance(20) { 20 } else { 4 };
+            let range = key..=key + random.below(width) as u8;
             match random.below(10) {
                 0..3 => self.scan(range, Mode::Shared, random)?,
                 3 => self.scan(range, Mode::Exclusive, random)?,
@@ -461,6 +502,8 @@ fn transactions_by_the_protocol_are_isolated_and_all_end() {
         ("a statement undone", engine.undone.into_inner() as u64),
         ("a wait for a key that went away", engine.keys_gone.into_inner() as u64),
         ("a row skipped", engine.skipped.into_inner() as u64),
+        ("a key locked together with others", engine.locked_together.into_inner() as u64),
+        ("a span cut short", engine.cut_short.into_inner() as u64),
     ] {
         assert!(count > 0, "seed {seed}: there was not {what}");
     }

@@ -87,6 +87,7 @@ struct World {
     granted: AtomicU64,
     counts: [AtomicU64; 6],
     suspended: AtomicU64,
+    together: AtomicU64,
 }
 
 const ENDINGS: [&str; 6] = ["skipped", "refused", "timed out", "a victim", "killed", "given up"];
@@ -111,6 +112,7 @@ impl World {
             granted: AtomicU64::new(0),
             counts: Default::default(),
             suspended: AtomicU64::new(0),
+            together: AtomicU64::new(0),
         }
     }
 
@@ -171,6 +173,26 @@ impl World {
         Ok(outcome)
     }
 
+    /// Keys locked together, as far as they are to be had.
+    fn rows_together(&self, owner: &Arc<Owner>, random: &mut SeededRandom) {
+        let mode = if random.chance(70) { Mode::Shared } else { Mode::Exclusive };
+        let from = random.below(KEYS - 1);
+        let names: Vec<[u8; 8]> = (from + 1..random.range(from + 1..KEYS) + 1).map(u64::to_be_bytes).collect();
+        let Some(last) = names.last() else { return };
+        let span = [&from.to_be_bytes()[..], &last[..]];
+        let Some(others) = self.locks.reach(owner, &self.index, mode, span) else { return };
+        let is_free = |name: &&[u8]| {
+            let request = Request { index: &self.index, key: Key::Row(name), mode, reach: Reach::NextKey };
+            !others || self.locks.is_free(owner, &request)
+        };
+        let free: Vec<&[u8]> = names.iter().map(|name| name.as_slice()).take_while(is_free).collect();
+        let held = self.locks.hold(owner, &self.index, free.into_iter());
+        for page in &self.row_pages[from as usize + 1..][..held] {
+            page.enter(owner.id().0, Entry::Row(mode), self.seed);
+        }
+        self.together.fetch_add(held as u64, Ordering::Relaxed);
+    }
+
     fn table(&self, owner: &Arc<Owner>, random: &mut SeededRandom) -> Result<Outcome, LockError> {
         let number = random.below(TABLES) as usize;
         let mode = if random.chance(80) { TableMode::Write } else { TableMode::ALL[random.below(6) as usize] };
@@ -220,6 +242,9 @@ impl World {
                 owners[random.below(THREADS) as usize].kill();
             }
             for _ in 0..random.range(1..6) {
+                if random.chance(15) {
+                    self.rows_together(owner, &mut random);
+                }
                 let asks_for_row = random.chance(75);
                 let outcome = if asks_for_row { self.row(owner, &mut random) } else { self.table(owner, &mut random) };
                 self.count(outcome);
@@ -274,6 +299,7 @@ fn no_two_conflicting_locks_are_ever_held() {
     assert_eq!(world.locks.waiting(), 0);
     // And it was not all in vain.
     assert!(world.suspended.into_inner() > THREADS, "seed {seed}: hardly anybody was suspended");
+    assert!(world.together.into_inner() > THREADS, "seed {seed}: hardly anything was locked together");
     assert!(world.granted.into_inner() > THREADS * rounds, "seed {seed}: next to nothing was granted");
     for (what, count) in ENDINGS.iter().zip(world.counts) {
         assert!(count.into_inner() > 0, "seed {seed}: no request was {what}");

@@ -26,7 +26,7 @@ use smallvec::SmallVec;
 
 use super::LockTable;
 use super::claim::RowClaim;
-use super::index::{IndexLocks, Key};
+use super::index::{IndexLocks, Key, Spot};
 use super::owner::Owner;
 use super::rows::Shard;
 use super::seat::Ended;
@@ -42,6 +42,7 @@ impl LockTable {
         }
         let (from, to) = (self.spot(index, successor), self.spot(index, key));
         let mut shards = self.two_shards(from.hash, to.hash);
+        index.gaps_of_spans(successor, key, |owner, gap| inherit(shards.of(to.hash), [(Arc::clone(owner), gap)], &to));
         let Some(row) = shards.of(from.hash).find(&from) else { return };
         let heirs: Heirs = row
             .queue
@@ -68,6 +69,7 @@ impl LockTable {
         }
         let (from, to) = (self.spot(index, key), self.spot(index, successor));
         let mut shards = self.two_shards(from.hash, to.hash);
+        index.gaps_of_spans(key, successor, |owner, gap| inherit(shards.of(to.hash), [(Arc::clone(owner), gap)], &to));
         let Some(mut row) = shards.of(from.hash).take(&from) else { return };
         let heirs: Heirs = std::mem::take(&mut row.queue)
             .dissolve(Ended::KeyGone)
@@ -91,15 +93,18 @@ impl LockTable {
     }
 }
 
-fn inherit(shard: &mut Shard, heirs: Heirs, to: &super::index::Spot<'_>) {
-    if heirs.is_empty() {
+fn inherit(shard: &mut Shard, heirs: impl IntoIterator<Item = (Arc<Owner>, RowClaim)>, to: &Spot<'_>) {
+    let mut heirs = heirs.into_iter().peekable();
+    if heirs.peek().is_none() {
         return;
     }
     let row = shard.find_or_make(to);
     for (owner, claim) in heirs {
-        // The owner's entry in the other queue is, or was, seen under a mutex that is still held: `ledger`.
+        // The owner's entry in the other queue, or its span, is, or was, seen under a mutex that is still held: `ledger`.
         row.grant(&owner, claim);
     }
+    // One of them may stand in this line itself, and go before others with what it has now.
+    row.queue.serve();
 }
 
 /// Two shards, or one twice, locked in ascending order.

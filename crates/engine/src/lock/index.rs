@@ -11,7 +11,7 @@
 //! ```
 //!
 //! # Invariants
-//! 1. The word is at least what is in the table: it is raised before an entry is there and lowered after the last one
+//! 1. The word is at least what is in the table (a span counts as a key with a gap): it is raised before an entry is there and lowered after the last one
 //!    of its key has gone, under that key's shard's mutex.
 //! 2. *Lock, then look*; *latch, then ask*. Whoever locks a row or a gap looks at the leaf afterwards (once more); whoever
 //!    writes has the leaf's latch when it asks whether the index is quiet. Between the two steps of both is a sequentially
@@ -27,6 +27,7 @@ use std::sync::Arc;
 
 use crossbeam_utils::CachePadded;
 
+use super::spans::Spans;
 use super::sync::{AtomicU64, Ordering, fence};
 use super::wait::{WaitCounter, WaitKind};
 use crate::ids::{IndexId, TableId};
@@ -40,6 +41,7 @@ pub struct IndexLocks {
     id: IndexId,
     /// On a line of its own: all writers of the index read it.
     word: CachePadded<AtomicU64>,
+    pub(super) spans: Spans,
     waits: [WaitCounter; WaitKind::ALL.len()],
 }
 
@@ -47,7 +49,8 @@ impl IndexLocks {
     /// Nothing is locked.
     pub fn new(table: TableId, id: IndexId) -> Arc<Self> {
         let waits = Default::default();
-        Arc::new(Self { table, id, word: CachePadded::new(AtomicU64::new(0)), waits })
+        let word = CachePadded::new(AtomicU64::new(0));
+        Arc::new(Self { table, id, word, spans: Spans::default(), waits })
     }
 
     /// Which index.
@@ -72,6 +75,11 @@ impl IndexLocks {
         self.word.load(Ordering::Relaxed) < ONE_GAP
     }
 
+    /// How many keys have entries, and how many spans there are.
+    pub(super) fn entries(&self) -> u64 {
+        self.word.load(Ordering::Relaxed) % ONE_GAP
+    }
+
     /// A key gets its first entry.
     pub fn count_entry(&self) {
         self.word.fetch_add(ONE_ENTRY, Ordering::Relaxed);
@@ -89,7 +97,7 @@ impl IndexLocks {
         debug_assert!(before >= gone, "every key was counted");
     }
 
-    /// The second half of "lock, then look": after this, look.
+    /// The second half of "lock, then look": after this, look, at the leaf or for spans.
     pub fn locked(&self) {
         fence(Ordering::SeqCst);
     }

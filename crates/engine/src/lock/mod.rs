@@ -12,7 +12,7 @@
 //!        Queue of one key: granted | waiting  <--- where it sleeps |        |
 //!          ^                                                       |        |
 //!          +---------------------- its places ---------------------+        |
-//!      IndexLocks: is anybody in there?                                     |
+//!      IndexLocks: is anybody in there?   spans                             |
 //!      TableLock: stripes | Queue of one table  <---------------------------+
 //! ```
 //!
@@ -24,6 +24,7 @@
 //! ```text
 //!   read with a lock    latch leaf (shared), find K           header: active writer? unlatch, wait_for_writer(K), again
 //!                       lock(K) without waiting             in vain? unlatch, lock(K) and wait, again
+//!   and a long way      reach(far), look: keys, writers, is_free?   hold(the first of them, to whose turn nothing came)
 //!   change a row        latch leaf (exclusively), find K      header: active writer? unlatch, wait_for_writer(K), again
 //!                       would_wait(K, record)? unlatch, lock(K), again          write header and row, unlatch
 //!   insert N            latch leaf (exclusively), find N's successor K
@@ -56,13 +57,14 @@
 //!    implicit lock was made explicit, or whoever wanted to do that sees that it has ended: `ledger`.
 //! 4. Of every cycle of waits exactly one member is told to give up: `detector`.
 //! 5. No mutex in here is held across a wait. In order: an owner's tables; a table's queue, a stripe of it; two shards,
-//!    ascending; a ledger; seats, by their owners' ids; the last deadlock. What does not wait may be called under a leaf's
+//!    ascending; an index's spans; a ledger; seats, by their owners' ids; the last deadlock. What does not wait may be called under a leaf's
 //!    latch, and nothing that takes a latch is called under these.
 //!
 //! # Failing
 //! A wait that fails leaves everything that was held before. Who is told [`LockError::Deadlock`] has to roll back whole,
 //! or the cycle stays closed; whoever times out may go on (as in InnoDB, the statement is undone). There is no memory
-//! limit in here: an owner that locks a million rows has a million entries of about 200 bytes.
+//! limit in here: an owner that locks a million rows one by one has a million entries of about 200 bytes. Who reads them with
+//! the gaps, in order, has a span.
 //!
 //! # Tests
 //! `tests/lock_model.rs` compares with InnoDB's own formulation, `tests/lock_protocol.rs` follows the table above on a tree
@@ -88,6 +90,7 @@ mod report;
 mod row_wait;
 mod rows;
 mod seat;
+mod spans;
 mod sync;
 mod table;
 mod wait;

@@ -10,7 +10,7 @@ use std::task::Waker;
 use parking_lot::Mutex;
 
 use super::LockError;
-use super::index::Place;
+use super::index::{IndexLocks, Place};
 use super::ledger::Ledger;
 use super::row_wait::RowWait;
 use super::seat::Seat;
@@ -44,6 +44,8 @@ pub struct Owner {
     pub(super) suspended: Mutex<Option<Box<RowWait>>>,
     /// Where its entries at keys are. Some may be there no more.
     pub(super) rows: Ledger<Arc<Place>>,
+    /// The indexes where it has spans, or had. Only its own thread adds to them.
+    pub(super) spans: Ledger<Arc<IndexLocks>>,
     /// Its tables. Used by its own thread; a mutex for the compiler, and outermost of all.
     pub(super) tables: Mutex<Vec<Hold>>,
 }
@@ -61,6 +63,7 @@ impl Owner {
             waker: OnceLock::new(),
             suspended: Mutex::default(),
             rows: Ledger::default(),
+            spans: Ledger::default(),
             tables: Mutex::default(),
         })
     }
@@ -124,9 +127,9 @@ impl Owner {
         let _ = self.waker.set(waker);
     }
 
-    /// Whether it may have entries at keys: one look.
+    /// Whether it may have entries at keys, or spans: a look at each.
     pub fn holds_rows(&self) -> bool {
-        !self.rows.is_empty()
+        !self.rows.is_empty() || !self.spans.is_empty()
     }
 
     /// Ends its wait, and keeps it from waiting again until [`Owner::pardon`]: KILL.

@@ -29,6 +29,21 @@ pub enum Locked {
         /// How far it reaches.
         reach: Reach,
     },
+    /// Keys of an index that were locked together, with the gaps below them.
+    Span {
+        /// The table.
+        table: TableId,
+        /// The index.
+        index: IndexId,
+        /// They are above this key, as the tree compares it.
+        from: Box<[u8]>,
+        /// The last of them.
+        through: Box<[u8]>,
+        /// Shared or exclusive.
+        mode: Mode,
+        /// How many there were.
+        keys: u64,
+    },
     /// A table.
     Table {
         /// The table.
@@ -36,6 +51,17 @@ pub enum Locked {
         /// The modes.
         modes: Vec<TableMode>,
     },
+}
+
+impl Locked {
+    /// How many rows that is.
+    pub fn rows(&self) -> u64 {
+        match self {
+            Self::Row { .. } => 1,
+            Self::Span { keys, .. } => *keys,
+            Self::Table { .. } => 0,
+        }
+    }
 }
 
 /// A lock of somebody's, held or waited for.
@@ -62,7 +88,19 @@ impl LockDescription {
         Self::new(owner, Locked::Table { table: table.id(), modes: claim.modes().collect() }, waits)
     }
 
-    fn new(owner: &Owner, locked: Locked, waits: bool) -> Self {
+    fn write_record_locks(
+        &self,
+        f: &mut fmt::Formatter<'_>,
+        table: TableId,
+        index: IndexId,
+        mode: Mode,
+    ) -> fmt::Result {
+        write!(f, "RECORD LOCKS index {} of table {} trx id ", index.0, table.0)?;
+        write_id(f, self.transaction)?;
+        f.write_str(if mode == Mode::Shared { " lock mode S" } else { " lock_mode X" })
+    }
+
+    pub(super) fn new(owner: &Owner, locked: Locked, waits: bool) -> Self {
         Self { owner: owner.id(), transaction: owner.transaction(), locked, waits }
     }
 }
@@ -71,9 +109,7 @@ impl fmt::Display for LockDescription {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match &self.locked {
             Locked::Row { table, index, mode, reach, key } => {
-                write!(f, "RECORD LOCKS index {} of table {} trx id ", index.0, table.0)?;
-                write_id(f, self.transaction)?;
-                f.write_str(if *mode == Mode::Shared { " lock mode S" } else { " lock_mode X" })?;
+                self.write_record_locks(f, *table, *index, *mode)?;
                 f.write_str(match (reach, key) {
                     (Reach::Record, _) => " locks rec but not gap",
                     (Reach::Gap, Some(_)) => " locks gap before rec",
@@ -82,19 +118,28 @@ impl fmt::Display for LockDescription {
                     (Reach::InsertIntention, None) => " insert intention",
                 })?;
             }
+            Locked::Span { table, index, mode, keys, .. } => {
+                self.write_record_locks(f, *table, *index, *mode)?;
+                write!(f, ", {keys} records")?;
+            }
             Locked::Table { table, modes } => {
                 write!(f, "TABLE LOCK table {} modes {modes:?}", table.0)?;
             }
         }
         f.write_str(if self.waits { " waiting" } else { "" })?;
-        if let Locked::Row { key, .. } = &self.locked {
-            f.write_str("\nRecord lock, key ")?;
-            match key {
-                None => f.write_str("supremum")?,
-                Some(key) => key.iter().try_for_each(|byte| write!(f, "{byte:02x}"))?,
+        let mut write_key = |what, key: &[u8]| {
+            f.write_str(what)?;
+            key.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
+        };
+        match &self.locked {
+            Locked::Row { key: Some(key), .. } => write_key("\nRecord lock, key ", key),
+            Locked::Row { key: None, .. } => f.write_str("\nRecord lock, key supremum"),
+            Locked::Span { from, through, .. } => {
+                write_key("\nRecord locks, keys above ", from)?;
+                write_key(" through ", through)
             }
+            Locked::Table { .. } => Ok(()),
         }
-        Ok(())
     }
 }
 

@@ -5,7 +5,7 @@
 //! # Invariants
 //! 1. A queue is in a shard exactly while it has an entry, but for moments under the shard's mutex.
 //! 2. What an owner is granted is in its ledger before it goes on: it adds that itself, after it has been woken, too.
-//! 3. Under a shard's mutex one takes: another shard's (in ascending order; `gaps`), a ledger's, a seat's. Nothing waits
+//! 3. Under a shard's mutex one takes: another shard's (in ascending order; `gaps`), spans', a ledger's, a seat's. Nothing waits
 //!    for anything else under it, so all that does not wait may be called while a leaf is latched.
 
 use std::sync::Arc;
@@ -184,10 +184,17 @@ impl LockTable {
         if if insertion { request.index.has_no_gaps() } else { request.index.is_quiet() } {
             return false;
         }
+        let claim = RowClaim::new(request.mode, request.reach, request.key == Key::Supremum);
+        if request.index.spans.exist() {
+            let standing = request.index.standing(owner, request.key, claim);
+            if standing.is_blocked || standing.is_all {
+                return standing.is_blocked;
+            }
+        }
         let spot = self.spot(request.index, request.key);
         let mut shard = self.shard(spot.hash).lock();
         shard.find(&spot).is_some_and(|row| {
-            let claim = RowClaim::new(request.mode, request.reach, request.key == Key::Supremum);
+            // (Where a span of its own gives it more, nobody has anything that is in the way.)
             let missing = claim.beyond(row.queue.held_by(owner).unwrap_or_default());
             !row.queue.is_free(owner, missing)
         })
@@ -208,8 +215,10 @@ impl LockTable {
 
     /// Gives back all that the owner has on rows and gaps. On entry: it is not active any more, for all to see.
     ///
-    /// One look if it has nothing. Tables are given back by [`LockTable::release_tables`].
+    /// A look or two if it has nothing. Tables are given back by [`LockTable::release_tables`].
     pub fn release_all(&self, owner: &Owner) {
+        // Then nobody adds to its ledger any more because of them.
+        self.release_spans(owner);
         loop {
             let places = owner.rows.take();
             if places.is_empty() {
@@ -241,13 +250,28 @@ impl LockTable {
         prepare(&mut shard, &spot);
         let row = match shard.find(&spot) {
             Some(row) => row,
-            None if claim.lasting().is_nothing() => return Ok(Outcome::Granted { waited: false, fresh: false }),
+            None if claim.lasting().is_nothing() && !request.index.spans.exist() => {
+                return Ok(Outcome::Granted { waited: false, fresh: false });
+            }
             None => shard.find_or_make(&spot),
         };
-        let held = row.queue.held_by(owner).unwrap_or_default();
+        let mut held = row.queue.held_by(owner).unwrap_or_default();
+        request.index.locked();
+        if request.index.spans.exist() {
+            let standing = match on_conflict {
+                OnConflict::Fail | OnConflict::Skip => request.index.standing(owner, request.key, claim),
+                OnConflict::Wait(_) | OnConflict::Suspend(_) => request.index.settle(owner, claim, row),
+            };
+            held = held.joined(standing.held);
+            if standing.is_blocked {
+                shard.tidy(&spot);
+                return if on_conflict == OnConflict::Fail { Err(LockError::WouldWait) } else { Ok(Outcome::Skipped) };
+            }
+        }
         let missing = claim.beyond(held);
         let fresh = missing.record.is_some() && held.record.is_none();
         if missing.is_nothing() {
+            shard.tidy(&spot);
             return Ok(Outcome::Granted { waited: false, fresh });
         }
         // Who does not wait takes the gap beside one who is favoured, as anybody may in InnoDB.
@@ -257,8 +281,9 @@ impl LockTable {
         };
         if row.queue.is_free(owner, in_question) {
             row.grant(owner, missing);
-            drop(shard);
-            request.index.locked();
+            if missing.lasting().is_nothing() {
+                shard.tidy(&spot);
+            }
             return Ok(Outcome::Granted { waited: false, fresh });
         }
         let (limit, waker) = match on_conflict {

@@ -2,11 +2,11 @@
 //! loom's (`--cfg loom`).
 
 #[cfg(loom)]
-pub use loom::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
+pub use loom::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
 #[cfg(not(loom))]
 pub use parking_lot::Mutex;
 #[cfg(not(loom))]
-pub use std::sync::atomic::{AtomicBool, AtomicU64, Ordering, fence};
+pub use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering, fence};
 
 /// Loom's mutex with the face of parking_lot's.
 #[cfg(loom)]
@@ -22,5 +22,12 @@ impl<T> Mutex<T> {
     /// Waits for the mutex.
     pub fn lock(&self) -> loom::sync::MutexGuard<'_, T> {
         self.0.lock().expect("nobody panics under this lock")
+    }
+}
+
+#[cfg(loom)]
+impl<T: Default> Default for Mutex<T> {
+    fn default() -> Self {
+        Self::new(T::default())
     }
 }

@@ -208,6 +208,15 @@ impl<'t> RowCursor<'t> {
         Self { table, index, source, fetches: true, row: FoundRow::default(), batches: None }
     }
 
+    /// For who reads to the end, and changes none of the rows but the one that it is shown: a locking read may lock some dozens
+    /// at a time.
+    pub fn taking_all(mut self) -> Self {
+        if let Source::Locking(cursor) = self.source {
+            self.source = Source::Locking(cursor.taking_all());
+        }
+        self
+    }
+
     /// A locking read of one entry of a unique index, whose whole key is given.
     pub fn locking_at(table: &'t Table, index: usize, key: &[u8], locking: Locking) -> Self {
         let index = &table.indexes[index];

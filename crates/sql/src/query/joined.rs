@@ -114,7 +114,7 @@ impl<'a> Binder<'a, '_> {
             source.keeps_row = changed.iter().position(|&other| other == number);
             if let SourceKind::Table(table) = &mut source.kind {
                 let exclusive = source.keeps_row.is_some();
-                table.locking = Some(LockingPlan { exclusive, wait: LockWait::Wait });
+                table.locking = Some(LockingPlan { exclusive, wait: LockWait::Wait, takes_all: true });
             }
         }
         let width = block.width();

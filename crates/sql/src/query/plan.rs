@@ -518,6 +518,15 @@ impl Source {
         Some(Self { kind, first_slot: self.first_slot, width: self.width, ..Self::nothing() })
     }
 
+    /// Says of a table that is locked whether all rows are taken that are found.
+    pub fn takes_all(&mut self, takes_all: bool) {
+        if let SourceKind::Table(table) = &mut self.kind
+            && let Some(locking) = &mut table.locking
+        {
+            locking.takes_all = takes_all;
+        }
+    }
+
     /// Whether its rows are locked as they are read.
     pub fn is_locked(&self) -> bool {
         matches!(&self.kind, SourceKind::Table(table) if table.locking.is_some())
@@ -616,6 +625,8 @@ pub struct LockingPlan {
     pub exclusive: bool,
     /// NOWAIT, SKIP LOCKED.
     pub wait: meseta_parser::ast::LockWait,
+    /// Whether all rows are taken that are found, so that none is locked too many if some are locked together.
+    pub takes_all: bool,
 }
 
 /// A value that is looked for in an index.

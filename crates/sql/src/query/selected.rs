@@ -131,7 +131,7 @@ impl<'a> Binder<'a, '_> {
             None => Vec::new(),
             Some(condition) => self.expression(condition, Place::plain("where clause"))?.conjuncts(),
         };
-        let locking = Some(LockingPlan { exclusive: true, wait: LockWait::Wait });
+        let locking = Some(LockingPlan { exclusive: true, wait: LockWait::Wait, takes_all: false });
         let kind = SourceKind::Table(Box::new(TableSource::new(Arc::clone(&known), usable, locking)));
         let source = Source { kind, first_slot: 0, width: known.columns.len(), ..Source::nothing() };
         let (constant, is_ordered, is_limited) = (Vec::new(), false, false);
@@ -166,6 +166,7 @@ impl<'a> Binder<'a, '_> {
         planner.use_order(&planned.join, order, limit.is_some());
         let [mut source] = sources;
         source.compute_constants_once(&mut self.constants);
+        source.takes_all(limit.is_none() || !order.is_empty());
         Ok(SelectedTable {
             source,
             constant: planned.constant,

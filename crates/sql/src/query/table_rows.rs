@@ -176,7 +176,12 @@ impl<'r> TableRows<'r> {
         Some(match (bounds, locking) {
             (Bounds::Empty | Bounds::EachOf(_), _) => return None,
             (Bounds::Point(key), Some(locking)) => RowCursor::locking_at(handle, index, &key, locking),
-            (Bounds::Range(range), Some(locking)) => RowCursor::locking(handle, index, &range, direction, locking),
+            (Bounds::Range(range), Some(locking)) => {
+                let cursor = RowCursor::locking(handle, index, &range, direction, locking);
+                // (Where rows refer to each other, those that come next may be changed with one that is shown.)
+                let takes_all = self.table.locking.is_some_and(|plan| plan.takes_all) && handle.referrers.is_empty();
+                if takes_all { cursor.taking_all() } else { cursor }
+            }
             (Bounds::Point(key), None) => consistent(KeyRange::beginning_with(key)),
             (Bounds::Range(range), None) => consistent(range),
         })

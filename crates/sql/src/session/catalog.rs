@@ -103,7 +103,7 @@ impl Tables for SessionTables<'_> {
     }
 
     fn default_locking(&self) -> Option<LockingPlan> {
-        self.rules.reads_lock.then_some(LockingPlan { exclusive: false, wait: LockWait::Wait })
+        self.rules.reads_lock.then_some(LockingPlan { exclusive: false, wait: LockWait::Wait, takes_all: false })
     }
 
     fn statistics(&mut self, table: &KnownTable) -> Arc<TableStatistics> {

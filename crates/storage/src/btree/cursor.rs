@@ -191,6 +191,12 @@ impl<'t> Cursor<'t> {
         self
     }
 
+    /// For who reads on in any case: as many as ever are copied at first.
+    pub fn for_many(mut self) -> Self {
+        self.first_batch = BATCH_MAX;
+        self
+    }
+
     /// For who looks at values alone: keys are not put together, and [`Cursor::key`] must not be called.
     pub fn leave_out_keys(&mut self) {
         self.has_keys = false;

@@ -308,6 +308,8 @@ impl<'a> Binder<'a, '_> {
             true => EarlySort::new(&sources, &planned.join, &order, may_join_twice, !having.is_empty()),
             false => None,
         };
+        let takes_all = !is_limited && self.subqueries_around == 0;
+        sources.iter_mut().for_each(|source| source.takes_all(takes_all));
         let runs_late = |item: &Expr| assigns(item) || is_limited && item.has_subquery();
         let mut plan = SelectPlan {
             is_ordered,

@@ -31,6 +31,7 @@ pub(super) fn mode(lock: &LockDescription) -> String {
             };
             format!("{mode}{reach}")
         }
+        Locked::Span { mode, .. } => if *mode == Mode::Shared { "S" } else { "X" }.to_owned(),
         Locked::Table { modes, .. } => {
             let strongest = modes.iter().max_by_key(|mode| **mode as u8);
             match strongest {
@@ -49,6 +50,9 @@ fn id(lock: &LockDescription) -> String {
             let key = key.as_ref().map_or("supremum".to_owned(), |key| hexadecimal(key));
             format!("{transaction}:{}:{}:{}:{key}", lock.owner.0, table.0, index.0)
         }
+        Locked::Span { table, index, from, .. } => {
+            format!("{transaction}:{}:{}:{}:above {}", lock.owner.0, table.0, index.0, hexadecimal(from))
+        }
         Locked::Table { table, .. } => format!("{transaction}:{}:{}", lock.owner.0, table.0),
     }
 }
@@ -64,8 +68,15 @@ fn transaction(lock: &LockDescription) -> Cell {
 pub(super) fn data_locks(table: &SystemTable, session: &SessionFacts, view: &View<'_>) -> Rows {
     let owners = by_owner(session);
     let row = |lock: &LockDescription| {
-        let (of, index, key) = match &lock.locked {
-            Locked::Row { table, index, key, .. } => (*table, Some(*index), Some(key)),
+        let literal = |key: &[u8]| format!("0x{}", hexadecimal(key).to_uppercase());
+        let (of, index, data) = match &lock.locked {
+            Locked::Row { table, index, key: Some(key), .. } => (*table, Some(*index), Some(literal(key))),
+            Locked::Row { table, index, key: None, .. } => {
+                (*table, Some(*index), Some("supremum pseudo-record".to_owned()))
+            }
+            Locked::Span { table, index, from, through, .. } => {
+                (*table, Some(*index), Some(format!("above {} through {}", literal(from), literal(through))))
+            }
             Locked::Table { table, .. } => (*table, None, None),
         };
         let definition = view.schema.table(of).map(|table| &table.definition);
@@ -74,10 +85,6 @@ pub(super) fn data_locks(table: &SystemTable, session: &SessionFacts, view: &Vie
             let at = engine.indexes.iter().position(|known| known.index.locks.id() == index)?;
             let name = &engine.definition.indexes.get(at)?.name;
             Some(if name.is_empty() { "GEN_CLUST_INDEX".to_owned() } else { name.clone() })
-        });
-        let data = key.map(|key| match key {
-            None => "supremum pseudo-record".to_owned(),
-            Some(key) => format!("0x{}", hexadecimal(key).to_uppercase()),
         });
         let thread = owners.get(&lock.owner).map(|session| session.connection);
         table.row(&[
@@ -182,9 +189,9 @@ pub(super) fn transactions(table: &SystemTable, session: &SessionFacts, view: &V
         let counters = &open.session.counters;
         let rows = open.session.canceller.rows_changed();
         let waiting = open.locks.iter().find(|lock| lock.waits);
-        let is_row = |lock: &&LockDescription| matches!(lock.locked, Locked::Row { .. });
-        let tables = open.locks.iter().filter(|lock| !is_row(lock)).count() as u64;
-        let locked = open.locks.iter().filter(is_row).count() as u64;
+        let is_table = |lock: &&LockDescription| matches!(lock.locked, Locked::Table { .. });
+        let tables = open.locks.iter().filter(is_table).count() as u64;
+        let locked = open.locks.iter().map(|lock| lock.locked.rows()).sum::<u64>();
         let process = processes.get(&open.session.connection);
         let query = process.and_then(|process| process.info.as_ref());
         let query = query.map(|query| String::from_utf8_lossy(query).chars().take(1024).collect::<String>());

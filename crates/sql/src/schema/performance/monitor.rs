@@ -4,7 +4,6 @@
 
 use std::fmt::Write as _;
 
-use meseta_engine::lock::Locked;
 use meseta_types::{DataType, Datum};
 
 use super::locks::open_transactions;
@@ -80,7 +79,7 @@ fn write_status(session: &SessionFacts, out: &mut String) -> std::fmt::Result {
         if waits.is_some() {
             write!(out, "LOCK WAIT ")?;
         }
-        let rows = transaction.locks.iter().filter(|lock| matches!(lock.locked, Locked::Row { .. })).count();
+        let rows = transaction.locks.iter().map(|lock| lock.locked.rows()).sum::<u64>();
         write!(out, "{} lock struct(s), heap size 1128, {rows} row lock(s)", transaction.locks.len())?;
         match shared.canceller.rows_changed() {
             0 => writeln!(out)?,

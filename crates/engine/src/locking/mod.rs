@@ -10,7 +10,8 @@
 //! ```
 //!
 //! Backwards it is the same, with the key below the position for K; there the gap above the first K is locked before. A read of
-//! one key knows K: it begins with 2, and goes the whole way only if K turns out not to be there.
+//! one key knows K: it begins with 2, and goes the whole way only if K turns out not to be there. Who reads a long way, forwards,
+//! with gaps, and takes all that there is, locks some dozens of keys together (`span`).
 //!
 //! # Invariants
 //! 1. *Lock, then look* (`lock`, index): whoever inserted before the lock is seen, whoever comes later waits for it.
@@ -21,6 +22,9 @@
 //! The manual, "Locks Set by Different SQL Statements in InnoDB". We differ at the end of a range: InnoDB takes a next-key
 //! lock on the first key beyond in some cases, we always lock the gap alone.
 
+mod span;
+
+use self::span::SpanReader;
 use crate::change::Writer;
 use crate::error::Result;
 use crate::index::Index;
@@ -50,6 +54,9 @@ impl Locking {
         Self { gaps: false, ..self }
     }
 }
+
+/// So many entries are locked one by one before others are locked together, and again where that failed.
+const SINGLES: u32 = 256;
 
 /// Which way a read goes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -112,6 +119,10 @@ pub struct LockingCursor<'i> {
     fresh: bool,
     /// Whether that was done before the statement was suspended.
     was_fresh: bool,
+    /// So many entries are locked one by one before some are locked together; `None` if they all are.
+    singles: Option<u32>,
+    /// What reads them then.
+    span: Option<Box<SpanReader<'i>>>,
 }
 
 impl<'i> LockingCursor<'i> {
@@ -132,7 +143,18 @@ impl<'i> LockingCursor<'i> {
             value: Vec::new(),
             fresh: false,
             was_fresh: false,
+            singles: None,
+            span: None,
         }
+    }
+
+    /// For who reads on to the end of the range, and changes none of its rows but the one that it is shown: keys may be locked some
+    /// dozens at a time.
+    pub fn taking_all(mut self) -> Self {
+        if self.locking.gaps && self.direction == Direction::Ascending {
+            self.singles = Some(SINGLES);
+        }
+        self
     }
 
     /// A read of one entry, whose whole key is given. If it is there, no gap is locked. It may wait without its thread
@@ -169,6 +191,9 @@ impl<'i> LockingCursor<'i> {
             self.was_fresh = matches!(waited, Some(Outcome::Granted { fresh: true, .. }));
         }
         loop {
+            if self.show_of_span(session)? {
+                return Ok(true);
+            }
             match self.attempt(session)? {
                 Attempt::Shown => return Ok(true),
                 Attempt::Again => {}
@@ -178,6 +203,26 @@ impl<'i> LockingCursor<'i> {
                 }
             }
         }
+    }
+
+    /// Shows the next of those entries that have been locked together, or locks some; false if there are none.
+    fn show_of_span(&mut self, session: &Session) -> Result<bool> {
+        let (Some(singles), Position::Behind) = (&mut self.singles, &self.position) else { return Ok(false) };
+        if *singles > 0 {
+            *singles -= 1;
+            return Ok(false);
+        }
+        let span = self.span.get_or_insert_with(|| Box::new(SpanReader::new(self.index, self.to.as_deref())));
+        while span.has_entries() || span.lock_behind(&self.passed, self.locking.mode, session)? {
+            let is_row = span.take(&mut self.key, &mut self.value);
+            self.passed.clone_from(&self.key);
+            if is_row {
+                self.fresh = false;
+                return Ok(true);
+            }
+        }
+        *singles = SINGLES;
+        Ok(false)
     }
 
     /// Gives this entry's lock back, if it was taken for this read: the row did not match (READ COMMITTED).

@@ -1,0 +1,287 @@
+//! Spans: keys that an owner has locked together, as it came past them, the gaps below them too.
+//!
+//! Above: whoever reads a long range with locks ([`LockTable::reach`]); `rows` and `gaps` ask here what an index's spans
+//! say of a key. Below: `queue`, through a key's [`RowQueue`]. A million rows locked one by one are a million entries; locked
+//! as they are read, some dozens at a time, they are one span.
+//!
+//! ```text
+//!      from              through                reach
+//!   ----)==================]......................]-------->  keys
+//!         locked: what the    not yet: is looked at, and
+//!         owner has seen      locked if nobody disturbs
+//!
+//!   1. look for a key some way on                        no latch held afterwards
+//!   2. reach(through that key)                           others find the span from here on
+//!   3. look again: which keys are there, who wrote them, is any of them locked by others
+//!   4. hold(the keys up to the first that is not to be had): the span goes through the last of them
+//! ```
+//!
+//! Nobody stands in line at a span. Who would have to wait for one has its claim on that key made an explicit one, and
+//! waits for that, as for a writer's implicit lock: so queues and deadlocks know nothing of spans.
+//!
+//! # Invariants
+//! 1. A span's owner may have every key in it, with the gap below, as if it had asked for each: there was no writer but
+//!    itself, and nobody else had a lock that conflicts, after others began to find the span.
+//! 2. Whoever asks for what a span reaches for gets it, and the span stops in front of that key: it is *disturbed*. So
+//!    there is nothing to take back when the owner finds that a key is not to be had. A key that goes disturbs it too: the gap
+//!    that it leaves is nobody's yet.
+//! 3. *Lock, then look* (`index`): either whoever asks for a key or writes it finds the span, or the owner's second look, or
+//!    its question to the key's queue, comes later and finds what was done.
+//! 4. A span is counted as one entry and one gap of its index while it is in the list.
+//! 5. Who makes a span's claim explicit adds to its owner's ledger before the list's mutex is free again; who ends takes its spans
+//!    out of the list first, and then looks at its ledger.
+//!
+//! # Failing
+//! There are few spans in an index at any time ([`SPANS_MAX`]), since everybody looks through all of them. Who finds no
+//! room, or a span of another's in its way, locks key by key.
+//!
+//! # Source
+//! InnoDB packs the locks of a transaction on one page into a bitmap (lock0priv.h, `lock_rec_t`), so its locks are cheap
+//! for the same reason. A span is by key, and does not care for pages: nothing is to be moved when they are split.
+
+use std::sync::Arc;
+
+use super::LockTable;
+use super::claim::{Mode, Reach, RowClaim};
+use super::index::{IndexLocks, Key};
+use super::owner::Owner;
+use super::queue::{Claim, Granted};
+use super::report::{LockDescription, Locked};
+use super::rows::{Request, RowQueue};
+use super::sync::{AtomicUsize, Mutex, Ordering};
+
+/// So many spans an index has at most.
+const SPANS_MAX: usize = 32;
+
+/// Keys of an index that an owner has locked together.
+struct Span {
+    owner: Arc<Owner>,
+    mode: Mode,
+    /// Below all of them.
+    from: Vec<u8>,
+    /// The last of them; `from` if there is none yet.
+    through: Vec<u8>,
+    /// How many its owner has seen.
+    keys: u64,
+    /// What its owner is about to lock.
+    reach: Option<Reaching>,
+}
+
+/// Keys behind a span that its owner is about to lock.
+struct Reaching {
+    through: Vec<u8>,
+    /// The first of them that somebody else has asked for meanwhile.
+    disturbed_at: Option<Vec<u8>>,
+}
+
+impl Span {
+    fn claim(&self) -> RowClaim {
+        RowClaim::new(self.mode, Reach::NextKey, false)
+    }
+
+    fn covers(&self, key: Key<'_>) -> bool {
+        let Key::Row(key) = key else { return false };
+        self.from.as_slice() < key && key <= self.through.as_slice()
+    }
+
+    /// Somebody else asks for a key, or it goes: if the owner is about to lock it, it will not.
+    fn disturb(&mut self, key: Key<'_>) {
+        let (Key::Row(key), Some(reach)) = (key, &mut self.reach) else { return };
+        let is_reached = self.through.as_slice() < key && key <= reach.through.as_slice();
+        if is_reached && reach.disturbed_at.as_deref().is_none_or(|at| key < at) {
+            reach.disturbed_at = Some(key.to_vec());
+        }
+    }
+}
+
+/// What an index's spans say of a key.
+#[derive(Clone, Copy)]
+pub(super) struct Standing {
+    /// What who asks has by a span of its own.
+    pub held: RowClaim,
+    /// Whether another's is in the way.
+    pub is_blocked: bool,
+    /// Whether there is nothing in the index but spans.
+    pub is_all: bool,
+}
+
+/// The spans of one index.
+#[derive(Default)]
+pub(super) struct Spans {
+    /// How many there are. Written under the mutex.
+    count: AtomicUsize,
+    list: Mutex<Vec<Span>>,
+}
+
+impl Spans {
+    /// Whether there are any. On entry: what is asked for has been counted in the index and [told](IndexLocks::locked), or the
+    /// leaf is latched and the index has been asked whether it is quiet.
+    pub fn exist(&self) -> bool {
+        self.count.load(Ordering::Relaxed) > 0
+    }
+}
+
+impl IndexLocks {
+    /// What spans say to `owner`, who asks for a claim on a key.
+    pub(super) fn standing(&self, owner: &Owner, key: Key<'_>, claim: RowClaim) -> Standing {
+        let mut list = self.spans.list.lock();
+        let mut standing =
+            Standing { held: RowClaim::default(), is_blocked: false, is_all: self.entries() == list.len() as u64 };
+        for span in list.iter_mut() {
+            if span.owner.is(owner) {
+                standing.held = if span.covers(key) { standing.held.joined(span.claim()) } else { standing.held };
+            } else if claim.waits_for(span.claim()) {
+                standing.is_blocked |= span.covers(key);
+                span.disturb(key);
+            }
+        }
+        standing
+    }
+
+    /// Whether a span is in the way of one who wants to write a key, as [`LockTable::would_wait`] asks it.
+    #[cfg(loom)]
+    pub fn asks_spans(&self, owner: &Owner, key: &[u8]) -> bool {
+        self.locked();
+        self.spans.exist() && self.standing(owner, Key::Row(key), RowClaim::writer()).is_blocked
+    }
+
+    /// As [`IndexLocks::standing`], for one who would wait: the claims of spans in its way are made explicit ones.
+    /// So none is in the way any more.
+    pub(super) fn settle(&self, owner: &Owner, claim: RowClaim, row: &mut RowQueue) -> Standing {
+        let place = Arc::clone(&row.place);
+        let key = place.spot().key;
+        let mut held = RowClaim::default();
+        for span in self.spans.list.lock().iter_mut() {
+            if span.owner.is(owner) {
+                held = if span.covers(key) { held.joined(span.claim()) } else { held };
+            } else if claim.waits_for(span.claim()) {
+                if span.covers(key) {
+                    let record = RowClaim { record: Some(span.mode), ..RowClaim::default() };
+                    let conflicts =
+                        |other: &Granted<RowClaim>| !other.owner.is(&span.owner) && record.waits_for(other.claim);
+                    debug_assert!(!row.queue.granted().iter().any(conflicts), "invariant 1: {key:?}");
+                    row.grant(&span.owner, span.claim());
+                }
+                span.disturb(key);
+            }
+        }
+        // One of them may stand in this line itself, and go before others with what it has now.
+        row.queue.serve();
+        Standing { held, is_blocked: false, is_all: false }
+    }
+
+    /// A key goes, or its gap is split: shows the owners whose span has the key and not its neighbour, with what they have of the
+    /// gap. `show` runs under the list's mutex, under which it adds to the owners' ledgers.
+    pub(super) fn gaps_of_spans(&self, key: Key<'_>, neighbour: Key<'_>, mut show: impl FnMut(&Arc<Owner>, RowClaim)) {
+        if !self.spans.exist() {
+            return;
+        }
+        for span in self.spans.list.lock().iter_mut() {
+            if span.covers(key) && !span.covers(neighbour) {
+                show(&span.owner, RowClaim::gap(span.mode));
+            }
+            span.disturb(key);
+        }
+    }
+
+    /// Takes all spans of an owner out.
+    fn leave_spans(&self, owner: &Owner) {
+        let mut list = self.spans.list.lock();
+        let before = list.len();
+        list.retain(|span| !span.owner.is(owner));
+        (list.len()..before).for_each(|_| self.uncount(true));
+        self.spans.count.store(list.len(), Ordering::Relaxed);
+    }
+
+    /// The spans of an index, as people see them.
+    pub fn span_locks(&self) -> Vec<LockDescription> {
+        let (table, index) = (self.table(), self.id());
+        let locked = |span: &Span| {
+            let (from, through) = (span.from.as_slice().into(), span.through.as_slice().into());
+            Locked::Span { table, index, from, through, mode: span.mode, keys: span.keys }
+        };
+        let list = self.spans.list.lock();
+        list.iter().map(|span| LockDescription::new(&span.owner, locked(span), false)).collect()
+    }
+}
+
+impl LockTable {
+    /// `owner` is about to lock what is above the first key up to the second, and with it: from here on others find that. It
+    /// looks then which keys are there, and which of them nobody but itself has written, up to the first that somebody has;
+    /// if the answer is `Some(true)`, also which nobody else has [locked](LockTable::is_free). Then it says which those are
+    /// ([`LockTable::hold`]), even if there are none. `None`: it has to lock key by key.
+    pub fn reach(
+        &self,
+        owner: &Arc<Owner>,
+        index: &Arc<IndexLocks>,
+        mode: Mode,
+        [from, through]: [&[u8]; 2],
+    ) -> Option<bool> {
+        let mut list = index.spans.list.lock();
+        let in_the_way = |span: &Span| {
+            let conflicts = mode == Mode::Exclusive || span.mode == Mode::Exclusive;
+            let end = span.reach.as_ref().map_or(&span.through, |reach| &reach.through);
+            !span.owner.is(owner) && conflicts && span.from.as_slice() < through && from < end.as_slice()
+        };
+        if list.iter().any(in_the_way) {
+            return None;
+        }
+        let continued = |span: &Span| span.owner.is(owner) && span.mode == mode && span.through == from;
+        let at = match list.iter().position(continued) {
+            Some(at) => at,
+            None if list.len() == SPANS_MAX => return None,
+            None => {
+                let [from, through] = [from.to_vec(), from.to_vec()];
+                list.push(Span { owner: Arc::clone(owner), mode, from, through, keys: 0, reach: None });
+                index.count_entry();
+                index.count_gap();
+                index.spans.count.store(list.len(), Ordering::Relaxed);
+                owner.spans.add(Arc::clone(index));
+                list.len() - 1
+            }
+        };
+        list[at].reach = Some(Reaching { through: through.to_vec(), disturbed_at: None });
+        index.locked();
+        Some(index.entries() > list.len() as u64)
+    }
+
+    /// Locks the first of these keys, which are what `owner` [reached](LockTable::reach) for in ascending order, up to where it
+    /// was disturbed; returns how many.
+    pub fn hold<'k>(&self, owner: &Owner, index: &IndexLocks, keys: impl Iterator<Item = &'k [u8]>) -> usize {
+        let mut list = index.spans.list.lock();
+        let reaches = |span: &Span| span.owner.is(owner) && span.reach.is_some();
+        let Some(at) = list.iter().position(reaches) else { return 0 };
+        let span = &mut list[at];
+        let disturbed_at = span.reach.take().and_then(|reach| reach.disturbed_at);
+        let (mut count, mut last) = (0, None);
+        for key in keys.take_while(|key| disturbed_at.as_deref().is_none_or(|at| *key < at)) {
+            (count, last) = (count + 1, Some(key));
+        }
+        if let Some(last) = last {
+            span.through.clear();
+            span.through.extend_from_slice(last);
+            span.keys += count as u64;
+        } else if span.keys == 0 {
+            list.swap_remove(at);
+            index.uncount(true);
+            index.spans.count.store(list.len(), Ordering::Relaxed);
+        }
+        count
+    }
+
+    /// Whether nobody else has a lock on this key that is in the way, or stands in line for one. Of spans it says nothing.
+    pub fn is_free(&self, owner: &Owner, request: &Request<'_>) -> bool {
+        let spot = self.spot(request.index, request.key);
+        let claim = RowClaim::new(request.mode, request.reach, request.key == Key::Supremum);
+        let mut shard = self.shard(spot.hash).lock();
+        shard.find(&spot).is_none_or(|row| row.queue.is_free(owner, claim))
+    }
+
+    /// Gives back the spans of an owner that ends.
+    pub(super) fn release_spans(&self, owner: &Owner) {
+        // Nobody but the owner adds to these.
+        if !owner.spans.is_empty() {
+            owner.spans.take().iter().for_each(|index| index.leave_spans(owner));
+        }
+    }
+}
