@@ -10,7 +10,7 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use meseta_engine::ids::{IndexId, TableId};
-use meseta_engine::lock::{IndexLocks, Key, LockTable, Mode, OnConflict, Owner, OwnerId, Reach, Request};
+use meseta_engine::lock::{IndexLocks, Key, LockTable, Mode, OnConflict, Owner, OwnerId, Reach, Request, Wanted};
 use proptest::prelude::*;
 
 const OWNERS: usize = 4;
@@ -107,6 +107,7 @@ impl Model {
 enum Step {
     Lock { owner: usize, key: u8, exclusive: bool, reach: u8 },
     Together { owner: usize, from: u8, through: u8, exclusive: bool },
+    Listed { owner: usize, from: u8, through: u8, exclusive: bool },
     Insert { key: u8 },
     Remove { key: u8 },
     Unlock { owner: usize, key: u8 },
@@ -119,6 +120,8 @@ fn step() -> impl Strategy<Value = Step> {
             .prop_map(|(owner, key, exclusive, reach)| Step::Lock { owner, key, exclusive, reach }),
         4 => (0..OWNERS, 0..END - 1, 1..END, any::<bool>())
             .prop_map(|(owner, from, through, exclusive)| Step::Together { owner, from, through, exclusive }),
+        4 => (0..OWNERS, 0..END - 1, 1..END, any::<bool>())
+            .prop_map(|(owner, from, through, exclusive)| Step::Listed { owner, from, through, exclusive }),
         2 => (0..END).prop_map(|key| Step::Insert { key }),
         2 => (0..END).prop_map(|key| Step::Remove { key }),
         1 => (0..OWNERS, 0..END).prop_map(|(owner, key)| Step::Unlock { owner, key }),
@@ -141,12 +144,12 @@ impl Real {
     }
 
     /// Locks keys together, up to the first that is not to be had; how many, or none where that is not to be done.
-    fn lock_together(&self, owner: usize, mode: Mode, from: u8, keys: &[u8]) -> Option<usize> {
+    fn lock_together(&self, owner: usize, mode: Mode, wanted: Wanted<'_>, keys: &[u8]) -> Option<usize> {
         let (locks, owner) = (&self.locks, &self.owners[owner]);
-        let through = [*keys.last()?];
-        let others = locks.reach(owner, &self.index, mode, [&[from], &through])?;
+        let reach = if matches!(wanted, Wanted::Stretch(_)) { Reach::NextKey } else { Reach::Record };
+        let others = locks.reach(owner, &self.index, mode, wanted)?;
         let free = |key: &u8| {
-            let request = Request { index: &self.index, key: self.key(*key), mode, reach: Reach::NextKey };
+            let request = Request { index: &self.index, key: self.key(*key), mode, reach };
             !others || locks.is_free(owner, &request)
         };
         let free = keys.iter().copied().take_while(free).map(|key| self.names[usize::from(key)].as_slice());
@@ -172,12 +175,16 @@ proptest! {
         };
         // What was locked together.
         let mut spans: Vec<(usize, Mode, RangeInclusive<u8>)> = Vec::new();
+        let mut listed: Vec<(usize, u8)> = Vec::new();
+        let mut lists: BTreeSet<usize> = BTreeSet::new();
         for step in steps {
             match step {
                 Step::Together { owner, from, through, exclusive } => {
                     let mode = if exclusive { Mode::Exclusive } else { Mode::Shared };
                     let keys: Vec<u8> = model.keys.iter().copied().filter(|key| (from + 1..=through).contains(key)).collect();
-                    let Some(held) = real.lock_together(owner, mode, from, &keys) else { continue };
+                    let Some(last) = keys.last() else { continue };
+                    let wanted = Wanted::Stretch([&[from], &[*last]]);
+                    let Some(held) = real.lock_together(owner, mode, wanted, &keys) else { continue };
                     for (at, &key) in keys.iter().enumerate().take(held + 1) {
                         let wanted = Lock { owner, key, mode, reach: Reach::NextKey };
                         prop_assert_eq!(model.lock(wanted), at < held, "{:?} of {:?}", wanted, keys);
@@ -198,6 +205,24 @@ proptest! {
                     let answer = real.locks.lock(&real.owners[owner], &real.request(wanted), OnConflict::Fail);
                     prop_assert_eq!(answer.is_ok(), model.lock(wanted), "{:?}", wanted);
                 }
+                // Some keys without gaps, each second one; or one alone.
+                Step::Listed { owner, from, through, exclusive } => {
+                    let mode = if exclusive { Mode::Exclusive } else { Mode::Shared };
+                    let keys = model.keys.iter().copied().filter(|key| (from + 1..=through).contains(key));
+                    let keys: Vec<u8> = keys.step_by(2).collect();
+                    let Some(last) = keys.last() else { continue };
+                    let (from, last) = ([from], [*last]);
+                    let wanted = if keys.len() == 1 { Wanted::Record(&last) } else { Wanted::Records([&from, &last]) };
+                    let Some(held) = real.lock_together(owner, mode, wanted, &keys) else { continue };
+                    for (at, &key) in keys.iter().enumerate().take(held + 1) {
+                        let wanted = Lock { owner, key, mode, reach: Reach::Record };
+                        prop_assert_eq!(model.lock(wanted), at < held, "{:?} of {:?}", wanted, keys);
+                    }
+                    listed.extend(keys[..held].iter().map(|&key| (owner, key)));
+                    if held > 0 {
+                        lists.insert(owner);
+                    }
+                }
                 Step::Insert { key } if !model.keys.contains(&key) => {
                     // Between what was locked together only its owner inserts, and has the new key as well.
                     let around: Vec<_> = spans.iter().filter(|(_, _, keys)| keys.contains(&key)).cloned().collect();
@@ -215,9 +240,12 @@ proptest! {
                 Step::Remove { key } if model.keys.contains(&key) => {
                     real.locks.removed(&real.index, real.key(key), real.key(model.successor(key)));
                     model.remove(key);
+                    listed.retain(|&(_, of)| of != key);
                 }
                 // What was locked together is not given back one by one.
-                Step::Unlock { owner, key } if spans.iter().any(|(of, _, keys)| *of == owner && keys.contains(&key)) => {}
+                Step::Unlock { owner, key }
+                    if listed.contains(&(owner, key))
+                        || spans.iter().any(|(of, _, keys)| *of == owner && keys.contains(&key)) => {}
                 Step::Unlock { owner, key } => {
                     real.locks.unlock(&real.owners[owner], &real.index, real.key(key));
                     model.unlock(owner, key);
@@ -226,6 +254,8 @@ proptest! {
                     real.locks.release_all(&real.owners[owner]);
                     model.locks.retain(|lock| lock.owner != owner);
                     spans.retain(|(of, ..)| *of != owner);
+                    listed.retain(|(of, _)| *of != owner);
+                    lists.retain(|of| *of != owner);
                 }
                 Step::Insert { .. } | Step::Remove { .. } => {}
             }
@@ -242,7 +272,7 @@ proptest! {
                     }
                 }
             }
-            prop_assert_eq!(real.index.is_quiet(), model.locks.is_empty() && spans.is_empty());
+            prop_assert_eq!(real.index.is_quiet(), model.locks.is_empty() && spans.is_empty() && lists.is_empty());
             real.locks.check();
         }
         real.owners.iter().for_each(|owner| real.locks.release_all(owner));

@@ -22,7 +22,7 @@ use std::time::Duration;
 
 use meseta_engine::ids::{IndexId, TableId, TransactionId};
 use meseta_engine::lock::{
-    IndexLocks, Key, LockError, LockTable, Mode, OnConflict, Outcome, Owner, OwnerId, Reach, Request, WaitKind,
+    IndexLocks, Key, LockError, LockTable, Mode, OnConflict, Outcome, Owner, OwnerId, Reach, Request, WaitKind, Wanted,
 };
 use meseta_sim::SeededRandom;
 use parking_lot::{Mutex, RwLock};
@@ -62,6 +62,7 @@ struct Engine {
     skipped: AtomicUsize,
     locked_together: AtomicUsize,
     cut_short: AtomicUsize,
+    listed: AtomicUsize,
 }
 
 /// A key and the one above it, as the lock table names them.
@@ -99,6 +100,7 @@ impl Engine {
             skipped: AtomicUsize::new(0),
             locked_together: AtomicUsize::new(0),
             cut_short: AtomicUsize::new(0),
+            listed: AtomicUsize::new(0),
         }
     }
 
@@ -188,7 +190,8 @@ impl<'e> Transaction<'e> {
     /// Locks what a read comes to next together, as far as it is to be had; returns what was there.
     fn lock_together(&mut self, behind: u8, last: u8, mode: Mode) -> Vec<(u8, Row)> {
         let engine = self.engine;
-        let Some(others) = engine.locks.reach(self.owner, &engine.index, mode, [&[behind], &[last]]) else {
+        let Some(others) = engine.locks.reach(self.owner, &engine.index, mode, Wanted::Stretch([&[behind], &[last]]))
+        else {
             return Vec::new();
         };
         thread::yield_now();
@@ -271,6 +274,40 @@ impl<'e> Transaction<'e> {
         }
         self.read.push((range, rows));
         Ok(())
+    }
+
+    /// SELECT ... FOR UPDATE of the rows with an even value, under READ COMMITTED, looking before it locks; what it would wait for it
+    /// leaves out.
+    fn pick_listed(&mut self, range: RangeInclusive<u8>) {
+        let engine = self.engine;
+        let look = |key: u8| engine.leaf.read().get(&key).copied().filter(|row| !self.has_active_writer(row));
+        let (mut from, mut picked) = (*range.start(), Vec::new());
+        while let Some((key, Some(row))) = {
+            let next = engine.leaf.read().range(from..range.end() + 1).next().map(|(&key, _)| key);
+            next.map(|key| (key, look(key)))
+        } {
+            from = key + 1;
+            if row.deleted || row.value % 2 != 0 {
+                continue;
+            }
+            let name = [key];
+            let Some(others) = engine.locks.reach(self.owner, &engine.index, Mode::Exclusive, Wanted::Record(&name))
+            else {
+                continue;
+            };
+            thread::yield_now();
+            let (mode, reach) = (Mode::Exclusive, Reach::Record);
+            let request = Request { index: &engine.index, key: Key::Row(&name), mode, reach };
+            let is_same = look(key) == Some(row);
+            thread::yield_now();
+            let is_free = is_same && (!others || engine.locks.is_free(self.owner, &request));
+            let wanted = is_free.then_some(name.as_slice());
+            if engine.locks.hold(self.owner, &engine.index, wanted.into_iter()) == 1 {
+                picked.push((key..=key, BTreeMap::from([(key, row.value)])));
+            }
+        }
+        engine.listed.fetch_add(picked.len(), Ordering::Relaxed);
+        self.read.extend(picked);
     }
 
     /// SELECT ... FOR UPDATE SKIP LOCKED of the rows with an even value, under READ COMMITTED: others are given back.
@@ -422,7 +459,8 @@ impl<'e> Transaction<'e> {
             match random.below(10) {
                 0..3 => self.scan(range, Mode::Shared, random)?,
                 3 => self.scan(range, Mode::Exclusive, random)?,
-                4 => self.pick(range),
+                4 if random.chance(50) => self.pick(range),
+                4 => self.pick_listed(range),
                 5 | 6 => self.change(key, |old| old.or(Some(7)))?,
                 7 | 8 => self.change(key, |old| Some(old? + 1))?,
                 _ => self.change(key, |_| None)?,
@@ -504,6 +542,7 @@ fn transactions_by_the_protocol_are_isolated_and_all_end() {
         ("a row skipped", engine.skipped.into_inner() as u64),
         ("a key locked together with others", engine.locked_together.into_inner() as u64),
         ("a span cut short", engine.cut_short.into_inner() as u64),
+        ("a key listed", engine.listed.into_inner() as u64),
     ] {
         assert!(count > 0, "seed {seed}: there was not {what}");
     }

@@ -17,7 +17,7 @@ use std::time::Duration;
 use meseta_engine::ids::{IndexId, TableId};
 use meseta_engine::lock::{
     DeadlockDetector, IndexLocks, Key, LockError, LockTable, Mode, OnConflict, Outcome, Owner, OwnerId, Reach, Request,
-    Suspension, TableLock, TableMode, WaitKind,
+    Suspension, TableLock, TableMode, WaitKind, Wanted,
 };
 use meseta_sim::SeededRandom;
 use parking_lot::Mutex;
@@ -179,7 +179,8 @@ impl World {
         let from = random.below(KEYS - 1);
         let names: Vec<[u8; 8]> = (from + 1..random.range(from + 1..KEYS) + 1).map(u64::to_be_bytes).collect();
         let Some(last) = names.last() else { return };
-        let span = [&from.to_be_bytes()[..], &last[..]];
+        let from_name = from.to_be_bytes();
+        let span = Wanted::Stretch([&from_name, last]);
         let Some(others) = self.locks.reach(owner, &self.index, mode, span) else { return };
         let is_free = |name: &&[u8]| {
             let request = Request { index: &self.index, key: Key::Row(name), mode, reach: Reach::NextKey };

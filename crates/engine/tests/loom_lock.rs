@@ -15,7 +15,7 @@ use loom::sync::atomic::{AtomicBool, Ordering};
 use loom::thread;
 use meseta_engine::ids::{IndexId, TableId};
 use meseta_engine::lock::ledger::Ledger;
-use meseta_engine::lock::{IndexLocks, LockTable, Mode, Owner, OwnerId};
+use meseta_engine::lock::{IndexLocks, LockTable, Mode, Owner, OwnerId, Wanted};
 
 #[test]
 fn a_locker_sees_the_writer_or_the_writer_sees_the_lock() {
@@ -101,7 +101,8 @@ const KEY: [u8; 1] = [5];
 /// Reaches for the key, looks, and takes it if it may; whether it has it.
 fn lock_in_span(locks: &LockTable, index: &std::sync::Arc<IndexLocks>, may: impl FnOnce(bool) -> bool) -> bool {
     let owner = Owner::new(OwnerId(1), 0);
-    let others = locks.reach(&owner, index, Mode::Exclusive, [&[], &KEY]).expect("there is no other span");
+    let others =
+        locks.reach(&owner, index, Mode::Exclusive, Wanted::Stretch([&[], &KEY])).expect("there is no other span");
     let keys = may(others).then_some(KEY.as_slice());
     locks.hold(&owner, index, keys.into_iter()) == 1
 }

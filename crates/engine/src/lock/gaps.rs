@@ -42,7 +42,7 @@ impl LockTable {
         }
         let (from, to) = (self.spot(index, successor), self.spot(index, key));
         let mut shards = self.two_shards(from.hash, to.hash);
-        index.gaps_of_spans(successor, key, |owner, gap| inherit(shards.of(to.hash), [(Arc::clone(owner), gap)], &to));
+        index.split_in_spans(key, successor, |owner, gap| inherit(shards.of(to.hash), [(Arc::clone(owner), gap)], &to));
         let Some(row) = shards.of(from.hash).find(&from) else { return };
         let heirs: Heirs = row
             .queue
@@ -69,7 +69,9 @@ impl LockTable {
         }
         let (from, to) = (self.spot(index, key), self.spot(index, successor));
         let mut shards = self.two_shards(from.hash, to.hash);
-        index.gaps_of_spans(key, successor, |owner, gap| inherit(shards.of(to.hash), [(Arc::clone(owner), gap)], &to));
+        index.removed_from_spans(key, successor, |owner, gap| {
+            inherit(shards.of(to.hash), [(Arc::clone(owner), gap)], &to)
+        });
         let Some(mut row) = shards.of(from.hash).take(&from) else { return };
         let heirs: Heirs = std::mem::take(&mut row.queue)
             .dissolve(Ended::KeyGone)

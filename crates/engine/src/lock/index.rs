@@ -26,6 +26,7 @@ use std::hash::BuildHasher;
 use std::sync::Arc;
 
 use crossbeam_utils::CachePadded;
+use smallvec::SmallVec;
 
 use super::spans::Spans;
 use super::sync::{AtomicU64, Ordering, fence};
@@ -140,14 +141,14 @@ pub struct Place {
     /// Of this index.
     pub index: Arc<IndexLocks>,
     /// None is the end.
-    pub key: Option<Box<[u8]>>,
+    pub key: Option<SmallVec<[u8; 16]>>,
     hash: u64,
 }
 
 impl Place {
     pub(super) fn new(spot: &Spot<'_>) -> Arc<Self> {
         let key = match spot.key {
-            Key::Row(bytes) => Some(bytes.into()),
+            Key::Row(bytes) => Some(SmallVec::from_slice(bytes)),
             Key::Supremum => None,
         };
         Arc::new(Self { index: Arc::clone(spot.index), key, hash: spot.hash })

@@ -80,6 +80,7 @@ mod claim;
 mod detector;
 mod gaps;
 mod index;
+mod key_list;
 #[cfg(not(loom))]
 mod ledger;
 #[cfg(loom)]
@@ -115,6 +116,7 @@ pub use self::owner::{Owner, OwnerId};
 pub use self::report::{Deadlock, LockDescription, Locked, Party};
 pub use self::row_wait::Suspension;
 pub use self::rows::Request;
+pub use self::spans::Wanted;
 pub use self::table::{TableLock, TableMode};
 pub use self::wait::{WaitFigures, WaitKind};
 

@@ -29,16 +29,18 @@ pub enum Locked {
         /// How far it reaches.
         reach: Reach,
     },
-    /// Keys of an index that were locked together, with the gaps below them.
+    /// Keys of an index that were locked together.
     Span {
         /// The table.
         table: TableId,
         /// The index.
         index: IndexId,
-        /// They are above this key, as the tree compares it.
-        from: Box<[u8]>,
+        /// With gaps, what they are above; without, the first of them, as the tree compares it.
+        first: Box<[u8]>,
         /// The last of them.
-        through: Box<[u8]>,
+        last: Box<[u8]>,
+        /// Whether the gaps below them are locked, and all that is between.
+        gaps: bool,
         /// Shared or exclusive.
         mode: Mode,
         /// How many there were.
@@ -81,7 +83,7 @@ impl LockDescription {
     pub(super) fn row(owner: &Owner, place: &Place, claim: RowClaim, waits: bool) -> Self {
         let (mode, reach) = claim.as_asked();
         let (table, index) = (place.index.table(), place.index.id());
-        Self::new(owner, Locked::Row { table, index, key: place.key.clone(), mode, reach }, waits)
+        Self::new(owner, Locked::Row { table, index, key: place.key.as_deref().map(Into::into), mode, reach }, waits)
     }
 
     pub(super) fn table(owner: &Owner, table: &TableLock, claim: TableClaim, waits: bool) -> Self {
@@ -118,8 +120,9 @@ impl fmt::Display for LockDescription {
                     (Reach::InsertIntention, None) => " insert intention",
                 })?;
             }
-            Locked::Span { table, index, mode, keys, .. } => {
+            Locked::Span { table, index, mode, gaps, keys, .. } => {
                 self.write_record_locks(f, *table, *index, *mode)?;
+                f.write_str(if *gaps { "" } else { " locks rec but not gap" })?;
                 write!(f, ", {keys} records")?;
             }
             Locked::Table { table, modes } => {
@@ -134,9 +137,9 @@ impl fmt::Display for LockDescription {
         match &self.locked {
             Locked::Row { key: Some(key), .. } => write_key("\nRecord lock, key ", key),
             Locked::Row { key: None, .. } => f.write_str("\nRecord lock, key supremum"),
-            Locked::Span { from, through, .. } => {
-                write_key("\nRecord locks, keys above ", from)?;
-                write_key(" through ", through)
+            Locked::Span { first, last, gaps, .. } => {
+                write_key(if *gaps { "\nRecord locks, keys above " } else { "\nRecord locks, keys from " }, first)?;
+                write_key(" through ", last)
             }
             Locked::Table { .. } => Ok(()),
         }

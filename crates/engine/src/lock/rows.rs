@@ -74,19 +74,20 @@ impl RowQueue {
 /// The queues of some keys, by the keys' hashes.
 #[derive(Default)]
 pub(super) struct Shard {
-    queues: KnownMap<u64, SmallVec<[RowQueue; 1]>>,
+    queues: KnownMap<u64, SmallVec<[Box<RowQueue>; 1]>>,
 }
 
 impl Shard {
     pub fn find(&mut self, spot: &Spot<'_>) -> Option<&mut RowQueue> {
-        self.queues.get_mut(&spot.hash)?.iter_mut().find(|row| row.place.is(spot))
+        let alike = self.queues.get_mut(&spot.hash)?;
+        alike.iter_mut().map(|row| &mut **row).find(|row| row.place.is(spot))
     }
 
     pub fn find_or_make(&mut self, spot: &Spot<'_>) -> &mut RowQueue {
         let alike = self.queues.entry(spot.hash).or_default();
         let at = alike.iter().position(|row| row.place.is(spot)).unwrap_or_else(|| {
             spot.index.count_entry();
-            alike.push(RowQueue { place: Place::new(spot), queue: Queue::default(), has_gap: false });
+            alike.push(Box::new(RowQueue { place: Place::new(spot), queue: Queue::default(), has_gap: false }));
             alike.len() - 1
         });
         &mut alike[at]
@@ -100,7 +101,7 @@ impl Shard {
         if alike.is_empty() {
             self.queues.remove(&spot.hash);
         }
-        Some(row)
+        Some(*row)
     }
 
     /// Drops a queue if nobody is in it any more.
@@ -126,7 +127,7 @@ impl Shard {
     }
 
     pub fn rows(&self) -> impl Iterator<Item = &RowQueue> {
-        self.queues.values().flatten()
+        self.queues.values().flatten().map(|row| &**row)
     }
 }
 

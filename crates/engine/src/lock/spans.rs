@@ -1,8 +1,8 @@
-//! Spans: keys that an owner has locked together, as it came past them, the gaps below them too.
+//! Spans: keys that an owner has locked together, as it came past them: with the gaps below them, or key by key.
 //!
 //! Above: whoever reads a long range with locks ([`LockTable::reach`]); `rows` and `gaps` ask here what an index's spans
 //! say of a key. Below: `queue`, through a key's [`RowQueue`]. A million rows locked one by one are a million entries; locked
-//! as they are read, some dozens at a time, they are one span.
+//! as they are read, some dozens at a time, with the gaps, they are one span, and without the gaps one list of keys.
 //!
 //! ```text
 //!      from              through                reach
@@ -27,7 +27,7 @@
 //!    that it leaves is nobody's yet.
 //! 3. *Lock, then look* (`index`): either whoever asks for a key or writes it finds the span, or the owner's second look, or
 //!    its question to the key's queue, comes later and finds what was done.
-//! 4. A span is counted as one entry and one gap of its index while it is in the list.
+//! 4. A span is counted as one entry, and if it has gaps as one gap, of its index while it is in the list.
 //! 5. Who makes a span's claim explicit adds to its owner's ledger before the list's mutex is free again; who ends takes its spans
 //!    out of the list first, and then looks at its ledger.
 //!
@@ -44,6 +44,7 @@ use std::sync::Arc;
 use super::LockTable;
 use super::claim::{Mode, Reach, RowClaim};
 use super::index::{IndexLocks, Key};
+use super::key_list::KeyList;
 use super::owner::Owner;
 use super::queue::{Claim, Granted};
 use super::report::{LockDescription, Locked};
@@ -53,41 +54,113 @@ use super::sync::{AtomicUsize, Mutex, Ordering};
 /// So many spans an index has at most.
 const SPANS_MAX: usize = 32;
 
+/// What an owner reaches for.
+#[derive(Clone, Copy, Debug)]
+pub enum Wanted<'k> {
+    /// All above the first key up to the second, and with it, and the gaps below them.
+    Stretch([&'k [u8]; 2]),
+    /// Some keys above the first up to the second, and no gaps.
+    Records([&'k [u8]; 2]),
+    /// This key, and no gap.
+    Record(&'k [u8]),
+}
+
+impl Wanted<'_> {
+    fn reaching(self) -> Reaching {
+        let (first, last) = match self {
+            // From the first string of bytes above.
+            Self::Stretch([from, through]) | Self::Records([from, through]) => ([from, &[0]].concat(), through),
+            Self::Record(key) => (key.to_vec(), key),
+        };
+        Reaching { first, last: last.to_vec(), disturbed_at: None }
+    }
+}
+
+/// Which keys a span has.
+enum Keys {
+    /// All above the first up to the second, with the gaps; none if they are the same.
+    Stretch { from: Vec<u8>, through: Vec<u8> },
+    /// These, without the gaps.
+    Listed(KeyList),
+}
+
+impl Keys {
+    /// Whether any key may be among them that is from the first of these to the last.
+    fn has_within(&self, [first, last]: [&[u8]; 2]) -> bool {
+        match self {
+            Self::Stretch { from, through } => from.as_slice() < last && first <= through.as_slice() && from < through,
+            Self::Listed(keys) => keys.has_within([first, last]),
+        }
+    }
+
+    /// Whether they go on with what is wanted.
+    fn go_on_with(&self, wanted: Wanted<'_>) -> bool {
+        match (self, wanted) {
+            (Self::Stretch { through, .. }, Wanted::Stretch([from, _])) => through == from,
+            (Self::Listed(keys), Wanted::Record(key)) => keys.ends().is_none_or(|[_, last]| last < key),
+            (Self::Listed(keys), Wanted::Records([from, _])) => keys.ends().is_none_or(|[_, last]| last <= from),
+            _ => false,
+        }
+    }
+
+    /// None yet, but what is wanted can be.
+    fn before(wanted: Wanted<'_>) -> Self {
+        match wanted {
+            Wanted::Stretch([from, _]) => Self::Stretch { from: from.to_vec(), through: from.to_vec() },
+            Wanted::Record(_) | Wanted::Records(_) => Self::Listed(KeyList::default()),
+        }
+    }
+
+    /// One more, that is behind all others; false if there is no room for it.
+    fn push(&mut self, key: &[u8]) -> bool {
+        match self {
+            Self::Stretch { through, .. } => {
+                through.clear();
+                through.extend_from_slice(key);
+                true
+            }
+            Self::Listed(keys) => keys.push(key),
+        }
+    }
+}
+
 /// Keys of an index that an owner has locked together.
 struct Span {
     owner: Arc<Owner>,
     mode: Mode,
-    /// Below all of them.
-    from: Vec<u8>,
-    /// The last of them; `from` if there is none yet.
-    through: Vec<u8>,
-    /// How many its owner has seen.
-    keys: u64,
+    keys: Keys,
+    /// How many they were when they were locked.
+    count: u64,
     /// What its owner is about to lock.
     reach: Option<Reaching>,
 }
 
 /// Keys behind a span that its owner is about to lock.
 struct Reaching {
-    through: Vec<u8>,
+    first: Vec<u8>,
+    last: Vec<u8>,
     /// The first of them that somebody else has asked for meanwhile.
     disturbed_at: Option<Vec<u8>>,
 }
 
 impl Span {
+    fn has_gaps(&self) -> bool {
+        matches!(self.keys, Keys::Stretch { .. })
+    }
+
     fn claim(&self) -> RowClaim {
-        RowClaim::new(self.mode, Reach::NextKey, false)
+        RowClaim::new(self.mode, if self.has_gaps() { Reach::NextKey } else { Reach::Record }, false)
     }
 
     fn covers(&self, key: Key<'_>) -> bool {
         let Key::Row(key) = key else { return false };
-        self.from.as_slice() < key && key <= self.through.as_slice()
+        self.keys.has_within([key, key])
     }
 
     /// Somebody else asks for a key, or it goes: if the owner is about to lock it, it will not.
     fn disturb(&mut self, key: Key<'_>) {
         let (Key::Row(key), Some(reach)) = (key, &mut self.reach) else { return };
-        let is_reached = self.through.as_slice() < key && key <= reach.through.as_slice();
+        let is_reached = reach.first.as_slice() <= key && key <= reach.last.as_slice();
         if is_reached && reach.disturbed_at.as_deref().is_none_or(|at| key < at) {
             reach.disturbed_at = Some(key.to_vec());
         }
@@ -170,77 +243,101 @@ impl IndexLocks {
         Standing { held, is_blocked: false, is_all: false }
     }
 
-    /// A key goes, or its gap is split: shows the owners whose span has the key and not its neighbour, with what they have of the
-    /// gap. `show` runs under the list's mutex, under which it adds to the owners' ledgers.
-    pub(super) fn gaps_of_spans(&self, key: Key<'_>, neighbour: Key<'_>, mut show: impl FnMut(&Arc<Owner>, RowClaim)) {
-        if !self.spans.exist() {
-            return;
+    /// A key comes into the gap of a successor: shows the owners whose span has that gap and not the key, with what they have. `show`
+    /// runs under the list's mutex, under which it adds to the owners' ledgers.
+    pub(super) fn split_in_spans(&self, key: Key<'_>, successor: Key<'_>, show: impl FnMut(&Arc<Owner>, RowClaim)) {
+        if self.spans.exist() {
+            show_gaps(&self.spans.list.lock(), successor, key, show);
         }
-        for span in self.spans.list.lock().iter_mut() {
-            if span.covers(key) && !span.covers(neighbour) {
+    }
+
+    /// A key goes: shows the owners who have it and not the successor in a span, with what they have of the gap that it leaves. `show`
+    /// runs as in [`IndexLocks::split_in_spans`].
+    pub(super) fn removed_from_spans(
+        &self,
+        key: Key<'_>,
+        successor: Key<'_>,
+        mut show: impl FnMut(&Arc<Owner>, RowClaim),
+    ) {
+        let (true, Key::Row(bytes)) = (self.spans.exist(), key) else { return };
+        let mut list = self.spans.list.lock();
+        show_gaps(&list, key, successor, &mut show);
+        for span in list.iter_mut() {
+            span.disturb(key);
+            let Keys::Listed(keys) = &mut span.keys else { continue };
+            if keys.remove(bytes) && span.owner.keeps_gaps() {
                 show(&span.owner, RowClaim::gap(span.mode));
             }
-            span.disturb(key);
         }
     }
 
     /// Takes all spans of an owner out.
     fn leave_spans(&self, owner: &Owner) {
         let mut list = self.spans.list.lock();
-        let before = list.len();
-        list.retain(|span| !span.owner.is(owner));
-        (list.len()..before).for_each(|_| self.uncount(true));
+        for span in list.extract_if(.., |span| span.owner.is(owner)) {
+            self.uncount(span.has_gaps());
+        }
         self.spans.count.store(list.len(), Ordering::Relaxed);
     }
 
     /// The spans of an index, as people see them.
     pub fn span_locks(&self) -> Vec<LockDescription> {
         let (table, index) = (self.table(), self.id());
-        let locked = |span: &Span| {
-            let (from, through) = (span.from.as_slice().into(), span.through.as_slice().into());
-            Locked::Span { table, index, from, through, mode: span.mode, keys: span.keys }
+        let describe = |span: &Span| {
+            let [first, last] = match &span.keys {
+                Keys::Stretch { from, through } => [from, through].map(Vec::as_slice),
+                Keys::Listed(keys) => keys.ends()?,
+            };
+            let (first, last, gaps) = (first.into(), last.into(), span.has_gaps());
+            let locked = Locked::Span { table, index, first, last, mode: span.mode, gaps, keys: span.count };
+            Some(LockDescription::new(&span.owner, locked, false))
         };
-        let list = self.spans.list.lock();
-        list.iter().map(|span| LockDescription::new(&span.owner, locked(span), false)).collect()
+        self.spans.list.lock().iter().filter_map(describe).collect()
+    }
+}
+
+/// Shows the owners of spans with gaps that have a key and not its neighbour.
+fn show_gaps(list: &[Span], key: Key<'_>, neighbour: Key<'_>, mut show: impl FnMut(&Arc<Owner>, RowClaim)) {
+    for span in list.iter().filter(|span| span.has_gaps() && span.covers(key) && !span.covers(neighbour)) {
+        show(&span.owner, RowClaim::gap(span.mode));
     }
 }
 
 impl LockTable {
-    /// `owner` is about to lock what is above the first key up to the second, and with it: from here on others find that. It
-    /// looks then which keys are there, and which of them nobody but itself has written, up to the first that somebody has;
-    /// if the answer is `Some(true)`, also which nobody else has [locked](LockTable::is_free). Then it says which those are
-    /// ([`LockTable::hold`]), even if there are none. `None`: it has to lock key by key.
-    pub fn reach(
-        &self,
-        owner: &Arc<Owner>,
-        index: &Arc<IndexLocks>,
-        mode: Mode,
-        [from, through]: [&[u8]; 2],
-    ) -> Option<bool> {
+    /// `owner` is about to lock these: from here on others find that. It looks then which keys are there, and which of them nobody
+    /// but itself has written, up to the first that somebody has; if the answer is `Some(true)`, also which nobody else has
+    /// [locked](LockTable::is_free). Then it says which those are ([`LockTable::hold`]), even if there are none. `None`: it has to
+    /// lock key by key.
+    pub fn reach(&self, owner: &Arc<Owner>, index: &Arc<IndexLocks>, mode: Mode, wanted: Wanted<'_>) -> Option<bool> {
+        let reaching = wanted.reaching();
+        let stretch = [reaching.first.as_slice(), &reaching.last];
         let mut list = index.spans.list.lock();
         let in_the_way = |span: &Span| {
             let conflicts = mode == Mode::Exclusive || span.mode == Mode::Exclusive;
-            let end = span.reach.as_ref().map_or(&span.through, |reach| &reach.through);
-            !span.owner.is(owner) && conflicts && span.from.as_slice() < through && from < end.as_slice()
+            let meets = |other: &Reaching| other.first <= reaching.last && reaching.first <= other.last;
+            let is_met = span.keys.has_within(stretch) || span.reach.as_ref().is_some_and(meets);
+            !span.owner.is(owner) && conflicts && is_met
         };
         if list.iter().any(in_the_way) {
             return None;
         }
-        let continued = |span: &Span| span.owner.is(owner) && span.mode == mode && span.through == from;
-        let at = match list.iter().position(continued) {
+        let goes_on = |span: &Span| span.owner.is(owner) && span.mode == mode && span.keys.go_on_with(wanted);
+        let at = match list.iter().position(goes_on) {
             Some(at) => at,
             None if list.len() == SPANS_MAX => return None,
             None => {
-                let [from, through] = [from.to_vec(), from.to_vec()];
-                list.push(Span { owner: Arc::clone(owner), mode, from, through, keys: 0, reach: None });
+                let span = Span { owner: Arc::clone(owner), mode, keys: Keys::before(wanted), count: 0, reach: None };
                 index.count_entry();
-                index.count_gap();
+                if span.has_gaps() {
+                    index.count_gap();
+                }
+                list.push(span);
                 index.spans.count.store(list.len(), Ordering::Relaxed);
                 owner.spans.add(Arc::clone(index));
                 list.len() - 1
             }
         };
-        list[at].reach = Some(Reaching { through: through.to_vec(), disturbed_at: None });
+        list[at].reach = Some(reaching);
         index.locked();
         Some(index.entries() > list.len() as u64)
     }
@@ -253,17 +350,17 @@ impl LockTable {
         let Some(at) = list.iter().position(reaches) else { return 0 };
         let span = &mut list[at];
         let disturbed_at = span.reach.take().and_then(|reach| reach.disturbed_at);
-        let (mut count, mut last) = (0, None);
+        let mut count = 0;
         for key in keys.take_while(|key| disturbed_at.as_deref().is_none_or(|at| *key < at)) {
-            (count, last) = (count + 1, Some(key));
+            if !span.keys.push(key) {
+                break;
+            }
+            count += 1;
         }
-        if let Some(last) = last {
-            span.through.clear();
-            span.through.extend_from_slice(last);
-            span.keys += count as u64;
-        } else if span.keys == 0 {
-            list.swap_remove(at);
-            index.uncount(true);
+        span.count += count as u64;
+        if span.count == 0 {
+            let span = list.swap_remove(at);
+            index.uncount(span.has_gaps());
             index.spans.count.store(list.len(), Ordering::Relaxed);
         }
         count

@@ -148,8 +148,8 @@ impl<'i> LockingCursor<'i> {
         }
     }
 
-    /// For who reads on to the end of the range, and changes none of its rows but the one that it is shown: keys may be locked some
-    /// dozens at a time.
+    /// For who reads on to the end of the range, gives none of its locks back, and changes none of its rows but the one that it is
+    /// shown: keys may be locked some dozens at a time.
     pub fn taking_all(mut self) -> Self {
         if self.locking.gaps && self.direction == Direction::Ascending {
             self.singles = Some(SINGLES);
@@ -213,7 +213,7 @@ impl<'i> LockingCursor<'i> {
             return Ok(false);
         }
         let span = self.span.get_or_insert_with(|| Box::new(SpanReader::new(self.index, self.to.as_deref())));
-        while span.has_entries() || span.lock_behind(&self.passed, self.locking.mode, session)? {
+        while span.has_entries() || span.lock_behind(&self.passed, self.locking, session)? {
             let is_row = span.take(&mut self.key, &mut self.value);
             self.passed.clone_from(&self.key);
             if is_row {

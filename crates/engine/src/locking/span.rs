@@ -21,10 +21,11 @@
 
 use meseta_storage::Cursor;
 
+use super::Locking;
 use crate::error::Result;
 use crate::ids::TransactionId;
 use crate::index::Index;
-use crate::lock::{Key, Mode, Reach, Request};
+use crate::lock::{Key, Reach, Request, Wanted};
 use crate::row::VersionHeader;
 use crate::session::Session;
 use crate::time::State;
@@ -51,16 +52,27 @@ impl<'i> SpanReader<'i> {
     }
 
     /// Locks entries behind the key that the read has come to; false if the next one is to be locked alone.
-    pub fn lock_behind(&mut self, passed: &[u8], mode: Mode, session: &Session) -> Result<bool> {
+    pub fn lock_behind(&mut self, passed: &[u8], locking: Locking, session: &Session) -> Result<bool> {
         if self.cursor.seek_above(passed)?
             && let Some(last) = self.last_copied()
         {
             let (locks, owner, index) = (&session.core.locks, &session.owner, &self.index.locks);
-            if let Some(others) = locks.reach(owner, index, mode, [passed, &last]) {
+            let wanted = [passed, &last];
+            let wanted = if locking.gaps { Wanted::Stretch(wanted) } else { Wanted::Records(wanted) };
+            if let Some(others) = locks.reach(owner, index, locking.mode, wanted) {
                 let read = self.cursor.seek_above(passed);
-                let found = if read.is_ok() { self.count_lockable(&last, mode, others, session) } else { 0 };
+                let found = if read.is_ok() { self.lockable(&last, locking, others, session) } else { Vec::new() };
+                // Tombstones are locked for the sake of their gaps.
+                let is_wanted = |is_row: bool| is_row || locking.gaps;
                 let copied = self.cursor.copied();
-                self.entries = locks.hold(owner, index, (0..found).map(|at| copied.key(at)));
+                let keys = found.iter().enumerate().filter(|&(_, &is_row)| is_wanted(is_row));
+                let mut held = locks.hold(owner, index, keys.map(|(at, _)| copied.key(at)));
+                let are_held = found.iter().take_while(|&&is_row| {
+                    let is_held = !is_wanted(is_row) || held > 0;
+                    held -= usize::from(is_wanted(is_row) && is_held);
+                    is_held
+                });
+                self.entries = are_held.count();
                 read?;
             }
         }
@@ -75,11 +87,11 @@ impl<'i> SpanReader<'i> {
         Some(copied.key(count.checked_sub(1)?).to_vec())
     }
 
-    /// How many of the entries that were copied, up to a last one, nobody else is writing, or, if others have locks in the index,
-    /// has locked.
-    fn count_lockable(&mut self, last: &[u8], mode: Mode, others: bool, session: &Session) -> usize {
+    /// The entries that were copied, up to a last one, and to the first that somebody else is writing, or, if others have locks in the
+    /// index, has locked: whether each is a row, and no tombstone.
+    fn lockable(&mut self, last: &[u8], locking: Locking, others: bool, session: &Session) -> Vec<bool> {
         if !self.cursor.is_on_entry() {
-            return 0;
+            return Vec::new();
         }
         self.cursor.gather_keys();
         let copied = self.cursor.copied();
@@ -91,14 +103,17 @@ impl<'i> SpanReader<'i> {
             gone = if ended { Some(writer) } else { gone };
             ended
         };
-        let is_lockable = |at: &usize| {
-            let Some(value) = copied.value(*at) else { return false };
-            let Ok((header, _)) = VersionHeader::split_off(value) else { return false };
-            let key = copied.key(*at);
-            let request = Request { index: &self.index.locks, key: Key::Row(key), mode, reach: Reach::NextKey };
-            key <= last && has_gone(header.writer) && (!others || session.core.locks.is_free(&session.owner, &request))
+        let reach = if locking.gaps { Reach::NextKey } else { Reach::Record };
+        let is_row = |at| {
+            let (header, _) = VersionHeader::split_off(copied.value(at)?).ok()?;
+            let key = copied.key(at);
+            let request = Request { index: &self.index.locks, key: Key::Row(key), mode: locking.mode, reach };
+            let is_lockable = key <= last
+                && has_gone(header.writer)
+                && (!others || session.core.locks.is_free(&session.owner, &request));
+            is_lockable.then_some(!header.deleted)
         };
-        (0..).take_while(is_lockable).count()
+        (0..).map_while(is_row).collect()
     }
 
     /// Takes the first of the entries to be shown; false if it is a tombstone. On entry: there is one.

@@ -31,7 +31,10 @@ pub(super) fn mode(lock: &LockDescription) -> String {
             };
             format!("{mode}{reach}")
         }
-        Locked::Span { mode, .. } => if *mode == Mode::Shared { "S" } else { "X" }.to_owned(),
+        Locked::Span { mode, gaps, .. } => {
+            let mode = if *mode == Mode::Shared { "S" } else { "X" };
+            format!("{mode}{}", if *gaps { "" } else { ",REC_NOT_GAP" })
+        }
         Locked::Table { modes, .. } => {
             let strongest = modes.iter().max_by_key(|mode| **mode as u8);
             match strongest {
@@ -50,8 +53,8 @@ fn id(lock: &LockDescription) -> String {
             let key = key.as_ref().map_or("supremum".to_owned(), |key| hexadecimal(key));
             format!("{transaction}:{}:{}:{}:{key}", lock.owner.0, table.0, index.0)
         }
-        Locked::Span { table, index, from, .. } => {
-            format!("{transaction}:{}:{}:{}:above {}", lock.owner.0, table.0, index.0, hexadecimal(from))
+        Locked::Span { table, index, first, .. } => {
+            format!("{transaction}:{}:{}:{}:from {}", lock.owner.0, table.0, index.0, hexadecimal(first))
         }
         Locked::Table { table, .. } => format!("{transaction}:{}:{}", lock.owner.0, table.0),
     }
@@ -74,8 +77,9 @@ pub(super) fn data_locks(table: &SystemTable, session: &SessionFacts, view: &Vie
             Locked::Row { table, index, key: None, .. } => {
                 (*table, Some(*index), Some("supremum pseudo-record".to_owned()))
             }
-            Locked::Span { table, index, from, through, .. } => {
-                (*table, Some(*index), Some(format!("above {} through {}", literal(from), literal(through))))
+            Locked::Span { table, index, first, last, gaps, .. } => {
+                let from = if *gaps { "above" } else { "from" };
+                (*table, Some(*index), Some(format!("{from} {} through {}", literal(first), literal(last))))
             }
             Locked::Table { table, .. } => (*table, None, None),
         };
