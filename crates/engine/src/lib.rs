@@ -55,6 +55,6 @@ mod xa;
 pub use ddl::SYSTEM_DATABASE;
 pub use engine::{Engine, EngineOptions, EngineReport, LockWaits};
 pub use error::{EngineError, Result};
-pub use locking::{Direction, Locking};
+pub use locking::{Direction, Locking, Taken};
 pub use session::{Canceller, Isolation, Savepoint, Session};
 pub use sorted_runs::SortedRuns;

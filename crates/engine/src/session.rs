@@ -273,6 +273,12 @@ impl Session {
         self.snapshot.get_or_insert_with(|| line.announce()).with_own(own)
     }
 
+    /// What has been committed so far, if the transaction has no snapshot that is to be kept.
+    pub(crate) fn snapshot_of_now(&mut self) -> Option<Snapshot> {
+        let own = self.transaction().unwrap_or(TransactionId::NOBODY);
+        self.snapshot.is_none().then(|| self.line.announce().with_own(own))
+    }
+
     /// For those who look at newest versions: from here on, an id that they meet and that is frozen has committed. (`time`;
     /// this is not the transaction's snapshot, which is taken with its first consistent read, as in InnoDB.)
     pub(crate) fn announce_now(&mut self) {

@@ -170,3 +170,87 @@ fn changes_of_all_rows_are_of_all_rows() {
         is(&mut a, "rollback; select count(*), sum(v) from t", "ok 0; [count(*)|sum(v)]; 3000|0");
     }
 }
+
+/// As MySQL 9.7 answers.
+#[test]
+fn an_update_that_does_not_want_what_others_have_passes_by_at_read_committed() {
+    let server = with_rows();
+    let (mut a, mut b) = (server.session(), server.session());
+    run(&mut b, "set session transaction isolation level read committed; set innodb_lock_wait_timeout = 1");
+    for held in [
+        "update t set v = 50 where id = 3000",
+        "select v from t where id = 3000 for update",
+        "delete from t where id = 3000",
+        "insert into t values (3001, 0, 99)",
+        "select count(*) from t for update",
+    ] {
+        run(&mut a, "begin");
+        run(&mut a, held);
+        // As it was committed last, it is not wanted.
+        is(&mut b, "update t set v = 7 where v = 99", "ok 0");
+        is(&mut b, "update t set v = 7 where v = 50", "ok 0");
+        is(&mut b, "update t join (select 99 as n) n on v = n set v = 1", "ok 0");
+        is(&mut b, "update t set v = 7 where v = 99 order by v desc limit 3", "ok 0");
+        is(&mut b, "select * from t where v = 99 for update nowait", NOWAIT);
+        is(&mut a, "rollback", "ok 0");
+    }
+    run(&mut a, "begin; update t set v = 50 where id = 3000");
+    is(&mut b, "delete from t where v = 99", TIMEOUT);
+    is(&mut b, "update t set v = 7 where v = 0 and id > 2990", TIMEOUT);
+    is(&mut a, "rollback", "ok 0");
+}
+
+#[test]
+fn a_row_that_is_wanted_is_what_it_is_when_it_is_had() {
+    let server = with_rows();
+    let (mut a, mut b, mut c) = (server.session(), server.session(), server.session());
+    for (end, changed, left) in [("commit", "ok 2999", "50|1; 7|2999"), ("rollback", "ok 3000", "7|3000")] {
+        run(&mut a, "update t set v = 0; begin; update t set v = 50 where id = 3000");
+        run(&mut b, "set session transaction isolation level read committed; begin");
+        std::thread::scope(|scope| {
+            let waiter = scope.spawn(|| is(&mut b, "update t set v = 7 where v = 0", changed));
+            server.until_waiting(1);
+            run(&mut a, end);
+            waiter.join().unwrap();
+        });
+        let others = "select count(*) from t where id = 3000 for update skip locked";
+        is(&mut c, others, if end == "commit" { "[count(*)]; 1" } else { "[count(*)]; 0" });
+        is(&mut b, "commit", "ok 0");
+        is(&mut c, "select v, count(*) from t group by v order by v desc", &format!("[v|count(*)]; {left}"));
+    }
+    // What was changed meanwhile behind the one that is waited for is seen.
+    run(&mut a, "update t set v = 0; begin; select v from t where id = 2000 for update");
+    std::thread::scope(|scope| {
+        let waiter = scope.spawn(|| is(&mut b, "update t set v = 8 where v = 0 and id >= 2000 or v = 9", "ok 2000"));
+        server.until_waiting(1);
+        is(&mut c, "update t set v = 9 where id = 2002; update t set v = 10 where id = 2004", "ok 1; ok 1");
+        run(&mut a, "commit");
+        waiter.join().unwrap();
+    });
+    is(&mut c, "select id, v from t where id between 1998 and 2006", "[id|v]; 1998|0; 2000|8; 2002|8; 2004|10; 2006|8");
+}
+
+#[test]
+fn read_committed_locks_what_is_wanted_and_no_gaps() {
+    let server = with_rows();
+    let (mut a, mut b) = (server.session(), server.session());
+    run(&mut a, "set session transaction isolation level read committed");
+    let modes = "select distinct lock_mode from performance_schema.data_locks where lock_type = 'RECORD'";
+    for (read, rows) in [
+        ("select count(v) from t for update", 3000),
+        ("select count(v) from t where k % 2 = 0 for update", 1500),
+        ("select count(v) from t where k % 1000 = 2 for update", 3),
+    ] {
+        is(&mut a, "begin", "ok 0");
+        is(&mut a, read, &format!("[count(v)]; {rows}"));
+        let told = "[count(*) < 400|(select trx_rows_locked from information_schema.innodb_trx)]";
+        is(&mut a, LOCKS, &format!("{told}; 1|{rows}"));
+        is(&mut b, modes, "[lock_mode]; X,REC_NOT_GAP");
+        is(&mut b, "select v from t where id = 4004 for share nowait", NOWAIT);
+        is(&mut b, "select count(*) from t for update skip locked", &format!("[count(*)]; {}", 3000 - rows));
+        is(&mut b, "insert into t values (4001, 0, 0); delete from t where id = 4001", "ok 1; ok 1");
+        is(&mut a, "insert into t values (4003, 0, 0); update t set v = 1 where id = 4004", "ok 1; ok 1");
+        is(&mut a, "rollback", "ok 0");
+        is(&mut b, "select count(*), max(v) from t for update nowait", "[count(*)|max(v)]; 3000|0");
+    }
+}

@@ -11,7 +11,8 @@
 //!
 //! Backwards it is the same, with the key below the position for K; there the gap above the first K is locked before. A read of
 //! one key knows K: it begins with 2, and goes the whole way only if K turns out not to be there. Who reads a long way, forwards,
-//! with gaps, and takes all that there is, locks some dozens of keys together (`span`).
+//! with gaps, and takes all that there is, locks some dozens of keys together (`span`). Who does not want the gaps looks at rows
+//! before it locks them (`look`).
 //!
 //! # Invariants
 //! 1. *Lock, then look* (`lock`, index): whoever inserted before the lock is seen, whoever comes later waits for it.
@@ -22,7 +23,10 @@
 //! The manual, "Locks Set by Different SQL Statements in InnoDB". We differ at the end of a range: InnoDB takes a next-key
 //! lock on the first key beyond in some cases, we always lock the gap alone.
 
+mod look;
 mod span;
+
+pub use self::look::{LookingCursor, Taken};
 
 use self::span::SpanReader;
 use crate::change::Writer;
@@ -117,8 +121,10 @@ pub struct LockingCursor<'i> {
     value: Vec<u8>,
     /// Whether the lock on this entry was taken for this read.
     fresh: bool,
-    /// Whether that was done before the statement was suspended.
+    /// Whether that was done before the statement was suspended, or, at one key, before a writer was waited for.
     was_fresh: bool,
+    /// Whether it has waited for anybody.
+    has_waited: bool,
     /// So many entries are locked one by one before some are locked together; `None` if they all are.
     singles: Option<u32>,
     /// What reads them then.
@@ -143,6 +149,7 @@ impl<'i> LockingCursor<'i> {
             value: Vec::new(),
             fresh: false,
             was_fresh: false,
+            has_waited: false,
             singles: None,
             span: None,
         }
@@ -151,7 +158,7 @@ impl<'i> LockingCursor<'i> {
     /// For who reads on to the end of the range, gives none of its locks back, and changes none of its rows but the one that it is
     /// shown: keys may be locked some dozens at a time.
     pub fn taking_all(mut self) -> Self {
-        if self.locking.gaps && self.direction == Direction::Ascending {
+        if self.direction == Direction::Ascending {
             self.singles = Some(SINGLES);
         }
         self
@@ -300,7 +307,10 @@ impl<'i> LockingCursor<'i> {
         };
         let key = if is_there { Key::Row(next) } else { Key::Supremum };
         let fresh = match self.lock(session, key, reach)? {
-            Outcome::Granted { fresh, .. } => std::mem::take(&mut self.was_fresh) || fresh,
+            Outcome::Granted { fresh, waited } => {
+                self.has_waited |= waited;
+                std::mem::take(&mut self.was_fresh) && inside || fresh
+            }
             Outcome::KeyGone => return Ok(Attempt::Again),
             Outcome::Skipped => {
                 if is_there {
@@ -333,7 +343,10 @@ impl<'i> LockingCursor<'i> {
         let Locking { mode, on_conflict, .. } = self.locking;
         match session.wait_for_writer(self.index, next, header.writer, mode, on_conflict)? {
             Writer::Gone => {}
-            Writer::LookAgain => return Ok(Attempt::Again),
+            Writer::LookAgain => {
+                (self.has_waited, self.was_fresh) = (true, fresh && self.is_point);
+                return Ok(Attempt::Again);
+            }
             Writer::Skipped => {
                 self.pass(next);
                 return Ok(Attempt::Again);

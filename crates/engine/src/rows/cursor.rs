@@ -25,7 +25,7 @@ use crate::change::Writer;
 use crate::error::{EngineError, Result};
 use crate::ids::TransactionId;
 use crate::lock::{Key, Mode, Reach, Request};
-use crate::locking::{Direction, Locking, LockingCursor};
+use crate::locking::{Direction, Locking, LockingCursor, LookingCursor, Taken};
 use crate::read::seen_at;
 use crate::row::{Corrupt, KeyRange, VERSION_HEADER_LEN, Value, VersionHeader};
 use crate::session::{Isolation, Session};
@@ -143,6 +143,7 @@ impl Consistent<'_> {
 enum Source<'t> {
     Consistent(Consistent<'t>),
     Locking(LockingCursor<'t>),
+    Looking(Box<LookingCursor<'t>>),
 }
 
 /// Reads a table's rows in the order of one of its indexes. It belongs to the session that it is shown, for one statement.
@@ -208,8 +209,17 @@ impl<'t> RowCursor<'t> {
         Self { table, index, source, fetches: true, row: FoundRow::default(), batches: None }
     }
 
-    /// For who reads to the end, and changes none of the rows but the one that it is shown: a locking read may lock some dozens
-    /// at a time.
+    /// A read of the table's own order that shows rows before they are locked ([`RowCursor::lock`]): for READ COMMITTED. Where it
+    /// `passes_by`, rows that others have are shown as they were committed last, as in InnoDB's UPDATE.
+    pub fn looking(table: &'t Table, range: KeyRange, direction: Direction, locking: Locking, passes_by: bool) -> Self {
+        let index = table.rows();
+        let cursor = LookingCursor::new(&index.index, range, direction, locking, passes_by);
+        let source = Source::Looking(Box::new(cursor));
+        Self { table, index, source, fetches: true, row: FoundRow::default(), batches: None }
+    }
+
+    /// For who reads to the end, gives no locks back, and changes none of the rows but the one that it is shown: a locking read may
+    /// lock some dozens at a time.
     pub fn taking_all(mut self) -> Self {
         if let Source::Locking(cursor) = self.source {
             self.source = Source::Locking(cursor.taking_all());
@@ -232,7 +242,27 @@ impl<'t> RowCursor<'t> {
                 next_consistent(self.table, self.index, consistent, self.fetches, None, &mut self.row, session)
             }
             Source::Locking(cursor) => next_locking(self.table, self.index, cursor, &mut self.row, session),
+            Source::Looking(cursor) => {
+                let is_there = cursor.next(session)?;
+                if is_there {
+                    self.row.show(cursor);
+                }
+                Ok(is_there)
+            }
         }
+    }
+
+    /// Locks the row, if that is to be done yet.
+    pub fn lock(&mut self, session: &mut Session) -> Result<Taken> {
+        let Source::Looking(cursor) = &mut self.source else { return Ok(Taken::AsShown) };
+        let taken = cursor.lock(session)?;
+        self.row.show(cursor);
+        Ok(taken)
+    }
+
+    /// Whether it shows rows before they are locked.
+    pub fn looks_first(&self) -> bool {
+        matches!(self.source, Source::Looking(_))
     }
 
     /// Whether rows come in batches ([`RowCursor::next_batch`]).
@@ -265,8 +295,10 @@ impl<'t> RowCursor<'t> {
     /// Gives the row's lock back, if it was taken for this read: it did not match (READ COMMITTED). In an index that is
     /// not the clustered one the row's own lock stays until the transaction ends.
     pub fn unlock(&mut self, session: &Session) {
-        if let Source::Locking(cursor) = &mut self.source {
-            cursor.unlock(session);
+        match &mut self.source {
+            Source::Locking(cursor) => cursor.unlock(session),
+            Source::Looking(cursor) => cursor.unlock(session),
+            Source::Consistent(_) => {}
         }
     }
 
@@ -275,7 +307,7 @@ impl<'t> RowCursor<'t> {
     pub fn range_of_same(&self, parts: usize) -> Result<KeyRange> {
         let key = match &self.source {
             Source::Consistent(consistent) => consistent.cursor.key(),
-            Source::Locking(_) => &self.row.key,
+            Source::Locking(_) | Source::Looking(_) => &self.row.key,
         };
         self.index.layout.range_of_same(key, parts).map_err(|problem| self.index.index.damaged(problem))
     }
@@ -335,7 +367,7 @@ impl<'t> RowCursor<'t> {
                 (self.index, key, consistent.payload())
             }
             Source::Consistent(_) => (rows, &self.row.key, &self.row.value),
-            Source::Locking(_) => {
+            Source::Locking(_) | Source::Looking(_) => {
                 let split = VersionHeader::split_off(&self.row.value);
                 let (_, payload) = split.map_err(|problem| rows.index.damaged(problem))?;
                 (rows, &self.row.key, payload)
@@ -517,6 +549,14 @@ fn next_locking(
 }
 
 impl FoundRow {
+    /// Becomes what is shown.
+    fn show(&mut self, cursor: &LookingCursor<'_>) {
+        self.key.clear();
+        self.key.extend_from_slice(cursor.key());
+        self.value.clear();
+        self.value.extend_from_slice(cursor.value());
+    }
+
     /// Becomes what the cursor stands on, and leaves it the key.
     fn take(&mut self, cursor: &mut LockingCursor<'_>) {
         self.key.clear();

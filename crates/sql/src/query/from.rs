@@ -154,7 +154,12 @@ impl<'a> Binder<'a, '_> {
             clause.tables.is_empty() || clause.tables.iter().any(|table| *table.name.text.0 == *alias.as_bytes())
         };
         let found = locking.iter().find(is_it);
-        let clause = found.map(|found| LockingPlan { exclusive: found.exclusive, wait: found.wait, takes_all: false });
+        let clause = found.map(|found| LockingPlan {
+            exclusive: found.exclusive,
+            wait: found.wait,
+            takes_all: false,
+            passes_by: false,
+        });
         clause.or_else(|| self.tables.default_locking())
     }
 

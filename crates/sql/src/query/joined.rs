@@ -106,15 +106,16 @@ impl<'a> Binder<'a, '_> {
             .position(|source| *source.alias == *name && database.is_none_or(|database| *source.database == *database))
     }
 
-    /// Plans the join. The rows of the sources in `changed` are kept in this order.
-    pub fn finish_join(&mut self, begun: JoinBegun, changed: &[usize]) -> Result<JoinPlan> {
+    /// Plans the join. The rows of the sources in `changed` are kept in this order, to be deleted or updated.
+    pub fn finish_join(&mut self, begun: JoinBegun, changed: &[usize], deletes: bool) -> Result<JoinPlan> {
         let JoinBegun { mut sources, joined, conditions } = begun;
         let block = self.blocks.pop().unwrap_or_default();
         for (number, source) in sources.iter_mut().enumerate() {
             source.keeps_row = changed.iter().position(|&other| other == number);
             if let SourceKind::Table(table) = &mut source.kind {
                 let exclusive = source.keeps_row.is_some();
-                table.locking = Some(LockingPlan { exclusive, wait: LockWait::Wait, takes_all: true });
+                let passes_by = exclusive && !deletes;
+                table.locking = Some(LockingPlan { exclusive, wait: LockWait::Wait, takes_all: true, passes_by });
             }
         }
         let width = block.width();

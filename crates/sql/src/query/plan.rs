@@ -627,6 +627,8 @@ pub struct LockingPlan {
     pub wait: meseta_parser::ast::LockWait,
     /// Whether all rows are taken that are found, so that none is locked too many if some are locked together.
     pub takes_all: bool,
+    /// Whether READ COMMITTED passes by what others have locked where it is not wanted as it was committed last: UPDATE.
+    pub passes_by: bool,
 }
 
 /// A value that is looked for in an index.

@@ -43,6 +43,16 @@ pub struct SelectedTable {
 }
 
 impl SelectedTable {
+    /// For UPDATE, which passes rows by that others have locked, at READ COMMITTED.
+    pub fn passing_by(mut self) -> Self {
+        if let SourceKind::Table(table) = &mut self.source.kind
+            && let Some(locking) = &mut table.locking
+        {
+            locking.passes_by = true;
+        }
+        self
+    }
+
     /// The table.
     pub fn table(&self) -> &Arc<KnownTable> {
         &self.table
@@ -131,7 +141,7 @@ impl<'a> Binder<'a, '_> {
             None => Vec::new(),
             Some(condition) => self.expression(condition, Place::plain("where clause"))?.conjuncts(),
         };
-        let locking = Some(LockingPlan { exclusive: true, wait: LockWait::Wait, takes_all: false });
+        let locking = Some(LockingPlan { exclusive: true, wait: LockWait::Wait, takes_all: false, passes_by: false });
         let kind = SourceKind::Table(Box::new(TableSource::new(Arc::clone(&known), usable, locking)));
         let source = Source { kind, first_slot: 0, width: known.columns.len(), ..Source::nothing() };
         let (constant, is_ordered, is_limited) = (Vec::new(), false, false);

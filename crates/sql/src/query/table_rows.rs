@@ -20,7 +20,7 @@ use meseta_engine::catalog::TableHandle;
 use meseta_engine::lock::{Mode, OnConflict, TableMode};
 use meseta_engine::row::{KeyRange, Value};
 use meseta_engine::rows::{FoundRow, RowCursor};
-use meseta_engine::{Direction, EngineError, Isolation, Locking};
+use meseta_engine::{Direction, EngineError, Isolation, Locking, Taken};
 use meseta_parser::ast::LockWait;
 use meseta_types::Datum;
 
@@ -177,10 +177,18 @@ impl<'r> TableRows<'r> {
             (Bounds::Empty | Bounds::EachOf(_), _) => return None,
             (Bounds::Point(key), Some(locking)) => RowCursor::locking_at(handle, index, &key, locking),
             (Bounds::Range(range), Some(locking)) => {
-                let cursor = RowCursor::locking(handle, index, &range, direction, locking);
                 // (Where rows refer to each other, those that come next may be changed with one that is shown.)
-                let takes_all = self.table.locking.is_some_and(|plan| plan.takes_all) && handle.referrers.is_empty();
-                if takes_all { cursor.taking_all() } else { cursor }
+                let plan = self.table.locking.filter(|_| handle.referrers.is_empty());
+                let locks_all_found = locking.gaps || !self.has_conditions();
+                match plan {
+                    Some(plan) if !locks_all_found && index == 0 => {
+                        RowCursor::looking(handle, range, direction, locking, plan.passes_by)
+                    }
+                    Some(LockingPlan { takes_all: true, .. }) if locks_all_found => {
+                        RowCursor::locking(handle, index, &range, direction, locking).taking_all()
+                    }
+                    _ => RowCursor::locking(handle, index, &range, direction, locking),
+                }
             }
             (Bounds::Point(key), None) => consistent(KeyRange::beginning_with(key)),
             (Bounds::Range(range), None) => consistent(range),
@@ -262,6 +270,19 @@ impl<'r> TableRows<'r> {
         let (columns, asks) = (self.columns(), self.has_conditions());
         while cursor.next(running.inside.engine).map_err(Error::from_engine)? {
             read.count(running)?;
+            let mut asks = asks;
+            if cursor.looks_first() {
+                let shown = |_: &mut Running<'_>, _: &FoundRow, _: &[Datum<'_>]| Ok(MORE);
+                if asks && self.show_found(&cursor, columns, true, running, spare, &mut { shown })?.is_none() {
+                    cursor.unlock(running.inside.engine);
+                    continue;
+                }
+                match cursor.lock(running.inside.engine).map_err(Error::from_engine)? {
+                    Taken::AsShown => asks = false,
+                    Taken::Changed => {}
+                    Taken::Gone => continue,
+                }
+            }
             let shown = self.show_found(&cursor, columns, asks, running, spare, &mut show)?;
             if shown.is_none() && unlocks {
                 cursor.unlock(running.inside.engine);

@@ -103,7 +103,12 @@ impl Tables for SessionTables<'_> {
     }
 
     fn default_locking(&self) -> Option<LockingPlan> {
-        self.rules.reads_lock.then_some(LockingPlan { exclusive: false, wait: LockWait::Wait, takes_all: false })
+        self.rules.reads_lock.then_some(LockingPlan {
+            exclusive: false,
+            wait: LockWait::Wait,
+            takes_all: false,
+            passes_by: false,
+        })
     }
 
     fn statistics(&mut self, table: &KnownTable) -> Arc<TableStatistics> {

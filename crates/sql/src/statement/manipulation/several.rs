@@ -172,7 +172,7 @@ impl SeveralPlan {
             binder.tables.permit(&target.table, &target.table.name, true)?;
         }
         let changed: Vec<usize> = targets.iter().map(|target| target.source).collect();
-        let join = binder.finish_join(bound, &changed)?;
+        let join = binder.finish_join(bound, &changed, false)?;
         let values = assignments.iter_mut().filter_map(|(.., value)| value.as_mut());
         values.for_each(|value| value.keep_keys(&mut binder.constants));
         for target in &mut targets {
@@ -224,7 +224,7 @@ impl SeveralPlan {
             binder.tables.permit(&target.table, &target.table.name, true)?;
         }
         let changed: Vec<usize> = targets.iter().map(|target| target.source).collect();
-        let join = binder.finish_join(bound, &changed)?;
+        let join = binder.finish_join(bound, &changed, true)?;
         Ok(Self { join, targets, assignments: Vec::new(), deletes: true, ignores: delete.ignore })
     }
 

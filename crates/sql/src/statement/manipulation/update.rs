@@ -51,7 +51,7 @@ impl UpdatePlan {
         if let Some(with) = update.with {
             binder.with(with)?;
         }
-        let selected = binder.one_table(table, update.condition.as_ref(), "UPDATE")?;
+        let selected = binder.one_table(table, update.condition.as_ref(), "UPDATE")?.passing_by();
         let known = Arc::clone(selected.table());
         let mut assignments = Vec::new();
         for assignment in update.assignments.iter() {
