@@ -160,7 +160,7 @@ fn a_cursor_without_keys_comes_by_the_same_values() {
     store.close().unwrap();
 }
 
-/// Read from what has been copied, skipped in part, stepped on: all entries in order, both ways, through leaves and long values,
+/// Read from what has been copied, skipped in part, stepped on or read on anew: all entries in order, both ways, through leaves and long values,
 /// while others change the leaf.
 #[test]
 fn what_a_cursor_has_copied_is_what_it_comes_to() {
@@ -175,7 +175,7 @@ fn what_a_cursor_has_copied_is_what_it_comes_to() {
     }
     for forward in [true, false] {
         let number_at = |place: u32| if forward { place } else { COUNT - 1 - place };
-        let mut cursor = tree.cursor();
+        let mut cursor = if forward { tree.cursor().for_many() } else { tree.cursor() };
         let mut on = if forward { cursor.seek_first() } else { cursor.seek_last() }.unwrap();
         let (mut place, mut longest) = (0, 0);
         while on {
@@ -202,7 +202,12 @@ fn what_a_cursor_has_copied_is_what_it_comes_to() {
                 tree.put(&number_at(place - 1).to_be_bytes(), &value(number_at(place - 1))).unwrap();
             }
             place += 1;
-            on = if forward { cursor.next() } else { cursor.prev() }.unwrap();
+            on = match forward {
+                true if place % 3 == 1 => cursor.go_on_above(&(place - 1).to_be_bytes()),
+                true => cursor.next(),
+                false => cursor.prev(),
+            }
+            .unwrap();
         }
         assert_eq!((place, longest > 10), (COUNT, true));
     }

@@ -53,14 +53,14 @@ impl<'i> SpanReader<'i> {
 
     /// Locks entries behind the key that the read has come to; false if the next one is to be locked alone.
     pub fn lock_behind(&mut self, passed: &[u8], locking: Locking, session: &Session) -> Result<bool> {
-        if self.cursor.seek_above(passed)?
+        if self.cursor.go_on_above(passed)?
             && let Some(last) = self.last_copied()
         {
             let (locks, owner, index) = (&session.core.locks, &session.owner, &self.index.locks);
             let wanted = [passed, &last];
             let wanted = if locking.gaps { Wanted::Stretch(wanted) } else { Wanted::Records(wanted) };
             if let Some(others) = locks.reach(owner, index, locking.mode, wanted) {
-                let read = self.cursor.seek_above(passed);
+                let read = self.cursor.go_on_above(passed);
                 let found = if read.is_ok() { self.lockable(&last, locking, others, session) } else { Vec::new() };
                 // Tombstones are locked for the sake of their gaps.
                 let is_wanted = |is_row: bool| is_row || locking.gaps;

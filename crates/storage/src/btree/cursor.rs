@@ -242,6 +242,15 @@ impl<'t> Cursor<'t> {
         self.start(From::Above(key))
     }
 
+    /// As [`Cursor::seek_above`], for who reads on from there, but anew: what comes is read ahead as on the way.
+    pub fn go_on_above(&mut self, key: &[u8]) -> Result<bool> {
+        let crosses = matches!(self.behind, Behind::Fence(_)) && self.at + 1 >= self.entries.count();
+        let crossings = self.crossings + u32::from(crosses);
+        self.prepare(Direction::Forward);
+        self.crossings = crossings;
+        self.fill(From::Above(key))
+    }
+
     /// Goes to the last entry whose key is below `key`. False if there is none.
     pub fn seek_below(&mut self, key: &[u8]) -> Result<bool> {
         self.start(From::Below(key))
@@ -397,14 +406,19 @@ impl<'t> Cursor<'t> {
     }
 
     fn start(&mut self, from: From<'_>) -> Result<bool> {
-        self.direction = match from {
+        self.prepare(match from {
             From::At(_) | From::Above(_) => Direction::Forward,
             From::Below(_) | From::Last => Direction::Backward,
-        };
+        });
+        self.fill(from)
+    }
+
+    /// Forgets where it came from.
+    fn prepare(&mut self, direction: Direction) {
+        self.direction = direction;
         self.batch = self.first_batch;
         self.crossings = 0;
         self.failed_behind = None;
-        self.fill(from)
     }
 
     /// The batch is used up: the next one.
