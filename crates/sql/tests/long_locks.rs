@@ -231,6 +231,46 @@ fn a_row_that_is_wanted_is_what_it_is_when_it_is_had() {
 }
 
 #[test]
+fn a_row_is_what_it_has_become_while_others_were_looked_at() {
+    let server = Server::new();
+    let (mut a, mut b, mut c) = (server.session(), server.session(), server.session());
+    run(
+        &mut a,
+        "create table s (id int primary key, v int); insert into s values (1,0),(2,0),(3,0),(4,0),(5,0),(6,0),(7,0);
+        create table u (id int primary key, n int); insert into u values (4, 0)",
+    );
+    let wanted = "v = 0 and ifnull((select n from u where u.id = s.id for update), 0) = 0";
+    for (update, meanwhile) in [
+        ("update s set v = 7", "rollback"),
+        ("delete from s", "rollback"),
+        ("update s set v = 7", "update s set v = 0 where id in (6, 7); commit"),
+    ] {
+        run(&mut a, "begin; update s set v = 50 where id in (6, 7)");
+        run(&mut c, "begin; select * from u where id = 4 for update");
+        run(&mut b, "set session transaction isolation level read committed; begin");
+        // The rows behind the fourth have been read when it waits for its row of the other table.
+        std::thread::scope(|scope| {
+            let waiter = scope.spawn(|| is(&mut b, &format!("{update} where {wanted}"), "ok 7"));
+            server.until_waiting(1);
+            run(&mut a, meanwhile);
+            run(&mut c, "commit");
+            waiter.join().unwrap();
+        });
+        run(&mut b, "rollback");
+    }
+    // And what was committed before that, and is wanted since.
+    run(&mut a, "update s set v = 1 where id = 7");
+    run(&mut c, "begin; select * from u where id = 4 for update");
+    std::thread::scope(|scope| {
+        let waiter = scope.spawn(|| is(&mut b, &format!("update s set v = 7 where {wanted}"), "ok 7"));
+        server.until_waiting(1);
+        run(&mut a, "update s set v = 0 where id = 7");
+        run(&mut c, "commit");
+        waiter.join().unwrap();
+    });
+}
+
+#[test]
 fn read_committed_locks_what_is_wanted_and_no_gaps() {
     let server = with_rows();
     let (mut a, mut b) = (server.session(), server.session());

@@ -132,6 +132,11 @@ impl Owner {
         !self.rows.is_empty() || !self.spans.is_empty()
     }
 
+    /// How often it has begun to wait: who reads on beyond a wait knows by this that there was one.
+    pub fn waits(&self) -> u64 {
+        self.seat.begun()
+    }
+
     /// Ends its wait, and keeps it from waiting again until [`Owner::pardon`]: KILL.
     pub fn kill(&self) {
         self.seat.kill();

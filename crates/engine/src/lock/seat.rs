@@ -16,6 +16,7 @@
 //!    A waker is called under it: it queues whom it wakes, and comes back to no lock of the engine.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::task::Waker;
 use std::time::Instant;
 
@@ -78,6 +79,8 @@ pub struct Seated {
 /// An owner's seat.
 #[derive(Default)]
 pub struct Seat {
+    /// How many waits have begun.
+    begun: AtomicU64,
     seated: Mutex<Seated>,
     woken: Condvar,
 }
@@ -92,8 +95,14 @@ impl Seat {
         if seated.killed {
             return false;
         }
+        self.begun.fetch_add(1, Ordering::Relaxed);
         seated.wait = Some(Wait { ticket, site, since: Instant::now(), ended: None, waker });
         true
+    }
+
+    /// How many waits have begun here.
+    pub fn begun(&self) -> u64 {
+        self.begun.load(Ordering::Relaxed)
     }
 
     /// Sleeps until the wait has ended, or until `deadline`.
@@ -185,8 +194,6 @@ impl Look<'_> {
 
 #[cfg(all(test, not(loom)))]
 mod tests {
-    use std::sync::atomic::Ordering;
-
     use super::super::tests::Called;
     use super::*;
 

@@ -14,8 +14,8 @@
 //! UPDATE alone, in the order of the primary key ("semi-consistent read").
 //!
 //! # Invariants
-//! 1. What is shown without a lock was committed, or is the session's own, at a moment of this statement; what is behind a row
-//!    that was waited for is looked at after the wait.
+//! 1. What is shown without a lock was committed, or is the session's own, at a moment of this statement; what comes after a wait
+//!    for a lock, here or elsewhere, is looked at after the wait.
 //! 2. A row is looked at once, in its place; whatever is there once it is locked is what it is then.
 //!
 //! # Source
@@ -31,6 +31,9 @@ use crate::row::{KeyRange, VERSION_HEADER_LEN, VersionHeader};
 use crate::session::Session;
 use crate::time::State;
 use crate::version::{Seen, VersionReader};
+
+/// So often an entry is looked at that is changed and undone meanwhile; then it is locked.
+const ATTEMPTS: usize = 100;
 
 /// What has become of a row since it was shown.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -73,8 +76,8 @@ pub struct LookingCursor<'i> {
     /// Whether rows that others have are passed by, if they are not wanted as they were committed last.
     passes_by: bool,
     is_started: bool,
-    /// Whether it has waited: what was copied before is old.
-    has_waited: bool,
+    /// How often the session had waited when what comes next was copied.
+    waits: u64,
     held: Held,
     key: Vec<u8>,
     value: Vec<u8>,
@@ -96,7 +99,7 @@ impl<'i> LookingCursor<'i> {
             locking,
             passes_by,
             is_started: false,
-            has_waited: false,
+            waits: 0,
             held: Held::No,
             key: Vec::new(),
             value: Vec::new(),
@@ -117,62 +120,68 @@ impl<'i> LookingCursor<'i> {
 
     /// Goes to the next row. False if there is none.
     pub fn next(&mut self, session: &mut Session) -> Result<bool> {
-        while self.step()? {
+        while self.step(session.owner.waits())? {
             session.announce_now();
             self.key.clear();
             self.key.extend_from_slice(self.cursor.key());
+            self.value.clear();
+            self.value.extend_from_slice(self.cursor.value());
             self.held = Held::No;
-            match self.look(session)? {
-                Look::Shown => return Ok(true),
-                Look::Passed => {}
-                Look::Busy => {
-                    if self.lock(session)? != Taken::Gone {
-                        return Ok(true);
-                    }
-                }
-                Look::Again => self.has_waited = true,
+            let is_shown = match self.look_as_often_as_it_changes(session)? {
+                Look::Shown => true,
+                Look::Passed => false,
+                Look::Busy | Look::Again => self.lock(session)? != Taken::Gone,
+            };
+            if is_shown {
+                return Ok(true);
             }
         }
         Ok(false)
     }
 
-    /// Moves the cursor on to the next entry, as it is now.
-    fn step(&mut self) -> Result<bool> {
+    /// Looks at the entry that has been read, and reads it again as often as that has been undone meanwhile.
+    fn look_as_often_as_it_changes(&mut self, session: &mut Session) -> Result<Look> {
+        for _ in 0..ATTEMPTS {
+            match self.look(session)? {
+                Look::Again if self.index.tree.get_into(&self.key, &mut self.value)? => {}
+                Look::Again => return Ok(Look::Passed),
+                look => return Ok(look),
+            }
+        }
+        Ok(Look::Again)
+    }
+
+    /// Moves the cursor on to the next entry, as it was when the session had waited so often.
+    fn step(&mut self, waits: u64) -> Result<bool> {
+        let has_waited = std::mem::replace(&mut self.waits, waits) != waits;
         let is_there = match (std::mem::replace(&mut self.is_started, true), self.direction) {
             (false, Direction::Ascending) => self.cursor.seek(&self.range.from)?,
             (false, Direction::Descending) => match &self.range.to {
                 Some(to) => self.cursor.seek_below(to)?,
                 None => self.cursor.seek_last()?,
             },
-            (true, Direction::Ascending) if self.has_waited => self.cursor.seek_above(&self.key)?,
-            (true, Direction::Descending) if self.has_waited => self.cursor.seek_below(&self.key)?,
+            (true, Direction::Ascending) if has_waited => self.cursor.seek_above(&self.key)?,
+            (true, Direction::Descending) if has_waited => self.cursor.seek_below(&self.key)?,
             (true, Direction::Ascending) => self.cursor.next()?,
             (true, Direction::Descending) => self.cursor.prev()?,
         };
-        self.has_waited = false;
         Ok(is_there && (self.direction == Direction::Ascending || self.cursor.key() >= self.range.from.as_slice()))
     }
 
-    /// Looks at the entry that the cursor is on.
+    /// Looks at the entry as it was read.
     fn look(&mut self, session: &mut Session) -> Result<Look> {
-        let value = self.cursor.value();
-        let (header, _) = VersionHeader::split_off(value).map_err(|problem| self.index.damaged(problem))?;
+        let (header, _) = VersionHeader::split_off(&self.value).map_err(|problem| self.index.damaged(problem))?;
         let state = match session.transaction() == Some(header.writer) {
             true => State::Frozen,
             false => session.core.time.state_of(header.writer),
         };
         match state {
             State::Committed(_) | State::Frozen => {
-                let request = self.request();
                 if header.deleted {
                     return Ok(Look::Passed);
                 }
-                if !self.passes_by && session.core.locks.would_wait(&session.owner, &request) {
-                    return Ok(Look::Busy);
-                }
-                self.value.clear();
-                self.value.extend_from_slice(value);
-                Ok(Look::Shown)
+                let is_busy = !self.passes_by && session.core.locks.would_wait(&session.owner, &self.request());
+                Ok(if is_busy { Look::Busy } else { Look::Shown })
             }
             State::RolledBack(_) => Ok(Look::Again),
             State::Active if !self.passes_by => Ok(Look::Busy),
@@ -180,16 +189,15 @@ impl<'i> LookingCursor<'i> {
                 // What was committed last, if the statement has no snapshot that is older.
                 let Some(snapshot) = session.snapshot_of_now() else { return Ok(Look::Busy) };
                 let mut versions = VersionReader::new(&session.core.time, &session.core.undo);
-                match versions.seen(&snapshot, self.index.id(), &self.key, value)? {
-                    Seen::Nothing => Ok(Look::Passed),
-                    Seen::Changed => Ok(Look::Again),
-                    Seen::Payload(payload) => {
-                        self.value.clear();
-                        self.value.resize(VERSION_HEADER_LEN, 0);
-                        self.value.extend_from_slice(payload);
-                        Ok(Look::Shown)
-                    }
-                }
+                let older = match versions.seen(&snapshot, self.index.id(), &self.key, &self.value)? {
+                    Seen::Nothing => return Ok(Look::Passed),
+                    Seen::Changed => return Ok(Look::Again),
+                    Seen::Payload(payload) => payload.to_vec(),
+                };
+                self.value.clear();
+                self.value.resize(VERSION_HEADER_LEN, 0);
+                self.value.extend_from_slice(&older);
+                Ok(Look::Shown)
             }
         }
     }
@@ -214,7 +222,6 @@ impl<'i> LookingCursor<'i> {
         }
         let mut row = LockingCursor::at(self.index, &self.key, self.locking);
         let is_there = row.next(session)?;
-        self.has_waited |= row.has_waited;
         if !is_there {
             return Ok(Taken::Gone);
         }

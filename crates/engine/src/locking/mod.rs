@@ -123,8 +123,6 @@ pub struct LockingCursor<'i> {
     fresh: bool,
     /// Whether that was done before the statement was suspended, or, at one key, before a writer was waited for.
     was_fresh: bool,
-    /// Whether it has waited for anybody.
-    has_waited: bool,
     /// So many entries are locked one by one before some are locked together; `None` if they all are.
     singles: Option<u32>,
     /// What reads them then.
@@ -149,7 +147,6 @@ impl<'i> LockingCursor<'i> {
             value: Vec::new(),
             fresh: false,
             was_fresh: false,
-            has_waited: false,
             singles: None,
             span: None,
         }
@@ -307,10 +304,7 @@ impl<'i> LockingCursor<'i> {
         };
         let key = if is_there { Key::Row(next) } else { Key::Supremum };
         let fresh = match self.lock(session, key, reach)? {
-            Outcome::Granted { fresh, waited } => {
-                self.has_waited |= waited;
-                std::mem::take(&mut self.was_fresh) && inside || fresh
-            }
+            Outcome::Granted { fresh, .. } => std::mem::take(&mut self.was_fresh) && inside || fresh,
             Outcome::KeyGone => return Ok(Attempt::Again),
             Outcome::Skipped => {
                 if is_there {
@@ -344,7 +338,7 @@ impl<'i> LockingCursor<'i> {
         match session.wait_for_writer(self.index, next, header.writer, mode, on_conflict)? {
             Writer::Gone => {}
             Writer::LookAgain => {
-                (self.has_waited, self.was_fresh) = (true, fresh && self.is_point);
+                self.was_fresh = fresh && self.is_point;
                 return Ok(Attempt::Again);
             }
             Writer::Skipped => {
