@@ -63,16 +63,10 @@ impl<'i> SpanReader<'i> {
                 let read = self.cursor.go_on_above(passed);
                 let found = if read.is_ok() { self.lockable(&last, locking, others, session) } else { Vec::new() };
                 // Tombstones are locked for the sake of their gaps.
-                let is_wanted = |is_row: bool| is_row || locking.gaps;
+                let to_hold: Vec<usize> = (0..found.len()).filter(|&at| found[at] || locking.gaps).collect();
                 let copied = self.cursor.copied();
-                let keys = found.iter().enumerate().filter(|&(_, &is_row)| is_wanted(is_row));
-                let mut held = locks.hold(owner, index, keys.map(|(at, _)| copied.key(at)));
-                let are_held = found.iter().take_while(|&&is_row| {
-                    let is_held = !is_wanted(is_row) || held > 0;
-                    held -= usize::from(is_wanted(is_row) && is_held);
-                    is_held
-                });
-                self.entries = are_held.count();
+                let held = locks.hold(owner, index, to_hold.iter().map(|&at| copied.key(at)));
+                self.entries = to_hold.get(held).copied().unwrap_or(found.len());
                 read?;
             }
         }
