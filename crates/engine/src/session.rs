@@ -134,6 +134,7 @@ pub struct Session {
     handles: TableHandles,
     line: time::Session,
     snapshot: Option<Snapshot>,
+    announcements: u64,
     isolation: Isolation,
     durability: Durability,
     lock_wait: Duration,
@@ -161,6 +162,7 @@ impl Session {
             schema: core.catalog.schema(),
             handles: TableHandles::default(),
             snapshot: None,
+            announcements: 0,
             isolation: Isolation::default(),
             durability: Durability::default(),
             lock_wait: Duration::from_secs(50),
@@ -269,21 +271,31 @@ impl Session {
         if self.isolation == Isolation::ReadUncommitted {
             return Snapshot::UNCOMMITTED.with_own(own);
         }
-        let line = &mut self.line;
-        self.snapshot.get_or_insert_with(|| line.announce()).with_own(own)
+        let snapshot = self.snapshot.unwrap_or_else(|| self.announce());
+        self.snapshot.insert(snapshot).with_own(own)
+    }
+
+    fn announce(&mut self) -> Snapshot {
+        self.announcements += 1;
+        self.line.announce()
+    }
+
+    /// How often a time has been announced: what was read before the last is not to be looked at any more, but by a snapshot.
+    pub(crate) fn announcements(&self) -> u64 {
+        self.announcements
     }
 
     /// What has been committed so far, if the transaction has no snapshot that is to be kept.
     pub(crate) fn snapshot_of_now(&mut self) -> Option<Snapshot> {
         let own = self.transaction().unwrap_or(TransactionId::NOBODY);
-        self.snapshot.is_none().then(|| self.line.announce().with_own(own))
+        self.snapshot.is_none().then(|| self.announce().with_own(own))
     }
 
     /// For those who look at newest versions: from here on, an id that they meet and that is frozen has committed. (`time`;
     /// this is not the transaction's snapshot, which is taken with its first consistent read, as in InnoDB.)
     pub(crate) fn announce_now(&mut self) {
         if self.snapshot.is_none() {
-            self.line.announce();
+            self.announce();
         }
     }
 

@@ -17,6 +17,8 @@
 //! 1. What is shown without a lock was committed, or is the session's own, at a moment of this statement; what comes after a wait
 //!    for a lock, here or elsewhere, is looked at after the wait.
 //! 2. A row is looked at once, in its place; whatever is there once it is locked is what it is then.
+//! 3. What was copied is looked at while the time before it was copied is announced: an id in it that is frozen has committed
+//!    (`time`). Where a later time has been announced, by whatever the statement did, what comes is copied anew.
 //!
 //! # Source
 //! The manual, "Transaction Isolation Levels", READ COMMITTED; MySQL 8.4, row0sel.cc: `row_search_mvcc`, ROW_READ_TRY_SEMI_CONSISTENT.
@@ -31,6 +33,9 @@ use crate::row::{KeyRange, VERSION_HEADER_LEN, VersionHeader};
 use crate::session::Session;
 use crate::time::State;
 use crate::version::{Seen, VersionReader};
+
+/// So many rows are looked at before a later time is announced, which lets purge go on.
+const ROWS_A_TIME: u32 = 1024;
 
 /// So often an entry is looked at that is changed and undone meanwhile; then it is locked.
 const ATTEMPTS: usize = 100;
@@ -76,8 +81,10 @@ pub struct LookingCursor<'i> {
     /// Whether rows that others have are passed by, if they are not wanted as they were committed last.
     passes_by: bool,
     is_started: bool,
-    /// How often the session had waited when what comes next was copied.
-    waits: u64,
+    /// How often the session had waited, and announced a time, when what comes next was copied.
+    moment: [u64; 2],
+    /// So many rows may come before a later time is announced.
+    rows_left: u32,
     held: Held,
     key: Vec<u8>,
     value: Vec<u8>,
@@ -99,7 +106,8 @@ impl<'i> LookingCursor<'i> {
             locking,
             passes_by,
             is_started: false,
-            waits: 0,
+            moment: [0; 2],
+            rows_left: 0,
             held: Held::No,
             key: Vec::new(),
             value: Vec::new(),
@@ -120,8 +128,7 @@ impl<'i> LookingCursor<'i> {
 
     /// Goes to the next row. False if there is none.
     pub fn next(&mut self, session: &mut Session) -> Result<bool> {
-        while self.step(session.owner.waits())? {
-            session.announce_now();
+        while self.step(session)? {
             self.key.clear();
             self.key.extend_from_slice(self.cursor.key());
             self.value.clear();
@@ -151,17 +158,23 @@ impl<'i> LookingCursor<'i> {
         Ok(Look::Again)
     }
 
-    /// Moves the cursor on to the next entry, as it was when the session had waited so often.
-    fn step(&mut self, waits: u64) -> Result<bool> {
-        let has_waited = std::mem::replace(&mut self.waits, waits) != waits;
+    /// Moves the cursor on to the next entry, as it was at this moment of the session.
+    fn step(&mut self, session: &mut Session) -> Result<bool> {
+        let moment = |session: &Session| [session.owner.waits(), session.announcements()];
+        let is_old = self.moment != moment(session) || self.rows_left == 0;
+        if is_old {
+            session.announce_now();
+            (self.moment, self.rows_left) = (moment(session), ROWS_A_TIME);
+        }
+        self.rows_left -= 1;
         let is_there = match (std::mem::replace(&mut self.is_started, true), self.direction) {
             (false, Direction::Ascending) => self.cursor.seek(&self.range.from)?,
             (false, Direction::Descending) => match &self.range.to {
                 Some(to) => self.cursor.seek_below(to)?,
                 None => self.cursor.seek_last()?,
             },
-            (true, Direction::Ascending) if has_waited => self.cursor.seek_above(&self.key)?,
-            (true, Direction::Descending) if has_waited => self.cursor.seek_below(&self.key)?,
+            (true, Direction::Ascending) if is_old => self.cursor.seek_above(&self.key)?,
+            (true, Direction::Descending) if is_old => self.cursor.seek_below(&self.key)?,
             (true, Direction::Ascending) => self.cursor.next()?,
             (true, Direction::Descending) => self.cursor.prev()?,
         };
@@ -188,6 +201,9 @@ impl<'i> LookingCursor<'i> {
             State::Active => {
                 // What was committed last, if the statement has no snapshot that is older.
                 let Some(snapshot) = session.snapshot_of_now() else { return Ok(Look::Busy) };
+                if !self.index.tree.get_into(&self.key, &mut self.value)? {
+                    return Ok(Look::Passed);
+                }
                 let mut versions = VersionReader::new(&session.core.time, &session.core.undo);
                 let older = match versions.seen(&snapshot, self.index.id(), &self.key, &self.value)? {
                     Seen::Nothing => return Ok(Look::Passed),
