@@ -46,6 +46,8 @@ fn all_rows_that_were_read_are_locked_and_the_gaps() {
         }
         is(&mut b, "select count(*) from t for update skip locked", "[count(*)]; 0");
         is(&mut b, "insert into t values (4001, 0, 0)", TIMEOUT);
+        // Where there is no row there is nothing to wait for, but to insert.
+        is(&mut b, "select * from t where id = 4001 for update nowait", "[id|k|v]");
         // Who has them may have them again, and change them, and insert between them.
         is(&mut a, read, "[count(*)|max(v)]; 3000|0");
         is(&mut a, "update t set v = 1 where id = 5000; insert into t values (4001, 0, 1)", "ok 1; ok 1");

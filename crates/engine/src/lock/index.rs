@@ -98,6 +98,11 @@ impl IndexLocks {
         debug_assert!(before >= gone, "every key was counted");
     }
 
+    /// Whether keys are locked together that nobody has looked for one by one: then a key may be locked that is not there.
+    pub fn has_spans(&self) -> bool {
+        self.spans.exist()
+    }
+
     /// The second half of "lock, then look": after this, look, at the leaf or for spans.
     pub fn locked(&self) {
         fence(Ordering::SeqCst);

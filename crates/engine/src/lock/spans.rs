@@ -46,7 +46,7 @@ use super::claim::{Mode, Reach, RowClaim};
 use super::index::{IndexLocks, Key};
 use super::key_list::KeyList;
 use super::owner::Owner;
-use super::queue::{Claim, Granted};
+use super::queue::Claim;
 use super::report::{LockDescription, Locked};
 use super::rows::{Request, RowQueue};
 use super::sync::{AtomicUsize, Mutex, Ordering};
@@ -229,10 +229,7 @@ impl IndexLocks {
                 held = if span.covers(key) { held.joined(span.claim()) } else { held };
             } else if claim.waits_for(span.claim()) {
                 if span.covers(key) {
-                    let record = RowClaim { record: Some(span.mode), ..RowClaim::default() };
-                    let conflicts =
-                        |other: &Granted<RowClaim>| !other.owner.is(&span.owner) && record.waits_for(other.claim);
-                    debug_assert!(!row.queue.granted().iter().any(conflicts), "invariant 1: {key:?}");
+                    // (Somebody may have what is provisional: a key that is not there, asked for before it was looked for.)
                     row.grant(&span.owner, span.claim());
                 }
                 span.disturb(key);

@@ -285,7 +285,8 @@ impl<'i> LockingCursor<'i> {
             self.lock_above(session)?;
         }
         next.clear();
-        let is_known = std::mem::take(&mut self.is_known);
+        // (A span has the places of keys that are not there, and who looks for one is not to wait for that.)
+        let is_known = std::mem::take(&mut self.is_known) && !self.index.locks.has_spans();
         let is_there = match is_known {
             true => {
                 next.extend_from_slice(&self.from);
