@@ -21,7 +21,8 @@
 //!
 //! # Invariants
 //! 1. A span's owner may have every key in it, with the gap below, as if it had asked for each: there was no writer but
-//!    itself, and nobody else had a lock that conflicts, after others began to find the span.
+//!    itself, and nobody else had a lock that conflicts, after others began to find the span. (Provisional ones aside, as ever: of
+//!    who asks for a key that is not there, or for a writer that is being rolled back.)
 //! 2. Whoever asks for what a span reaches for gets it, and the span stops in front of that key: it is *disturbed*. So
 //!    there is nothing to take back when the owner finds that a key is not to be had. A key that goes disturbs it too: the gap
 //!    that it leaves is nobody's yet.
