@@ -272,8 +272,8 @@ impl<'r> TableRows<'r> {
             read.count(running)?;
             let mut asks = asks;
             if cursor.looks_first() {
-                let shown = |_: &mut Running<'_>, _: &FoundRow, _: &[Datum<'_>]| Ok(MORE);
-                if asks && self.show_found(&cursor, columns, true, running, spare, &mut { shown })?.is_none() {
+                let mut is_wanted = |_: &mut Running<'_>, _: &FoundRow, _: &[Datum<'_>]| Ok(MORE);
+                if asks && self.show_found(&cursor, columns, true, running, spare, &mut is_wanted)?.is_none() {
                     cursor.unlock(running.inside.engine);
                     continue;
                 }
