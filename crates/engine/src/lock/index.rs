@@ -11,8 +11,8 @@
 //! ```
 //!
 //! # Invariants
-//! 1. The word is at least what is in the table (a span counts as a key with a gap): it is raised before an entry is there and lowered after the last one
-//!    of its key has gone, under that key's shard's mutex.
+//! 1. The word is at least what is in the table (a span counts as a key; with gaps, as one with a gap): it is raised before an
+//!    entry is there and lowered after the last one of its key has gone, under that key's shard's mutex.
 //! 2. *Lock, then look*; *latch, then ask*. Whoever locks a row or a gap looks at the leaf afterwards (once more); whoever
 //!    writes has the leaf's latch when it asks whether the index is quiet. Between the two steps of both is a sequentially
 //!    consistent fence. So either the one who locks sees that the leaf is latched or has changed, or the writer sees
@@ -96,11 +96,6 @@ impl IndexLocks {
         let gone = if had_gap { ONE_ENTRY + ONE_GAP } else { ONE_ENTRY };
         let before = self.word.fetch_sub(gone, Ordering::Relaxed);
         debug_assert!(before >= gone, "every key was counted");
-    }
-
-    /// Whether keys are locked together that nobody has looked for one by one: then a key may be locked that is not there.
-    pub fn has_spans(&self) -> bool {
-        self.spans.exist()
     }
 
     /// The second half of "lock, then look": after this, look, at the leaf or for spans.

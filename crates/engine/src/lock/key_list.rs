@@ -5,7 +5,7 @@
 //!   ends          5      11     17
 //! ```
 //!
-//! Above: `spans`. A key is added at the end, and found by halves; 16 bytes or so a row of a usual key.
+//! Above: `spans`. A key is added at the end, and found by halves; four bytes and the key's own for each.
 //!
 //! # Invariants
 //! 1. Keys are ascending, and none is there twice.

@@ -24,7 +24,7 @@
 //! ```text
 //!   read with a lock    latch leaf (shared), find K           header: active writer? unlatch, wait_for_writer(K), again
 //!                       lock(K) without waiting             in vain? unlatch, lock(K) and wait, again
-//!   and a long way      reach(far), look: keys, writers, is_free?   hold(the first of them, to whose turn nothing came)
+//!   and a long way      reach(far), look: keys, writers, is_free?   hold(those up to the first that somebody has)
 //!   change a row        latch leaf (exclusively), find K      header: active writer? unlatch, wait_for_writer(K), again
 //!                       would_wait(K, record)? unlatch, lock(K), again          write header and row, unlatch
 //!   insert N            latch leaf (exclusively), find N's successor K

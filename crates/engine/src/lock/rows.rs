@@ -186,7 +186,7 @@ impl LockTable {
             return false;
         }
         let claim = RowClaim::new(request.mode, request.reach, request.key == Key::Supremum);
-        if request.index.spans.exist() {
+        if request.index.has_spans() {
             let standing = request.index.standing(owner, request.key, claim);
             if standing.is_blocked || standing.is_all {
                 return standing.is_blocked;
@@ -251,23 +251,29 @@ impl LockTable {
         prepare(&mut shard, &spot);
         let row = match shard.find(&spot) {
             Some(row) => row,
-            None if claim.lasting().is_nothing() && !request.index.spans.exist() => {
+            None if claim.lasting().is_nothing() && !request.index.has_spans() => {
                 return Ok(Outcome::Granted { waited: false, fresh: false });
             }
             None => shard.find_or_make(&spot),
         };
         let mut held = row.queue.held_by(owner).unwrap_or_default();
         request.index.locked();
-        if request.index.spans.exist() {
-            let standing = match on_conflict {
-                OnConflict::Fail | OnConflict::Skip => request.index.standing(owner, request.key, claim),
+        if request.index.has_spans() {
+            let by_spans = match on_conflict {
                 OnConflict::Wait(_) | OnConflict::Suspend(_) => request.index.settle(owner, claim, row),
+                OnConflict::Fail | OnConflict::Skip => {
+                    let standing = request.index.standing(owner, request.key, claim);
+                    if standing.is_blocked {
+                        shard.tidy(&spot);
+                        return match on_conflict {
+                            OnConflict::Fail => Err(LockError::WouldWait),
+                            _ => Ok(Outcome::Skipped),
+                        };
+                    }
+                    standing.held
+                }
             };
-            held = held.joined(standing.held);
-            if standing.is_blocked {
-                shard.tidy(&spot);
-                return if on_conflict == OnConflict::Fail { Err(LockError::WouldWait) } else { Ok(Outcome::Skipped) };
-            }
+            held = held.joined(by_spans);
         }
         let missing = claim.beyond(held);
         let fresh = missing.record.is_some() && held.record.is_none();

@@ -187,64 +187,46 @@ pub(super) struct Spans {
     list: Mutex<Vec<Span>>,
 }
 
-impl Spans {
-    /// Whether there are any. On entry: what is asked for has been counted in the index and [told](IndexLocks::locked), or the
-    /// leaf is latched and the index has been asked whether it is quiet.
-    pub fn exist(&self) -> bool {
-        self.count.load(Ordering::Relaxed) > 0
-    }
-}
-
 impl IndexLocks {
+    /// Whether there are spans: then a key may be locked that is not there. On entry: what is asked for has been counted in the
+    /// index and [told](IndexLocks::locked), or the leaf is latched and the index has been asked whether it is quiet; or one only
+    /// wants to know where to begin.
+    pub fn has_spans(&self) -> bool {
+        self.spans.count.load(Ordering::Relaxed) > 0
+    }
+
     /// What spans say to `owner`, who asks for a claim on a key.
     pub(super) fn standing(&self, owner: &Owner, key: Key<'_>, claim: RowClaim) -> Standing {
         let mut list = self.spans.list.lock();
-        let mut standing =
-            Standing { held: RowClaim::default(), is_blocked: false, is_all: self.entries() == list.len() as u64 };
-        for span in list.iter_mut() {
-            if span.owner.is(owner) {
-                standing.held = if span.covers(key) { standing.held.joined(span.claim()) } else { standing.held };
-            } else if claim.waits_for(span.claim()) {
-                standing.is_blocked |= span.covers(key);
-                span.disturb(key);
-            }
-        }
-        standing
+        let is_all = self.entries() == list.len() as u64;
+        let mut is_blocked = false;
+        let held = ask(&mut list, owner, key, claim, |_, _| is_blocked = true);
+        Standing { held, is_blocked, is_all }
     }
 
     /// Whether a span is in the way of one who wants to write a key, as [`LockTable::would_wait`] asks it.
     #[cfg(loom)]
     pub fn asks_spans(&self, owner: &Owner, key: &[u8]) -> bool {
         self.locked();
-        self.spans.exist() && self.standing(owner, Key::Row(key), RowClaim::writer()).is_blocked
+        self.has_spans() && self.standing(owner, Key::Row(key), RowClaim::writer()).is_blocked
     }
 
-    /// As [`IndexLocks::standing`], for one who would wait: the claims of spans in its way are made explicit ones.
-    /// So none is in the way any more.
-    pub(super) fn settle(&self, owner: &Owner, claim: RowClaim, row: &mut RowQueue) -> Standing {
+    /// As [`IndexLocks::standing`], for one who would wait: the claims of spans in its way are made explicit ones, so that none
+    /// is in the way any more. Returns what it has by a span of its own.
+    pub(super) fn settle(&self, owner: &Owner, claim: RowClaim, row: &mut RowQueue) -> RowClaim {
         let place = Arc::clone(&row.place);
-        let key = place.spot().key;
-        let mut held = RowClaim::default();
-        for span in self.spans.list.lock().iter_mut() {
-            if span.owner.is(owner) {
-                held = if span.covers(key) { held.joined(span.claim()) } else { held };
-            } else if claim.waits_for(span.claim()) {
-                if span.covers(key) {
-                    // (Somebody may have what is provisional: a key that is not there, asked for before it was looked for.)
-                    row.grant(&span.owner, span.claim());
-                }
-                span.disturb(key);
-            }
-        }
+        // (Somebody may have what is provisional: a key that is not there, asked for before it was looked for.)
+        let explicit = |owner: &Arc<Owner>, claim| row.grant(owner, claim);
+        let held = ask(&mut self.spans.list.lock(), owner, place.spot().key, claim, explicit);
         // One of them may stand in this line itself, and go before others with what it has now.
         row.queue.serve();
-        Standing { held, is_blocked: false, is_all: false }
+        held
     }
 
     /// A key comes into the gap of a successor: shows the owners whose span has that gap and not the key, with what they have. `show`
     /// runs under the list's mutex, under which it adds to the owners' ledgers.
     pub(super) fn split_in_spans(&self, key: Key<'_>, successor: Key<'_>, show: impl FnMut(&Arc<Owner>, RowClaim)) {
-        if self.spans.exist() {
+        if self.has_spans() {
             show_gaps(&self.spans.list.lock(), successor, key, show);
         }
     }
@@ -257,7 +239,7 @@ impl IndexLocks {
         successor: Key<'_>,
         mut show: impl FnMut(&Arc<Owner>, RowClaim),
     ) {
-        let (true, Key::Row(bytes)) = (self.spans.exist(), key) else { return };
+        let (true, Key::Row(bytes)) = (self.has_spans(), key) else { return };
         let mut list = self.spans.list.lock();
         show_gaps(&list, key, successor, &mut show);
         for span in list.iter_mut() {
@@ -292,6 +274,30 @@ impl IndexLocks {
         };
         self.spans.list.lock().iter().filter_map(describe).collect()
     }
+}
+
+/// Somebody asks for a claim on a key: shows who has a span in the way, and with which claim, disturbs those that reach for the key,
+/// and returns what the asker has by a span of its own.
+fn ask(
+    list: &mut [Span],
+    asker: &Owner,
+    key: Key<'_>,
+    claim: RowClaim,
+    mut in_the_way: impl FnMut(&Arc<Owner>, RowClaim),
+) -> RowClaim {
+    let mut held = RowClaim::default();
+    for span in list {
+        let covers = span.covers(key);
+        if span.owner.is(asker) {
+            held = if covers { held.joined(span.claim()) } else { held };
+        } else if claim.waits_for(span.claim()) {
+            if covers {
+                in_the_way(&span.owner, span.claim());
+            }
+            span.disturb(key);
+        }
+    }
+    held
 }
 
 /// Shows the owners of spans with gaps that have a key and not its neighbour.

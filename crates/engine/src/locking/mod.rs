@@ -11,8 +11,8 @@
 //!
 //! Backwards it is the same, with the key below the position for K; there the gap above the first K is locked before. A read of
 //! one key knows K: it begins with 2, and goes the whole way only if K turns out not to be there. Who reads a long way, forwards,
-//! with gaps, and takes all that there is, locks some dozens of keys together (`span`). Who does not want the gaps looks at rows
-//! before it locks them (`look`).
+//! and takes all that there is, locks some dozens of keys together (`span`). Who wants some of the rows, and no gaps, looks at
+//! them before it locks them (`look`).
 //!
 //! # Invariants
 //! 1. *Lock, then look* (`lock`, index): whoever inserted before the lock is seen, whoever comes later waits for it.

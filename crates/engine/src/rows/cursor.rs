@@ -242,13 +242,7 @@ impl<'t> RowCursor<'t> {
                 next_consistent(self.table, self.index, consistent, self.fetches, None, &mut self.row, session)
             }
             Source::Locking(cursor) => next_locking(self.table, self.index, cursor, &mut self.row, session),
-            Source::Looking(cursor) => {
-                let is_there = cursor.next(session)?;
-                if is_there {
-                    self.row.show(cursor);
-                }
-                Ok(is_there)
-            }
+            Source::Looking(cursor) => cursor.next(session),
         }
     }
 
@@ -307,7 +301,8 @@ impl<'t> RowCursor<'t> {
     pub fn range_of_same(&self, parts: usize) -> Result<KeyRange> {
         let key = match &self.source {
             Source::Consistent(consistent) => consistent.cursor.key(),
-            Source::Locking(_) | Source::Looking(_) => &self.row.key,
+            Source::Locking(_) => &self.row.key,
+            Source::Looking(cursor) => cursor.key(),
         };
         self.index.layout.range_of_same(key, parts).map_err(|problem| self.index.index.damaged(problem))
     }
@@ -316,11 +311,12 @@ impl<'t> RowCursor<'t> {
     pub(crate) fn key(&self) -> &[u8] {
         match &self.source {
             Source::Consistent(consistent) if !self.fetches => consistent.cursor.key(),
+            Source::Looking(cursor) => cursor.key(),
             _ => &self.row.key,
         }
     }
 
-    /// The row, of a locking read.
+    /// The row, of a locking read; of one that looks first, as it was locked.
     pub fn row(&self) -> &FoundRow {
         &self.row
     }
@@ -361,17 +357,18 @@ impl<'t> RowCursor<'t> {
     #[inline]
     fn entry(&self) -> Result<(&TableIndex, &[u8], &[u8])> {
         let rows = self.table.rows();
+        let payload_of = |value| match VersionHeader::split_off(value) {
+            Ok((_, payload)) => Ok(payload),
+            Err(problem) => Err(rows.index.damaged(problem)),
+        };
         Ok(match &self.source {
             Source::Consistent(consistent) if !self.fetches => {
                 let key = if consistent.cursor.has_keys() { consistent.cursor.key() } else { &[] };
                 (self.index, key, consistent.payload())
             }
             Source::Consistent(_) => (rows, &self.row.key, &self.row.value),
-            Source::Locking(_) | Source::Looking(_) => {
-                let split = VersionHeader::split_off(&self.row.value);
-                let (_, payload) = split.map_err(|problem| rows.index.damaged(problem))?;
-                (rows, &self.row.key, payload)
-            }
+            Source::Locking(_) => (rows, &self.row.key, payload_of(&self.row.value)?),
+            Source::Looking(cursor) => (rows, cursor.key(), payload_of(cursor.value())?),
         })
     }
 }

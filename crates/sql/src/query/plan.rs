@@ -520,10 +520,16 @@ impl Source {
 
     /// Says of a table that is locked whether all rows are taken that are found.
     pub fn takes_all(&mut self, takes_all: bool) {
-        if let SourceKind::Table(table) = &mut self.kind
-            && let Some(locking) = &mut table.locking
-        {
+        if let Some(locking) = self.locking_mut() {
             locking.takes_all = takes_all;
+        }
+    }
+
+    /// How it is locked, if it is a table that is.
+    pub fn locking_mut(&mut self) -> Option<&mut LockingPlan> {
+        match &mut self.kind {
+            SourceKind::Table(table) => table.locking.as_mut(),
+            _ => None,
         }
     }
 

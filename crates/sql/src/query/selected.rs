@@ -45,9 +45,7 @@ pub struct SelectedTable {
 impl SelectedTable {
     /// For UPDATE, which passes rows by that others have locked, at READ COMMITTED.
     pub fn passing_by(mut self) -> Self {
-        if let SourceKind::Table(table) = &mut self.source.kind
-            && let Some(locking) = &mut table.locking
-        {
+        if let Some(locking) = self.source.locking_mut() {
             locking.passes_by = true;
         }
         self
