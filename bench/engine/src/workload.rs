@@ -181,7 +181,7 @@ impl<'a> Worker<'a> {
     fn select(&mut self, id: i32, shown: bool) -> Result<()> {
         let table = enter(&mut self.session, &self.sbtest.table, TableMode::Read)?;
         set_key(id, &mut self.key);
-        if !self.session.get(&table.rows().index, &self.key, &mut self.value, false)? {
+        if self.session.get(&table, &self.key, &[C], &mut self.value, false)?.is_none() {
             return Err(missing(id));
         }
         if shown {

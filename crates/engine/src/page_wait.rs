@@ -35,7 +35,7 @@ impl PageWait {
     }
 
     /// What became of a read.
-    pub fn note(&mut self, read: &Result<bool>) {
+    pub fn note<T>(&mut self, read: &Result<T>) {
         self.times = if matches!(read, Err(EngineError::Suspended)) { self.times + 1 } else { 0 };
     }
 
@@ -57,7 +57,7 @@ mod tests {
         owner.set_waker(Waker::noop().clone());
         for _ in 0..TIMES_MAX {
             assert!(wait.waker(&owner, true).is_some() && wait.waker(&owner, false).is_none());
-            wait.note(&Err(EngineError::Suspended));
+            wait.note::<bool>(&Err(EngineError::Suspended));
             assert!(wait.suspended_for().is_some());
         }
         assert!(wait.waker(&owner, true).is_none());

@@ -104,6 +104,11 @@ impl<'e> VersionReader<'e> {
         Self { time, undo, memory: None }
     }
 
+    /// What knows whether a writer is seen.
+    pub fn time(&self) -> &'e Time {
+        self.time
+    }
+
     /// What a snapshot sees of the entry of `index` with this key and this value, as read from its tree.
     pub fn seen<'a>(
         &'a mut self,
@@ -139,6 +144,12 @@ impl<'e> VersionReader<'e> {
             std::mem::swap(older, newer);
         }
     }
+}
+
+/// Whether this front of an entry's newest value tells all that is wanted of it, as the snapshot sees it.
+pub fn is_told_by(front: &[u8], time: &Time, snapshot: &Snapshot, has_in_front: impl FnOnce(&[u8]) -> bool) -> bool {
+    let Ok((header, payload)) = VersionHeader::split_off(front) else { return false };
+    time.is_visible(header.writer, snapshot) && (header.deleted || has_in_front(payload))
 }
 
 fn shown(header: VersionHeader, payload: &[u8]) -> Seen<'_> {

@@ -48,7 +48,7 @@ mod thread;
 mod verify;
 mod wait;
 
-pub use btree::{Change, Copied, Cursor, Loader, Tree};
+pub use btree::{Change, Copied, Cursor, Loader, Portion, Tree};
 pub use cleaner::CleanerFigures;
 pub use control::{CONTROL_FILE, Control};
 pub use doublewrite::DOUBLEWRITE_FILE;

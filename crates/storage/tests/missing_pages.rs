@@ -12,7 +12,7 @@ use std::time::Duration;
 
 use common::*;
 use meseta_sim::{Call, Effect, Fault, SimDisk};
-use meseta_storage::{Background, ErrorKind, Store, StoreOptions, WaitHook};
+use meseta_storage::{Background, ErrorKind, Store, StoreOptions, Tree, WaitHook};
 
 /// Counts how often it was called.
 #[derive(Default)]
@@ -64,6 +64,11 @@ fn key(number: u32) -> [u8; 4] {
     number.to_be_bytes()
 }
 
+/// Asks for all of a value: whether there is one.
+fn poll(tree: &Tree, key: &[u8], value: &mut Vec<u8>, waker: &Waker) -> Poll<bool> {
+    tree.poll_get_front_into(key, value, |_| false, waker).unwrap().map(|found| found.is_some())
+}
+
 /// A store whose only tree is much larger than memory, and in which the first entries are on disk.
 fn large(disk: &SimDisk) -> Store {
     let store = open(disk);
@@ -83,15 +88,15 @@ fn a_missing_page_is_read_in_and_who_wants_it_is_called() {
     let (called, waker) = caller();
     let before = store.figures().pool.reads;
     let mut waits = 0;
-    while tree.poll_get_into(&key(3), &mut value, &waker).unwrap().is_pending() {
+    while poll(&tree, &key(3), &mut value, &waker).is_pending() {
         waits += 1;
         assert_eq!(called.times(), waits, "the simulated disk has read it before it returns");
     }
     assert_eq!(value, [3; 200]);
     assert!(waits > 0);
     assert_eq!(store.figures().pool.reads - before, waits as u64, "each page is read once");
-    assert_eq!(tree.poll_get_into(&key(4), &mut value, &waker).unwrap(), Poll::Ready(true));
-    assert_eq!(tree.poll_get_into(&[0, 0, 0, 4, 0], &mut value, &waker).unwrap(), Poll::Ready(false));
+    assert_eq!(poll(&tree, &key(4), &mut value, &waker), Poll::Ready(true));
+    assert_eq!(poll(&tree, &[0, 0, 0, 4, 0], &mut value, &waker), Poll::Ready(false));
     assert_eq!(called.times(), waits);
     assert_sound(&store);
 }
@@ -107,7 +112,7 @@ fn memory_that_is_full_is_enough() {
         // Dirty pages have to be written first.
         tree.patch(&key(number), 0, &[number as u8]).unwrap();
         let other = (number * 31) % ENTRIES;
-        while tree.poll_get_into(&key(other), &mut value, &waker).unwrap().is_pending() {}
+        while poll(&tree, &key(other), &mut value, &waker).is_pending() {}
         assert_eq!(value, [other as u8; 200]);
     }
     assert_sound(&store);
@@ -121,13 +126,13 @@ fn a_page_that_cannot_be_read_calls_and_is_the_error_of_who_waits_for_it() {
     let (called, waker) = caller();
     disk.inject(Fault::new(Call::Read, Effect::DeviceError).on(meseta_storage::buffer::DATA_FILE).forever());
     for times in 1..4 {
-        assert!(tree.poll_get_into(&key(3), &mut value, &waker).unwrap().is_pending());
+        assert!(poll(&tree, &key(3), &mut value, &waker).is_pending());
         assert_eq!(called.times(), times);
     }
     let error = tree.get_into(&key(3), &mut value).unwrap_err();
     assert!(matches!(error.kind(), ErrorKind::Read { .. }), "{error:?}");
     disk.clear_faults();
-    while tree.poll_get_into(&key(3), &mut value, &waker).unwrap().is_pending() {}
+    while poll(&tree, &key(3), &mut value, &waker).is_pending() {}
     assert_eq!(value, [3; 200]);
     assert_sound(&store);
 }
@@ -142,7 +147,7 @@ fn who_keeps_its_place_waits() {
     let (called, waker) = caller();
     let mut value = Vec::new();
     let (before, tree) = (store.figures().pool.reads, store.root_tree());
-    assert_eq!(tree.poll_get_into(&key(3), &mut value, &waker).unwrap(), Poll::Ready(true));
+    assert_eq!(poll(&tree, &key(3), &mut value, &waker), Poll::Ready(true));
     assert!(store.figures().pool.reads > before);
     assert_eq!((value, called.times()), (vec![3; 200], 0));
 }
@@ -162,7 +167,7 @@ fn on_disk(wait_hook: WaitHook) -> (tempfile::TempDir, Store) {
 fn read_many(store: &Store, waker: &Waker, wait: impl Fn()) {
     let (tree, mut value) = (store.root_tree(), Vec::new());
     for number in (0..ENTRIES).step_by(17) {
-        while tree.poll_get_into(&key(number), &mut value, waker).unwrap().is_pending() {
+        while poll(&tree, &key(number), &mut value, waker).is_pending() {
             wait();
         }
         assert_eq!(value, [number as u8; 200]);

@@ -1,6 +1,6 @@
 //! One store, the whole way: create, fill, close, open, check.
 
-use meseta_storage::{Durability, Store, StoreOptions};
+use meseta_storage::{Durability, Portion, Store, StoreOptions};
 
 #[test]
 fn a_store_keeps_what_it_was_given() {
@@ -78,7 +78,22 @@ fn the_rest_of_a_long_value_is_written_once() {
     cursor.leave_out_rests();
     assert!(cursor.seek_first().unwrap() && value.starts_with(cursor.value()));
     assert!((400..1000).contains(&cursor.value().len()), "{}", cursor.value().len());
-    assert!(cursor.next().unwrap() && cursor.value() == b"short");
+    assert!(cursor.portion() == Portion::Front && cursor.next().unwrap());
+    assert_eq!((cursor.portion(), cursor.value()), (Portion::Whole, &b"short"[..]));
+    let mut found = Vec::new();
+    for (is_enough, portion) in [(true, Portion::Front), (false, Portion::Whole)] {
+        let mut shown = 0;
+        let mut look = |front: &[u8]| {
+            assert!(value.starts_with(front) && (400..1000).contains(&front.len()));
+            shown += 1;
+            is_enough
+        };
+        assert_eq!(tree.get_front_into(b"key", &mut found, &mut look).unwrap(), Some(portion));
+        assert!(value.starts_with(&found) && (found.len() == value.len()) == (portion == Portion::Whole));
+        assert_eq!(tree.get_front_into(b"other", &mut found, &mut look).unwrap(), Some(Portion::Whole));
+        assert_eq!(tree.get_front_into(b"none", &mut found, &mut look).unwrap(), None);
+        assert_eq!(shown, 1, "short values have no front");
+    }
     tree.remove(b"key").unwrap();
     store.close().unwrap();
 }

@@ -44,6 +44,8 @@
 
 use std::ops::Range;
 
+use meseta_storage::Portion;
+
 use super::error::{Corrupt, RowError};
 use super::value::{Column, ColumnType, IntegerWidth, Value};
 
@@ -182,6 +184,11 @@ impl RowLayout {
         self.places.len()
     }
 
+    /// Whether the values of these columns are all in this front of a row.
+    pub fn has_in_front(&self, mut columns: impl Iterator<Item = u16>, front: &[u8]) -> bool {
+        RowRef::front(self, front).is_ok_and(|row| columns.all(|column| row.value(usize::from(column)).is_ok()))
+    }
+
     /// A column's definition.
     pub fn column(&self, column: usize) -> Column {
         self.places[column].column
@@ -286,7 +293,14 @@ impl<'a> RowRef<'a> {
         Err(if heap_len < told_len { Corrupt::Truncated } else { Corrupt::Trailing })
     }
 
-    /// The same, of what may be the front of a row only: values that are not in it are errors then.
+    /// As [`RowRef::new`] of a whole row; as [`RowRef::front`] of a front.
+    #[inline(always)]
+    pub fn read(layout: &'a RowLayout, row: &'a [u8], portion: Portion) -> Result<Self, Corrupt> {
+        if portion == Portion::Whole { Self::new(layout, row) } else { Self::front(layout, row) }
+    }
+
+    /// Of what may be the front of a row only: values that are not in it are errors then.
+    #[cold]
     pub fn front(layout: &'a RowLayout, front: &'a [u8]) -> Result<Self, Corrupt> {
         let (row, heap_len, told_len) = Self::look(layout, front)?;
         if heap_len <= told_len { Ok(row) } else { Err(Corrupt::Trailing) }

@@ -7,6 +7,7 @@
 //! # Invariants
 //! 1. It shows what [`RowRef`] shows, and finds the same faults, of whatever bytes.
 
+use meseta_storage::Portion;
 use smallvec::SmallVec;
 
 use super::error::Corrupt;
@@ -22,8 +23,8 @@ pub struct RowReader<'t> {
     heap_at: u32,
     /// Whether there are ends in front of it.
     has_ends: bool,
-    /// Whether there are but the fronts of rows.
-    of_fronts: bool,
+    /// Of what rows are there: whole ones, or fronts.
+    portion: Portion,
     spots: SmallVec<[Spot; 4]>,
 }
 
@@ -62,7 +63,7 @@ impl<'t> RowReader<'t> {
             head,
             heap_at,
             has_ends: heap_at > ends_at,
-            of_fronts: false,
+            portion: Portion::Whole,
             spots: columns.map(spot).collect(),
         }
     }
@@ -72,15 +73,9 @@ impl<'t> RowReader<'t> {
         self.spots.is_empty()
     }
 
-    /// The same, of rows that are there in full or not: of which the columns are all in what is there ([`RowReader::are_in_front`]).
-    pub fn set_of_fronts(&mut self, of_fronts: bool) {
-        self.of_fronts = of_fronts;
-    }
-
-    /// Whether all columns are in the front of a row that is not there in full.
-    pub fn are_in_front(&self, front: &[u8]) -> bool {
-        let is_there = |row: &RowRef<'_>, spot: &Spot| row.value(usize::from(spot.number)).is_ok();
-        RowRef::front(self.layout, front).is_ok_and(|row| self.spots.iter().all(|spot| is_there(&row, spot)))
+    /// How much there is of the rows that it is shown: of fronts, all columns must be there ([`RowLayout::has_in_front`]).
+    pub fn set_portion(&mut self, portion: Portion) {
+        self.portion = portion;
     }
 
     /// Shows a row's columns: the name, and the value.
@@ -128,7 +123,7 @@ impl<'t> RowReader<'t> {
     where
         't: 'r,
     {
-        let row = if self.of_fronts { RowRef::front(self.layout, row)? } else { RowRef::new(self.layout, row)? };
+        let row = RowRef::read(self.layout, row, self.portion)?;
         self.spots.iter().try_for_each(|spot| {
             show(usize::from(spot.name), row.value(usize::from(spot.number))?);
             Ok(())
@@ -219,11 +214,15 @@ mod tests {
             for len in (0..row.len()).filter(|len| *len < 100 || row.len() - len < 10) {
                 for numbers in SOME {
                     let mut reader = RowReader::new(&layout, numbers.iter().map(|&number| (number, number)));
-                    reader.set_of_fronts(true);
+                    reader.set_portion(Portion::Front);
                     let ends =
                         |number: &u16| heap_at + [0, long.len(), 0, long.len() + 4, 0, 0, 0][usize::from(*number)];
                     let are_there = len >= heap_at && numbers.iter().all(|number| len >= ends(number));
-                    assert_eq!(reader.are_in_front(&row[..len]), are_there, "{len} bytes, {numbers:?}");
+                    assert_eq!(
+                        layout.has_in_front(numbers.iter().copied(), &row[..len]),
+                        are_there,
+                        "{len} bytes, {numbers:?}"
+                    );
                     let mut shown = Vec::new();
                     let read = reader.show(&row[..len], |number, value| shown.push((number, value)));
                     assert_eq!(read.is_ok(), are_there);

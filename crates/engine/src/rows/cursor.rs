@@ -18,7 +18,7 @@
 //! A consistent read of an entry costs its copy out of the leaf; the row besides, a descent. In a batch there is besides the copy
 //! only the look at the header.
 
-use meseta_storage::Cursor;
+use meseta_storage::{Cursor, Portion};
 
 use super::batch::{Behind, RowBatch, Wanted};
 use crate::change::Writer;
@@ -26,12 +26,12 @@ use crate::error::{EngineError, Result};
 use crate::ids::TransactionId;
 use crate::lock::{Key, Mode, Reach, Request};
 use crate::locking::{Direction, Locking, LockingCursor, LookingCursor, Taken};
-use crate::read::seen_at;
+use crate::read::{row_seen_by, seen_at};
 use crate::row::{Corrupt, KeyRange, VERSION_HEADER_LEN, Value, VersionHeader};
 use crate::session::{Isolation, Session};
-use crate::table::{Entry, InPlace, Table, TableIndex};
+use crate::table::{Entry, EntryLayout, Table, TableIndex};
 use crate::time::Snapshot;
-use crate::version::{Seen, VersionReader};
+use crate::version::{Seen, VersionReader, is_told_by};
 
 /// A row in its newest version, as it was found: by a locking read, or by [`Session::find_row`].
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -120,6 +120,19 @@ struct Consistent<'t> {
     older: Older,
     /// What was shown together with the entry the cursor is on.
     behind: Behind,
+    /// The columns that are read; `None` if those may be any.
+    columns: Option<&'t [u16]>,
+    /// The row that belongs to the entry, if entries do not tell all that is asked for.
+    fetched: Option<Fetched>,
+}
+
+/// A row that was fetched by its key.
+#[derive(Default)]
+struct Fetched {
+    key: Vec<u8>,
+    /// What is behind the version header, of the version that is seen: so much of it.
+    payload: Vec<u8>,
+    portion: Portion,
 }
 
 /// The version that is seen of an entry whose newest is not. Its memory is kept from one to the next.
@@ -137,6 +150,12 @@ impl Consistent<'_> {
     fn payload(&self) -> &[u8] {
         if self.older.is_seen { &self.older.payload } else { &self.cursor.value()[VERSION_HEADER_LEN..] }
     }
+
+    /// How much of it there is.
+    #[inline]
+    fn portion(&self) -> Portion {
+        if self.older.is_seen { Portion::Whole } else { self.cursor.portion() }
+    }
 }
 
 #[expect(clippy::large_enum_variant, reason = "there is one for each source of a statement, on the stack")]
@@ -151,8 +170,7 @@ pub struct RowCursor<'t> {
     table: &'t Table,
     index: &'t TableIndex,
     source: Source<'t>,
-    /// Whether the row is to be fetched for each entry.
-    fetches: bool,
+    /// The row, of a locking read.
     row: FoundRow,
     /// What batches have of each row, if there are any.
     batches: Option<Wanted<'t>>,
@@ -168,7 +186,7 @@ impl<'t> RowCursor<'t> {
         columns: impl Iterator<Item = u16>,
     ) -> Self {
         let index = &table.indexes[index];
-        let fetches = !index.layout.is_clustered && !index.layout.covers(columns);
+        let tells_all = index.layout.is_clustered || index.layout.covers(columns);
         let end = if direction == Direction::Ascending { range.to.take() } else { None };
         let cursor = index.index.tree.cursor().before(end);
         let source = Source::Consistent(Consistent {
@@ -178,25 +196,28 @@ impl<'t> RowCursor<'t> {
             is_started: false,
             older: Older::default(),
             behind: Behind::default(),
+            columns: None,
+            fetched: (!tells_all).then(Fetched::default),
         });
-        Self { table, index, source, fetches, row: FoundRow::default(), batches: None }
+        Self { table, index, source, row: FoundRow::default(), batches: None }
     }
 
-    /// For who reads these columns of each row, and asks for no keys: rows come in batches, if the columns lie in the index's entries
-    /// as they are ([`RowCursor::has_batches`]).
-    pub fn in_batches(mut self, columns: &'t [u16]) -> Self {
-        if let Source::Consistent(read) = &mut self.source
-            && !self.fetches
+    /// For who reads these columns of each row, and asks for no keys: of long rows no more is read than they take, if that is in front,
+    /// and rows come in batches, and no other way, if the columns lie in the index's entries as they are ([`RowCursor::has_batches`]).
+    pub fn for_columns(mut self, columns: &'t [u16]) -> Self {
+        let Source::Consistent(read) = &mut self.source else { return self };
+        read.columns = Some(columns);
+        if read.fetched.is_none()
             && let Some(how) = self.index.layout.in_place(columns)
         {
             let gathers_keys = how.needs_key() || read.lowest().is_some();
             if !gathers_keys {
                 read.cursor.leave_out_keys();
             }
-            if self.index.layout.is_clustered {
-                read.cursor.leave_out_rests();
-            }
             self.batches = Some(Wanted { how, gathers_keys });
+        }
+        if self.index.layout.is_clustered {
+            read.cursor.leave_out_rests();
         }
         self
     }
@@ -206,7 +227,7 @@ impl<'t> RowCursor<'t> {
         let index = &table.indexes[index];
         let cursor = LockingCursor::new(&index.index, &range.from, range.to.as_deref(), direction, locking);
         let source = Source::Locking(cursor);
-        Self { table, index, source, fetches: true, row: FoundRow::default(), batches: None }
+        Self { table, index, source, row: FoundRow::default(), batches: None }
     }
 
     /// A read of the table's own order that shows rows before they are locked ([`RowCursor::lock`]): for READ COMMITTED. Where it
@@ -215,7 +236,7 @@ impl<'t> RowCursor<'t> {
         let index = table.rows();
         let cursor = LookingCursor::new(&index.index, range, direction, locking, passes_by);
         let source = Source::Looking(Box::new(cursor));
-        Self { table, index, source, fetches: true, row: FoundRow::default(), batches: None }
+        Self { table, index, source, row: FoundRow::default(), batches: None }
     }
 
     /// For who reads to the end, gives no locks back, and changes none of the rows but the one that it is shown: a locking read may
@@ -232,15 +253,13 @@ impl<'t> RowCursor<'t> {
         let index = &table.indexes[index];
         let cursor = LockingCursor::at(&index.index, key, locking);
         let source = Source::Locking(cursor);
-        Self { table, index, source, fetches: true, row: FoundRow::default(), batches: None }
+        Self { table, index, source, row: FoundRow::default(), batches: None }
     }
 
     /// Goes to the next row. False if there is none.
     pub fn next(&mut self, session: &mut Session) -> Result<bool> {
         match &mut self.source {
-            Source::Consistent(consistent) => {
-                next_consistent(self.table, self.index, consistent, self.fetches, None, &mut self.row, session)
-            }
+            Source::Consistent(consistent) => next_consistent(self.table, self.index, consistent, session),
             Source::Locking(cursor) => next_locking(self.table, self.index, cursor, &mut self.row, session),
             Source::Looking(cursor) => cursor.next(session),
         }
@@ -273,10 +292,10 @@ impl<'t> RowCursor<'t> {
         };
         let passed = std::mem::take(&mut read.behind);
         read.cursor.skip(passed.entries);
-        if !next_consistent(self.table, self.index, read, self.fetches, Some(&wanted.how), &mut self.row, session)? {
+        if !next_consistent(self.table, self.index, read, session)? {
             return Ok(None);
         }
-        wanted.how.set_of_fronts(read.cursor.is_cut());
+        wanted.how.set_portion(read.portion());
         if wanted.gathers_keys {
             read.cursor.gather_keys();
         }
@@ -310,9 +329,12 @@ impl<'t> RowCursor<'t> {
     /// The row's key, of a read in the order of the primary key, or of one that fetches rows.
     pub(crate) fn key(&self) -> &[u8] {
         match &self.source {
-            Source::Consistent(consistent) if !self.fetches => consistent.cursor.key(),
+            Source::Consistent(consistent) => match &consistent.fetched {
+                Some(fetched) => &fetched.key,
+                None => consistent.cursor.key(),
+            },
+            Source::Locking(_) => &self.row.key,
             Source::Looking(cursor) => cursor.key(),
-            _ => &self.row.key,
         }
     }
 
@@ -321,9 +343,11 @@ impl<'t> RowCursor<'t> {
         &self.row
     }
 
-    /// Reads the columns that were asked for; others may be NULL. What has to be put together is kept in the buffers.
+    /// Reads the columns that were asked for; others may be NULL. What has to be put together is kept in the buffers. Not after
+    /// [`RowCursor::for_columns`].
     pub fn read<'c>(&'c self, buffers: &'c mut [Vec<u8>; 2], out: &mut Vec<Value<'c>>) -> Result<()> {
-        let (index, key, payload) = self.entry()?;
+        let (index, key, (payload, portion)) = self.entry()?;
+        debug_assert_eq!(portion, Portion::Whole, "all columns are to be there");
         index.layout.read(key, payload, buffers, out).map_err(|problem| index.index.damaged(problem))
     }
 
@@ -353,35 +377,30 @@ impl<'t> RowCursor<'t> {
             .map_err(|problem| index.index.damaged(problem))
     }
 
-    /// What it stands on, of the index that tells what was asked for: the key, and what is behind the version header.
+    /// What it stands on, of the index that tells what was asked for: the key, and what is behind the version header, as far as it was
+    /// read.
     #[inline]
-    fn entry(&self) -> Result<(&TableIndex, &[u8], &[u8])> {
+    fn entry(&self) -> Result<(&TableIndex, &[u8], (&[u8], Portion))> {
         let rows = self.table.rows();
         let payload_of = |value| match VersionHeader::split_off(value) {
-            Ok((_, payload)) => Ok(payload),
+            Ok((_, payload)) => Ok((payload, Portion::Whole)),
             Err(problem) => Err(rows.index.damaged(problem)),
         };
         Ok(match &self.source {
-            Source::Consistent(consistent) if !self.fetches => {
-                let key = if consistent.cursor.has_keys() { consistent.cursor.key() } else { &[] };
-                (self.index, key, consistent.payload())
-            }
-            Source::Consistent(_) => (rows, &self.row.key, &self.row.value),
+            Source::Consistent(consistent) => match &consistent.fetched {
+                Some(Fetched { key, payload, portion }) => (rows, key, (payload, *portion)),
+                None => {
+                    let key = if consistent.cursor.has_keys() { consistent.cursor.key() } else { &[] };
+                    (self.index, key, (consistent.payload(), consistent.portion()))
+                }
+            },
             Source::Locking(_) => (rows, &self.row.key, payload_of(&self.row.value)?),
             Source::Looking(cursor) => (rows, cursor.key(), payload_of(cursor.value())?),
         })
     }
 }
 
-fn next_consistent(
-    table: &Table,
-    index: &TableIndex,
-    read: &mut Consistent,
-    fetches: bool,
-    front: Option<&InPlace<'_>>,
-    row: &mut FoundRow,
-    session: &mut Session,
-) -> Result<bool> {
+fn next_consistent(table: &Table, index: &TableIndex, read: &mut Consistent, session: &mut Session) -> Result<bool> {
     let snapshot = session.snapshot();
     let is_uncommitted = session.isolation() == Isolation::ReadUncommitted;
     if !read.is_started && (index.build.is_some() || snapshot.time < index.usable_from) {
@@ -389,7 +408,7 @@ fn next_consistent(
     }
     while read.step()? {
         read.older.is_seen = false;
-        if read.cursor.is_cut() && !read.complete(front, &snapshot, session)? {
+        if read.cursor.portion() == Portion::Front && !read.complete(&index.layout, &snapshot, session)? {
             break;
         }
         let (header, _) =
@@ -401,20 +420,26 @@ fn next_consistent(
         if !is_there {
             continue;
         }
-        if !fetches {
-            return Ok(true);
-        }
+        let Some(mut fetched) = read.fetched.take() else { return Ok(true) };
         let primary_key = index.layout.primary_key_of(read.cursor.key(), read.payload());
-        row.key.clear();
-        row.key.extend_from_slice(primary_key.map_err(|problem| index.index.damaged(problem))?);
-        let rows = &table.rows().index;
+        fetched.key.clear();
+        fetched.key.extend_from_slice(primary_key.map_err(|problem| index.index.damaged(problem))?);
         let mut versions = VersionReader::new(&session.core.time, &session.core.undo);
-        if seen_at(&mut versions, &snapshot, rows, &row.key, &mut row.value)? {
+        let Fetched { key, payload, portion } = &mut fetched;
+        let seen = match read.columns {
+            Some(columns) => row_seen_by(&mut versions, &snapshot, table, key, columns, payload, None)?,
+            None => seen_at(&mut versions, &snapshot, &table.rows().index, key, payload)?.then_some(Portion::Whole),
+        };
+        if let Some(seen) = seen {
+            *portion = seen;
+        }
+        read.fetched = Some(fetched);
+        if seen.is_some() {
             return Ok(true);
         }
         // Only who looks at what is there now may see one without the other.
         if !is_uncommitted {
-            return Err(rows.damaged(Corrupt::Record));
+            return Err(table.rows().index.damaged(Corrupt::Record));
         }
     }
     Ok(false)
@@ -498,12 +523,10 @@ impl Consistent<'_> {
     /// Reads the rest of the row that it is on, unless what is wanted of it is in front of that, if its newest version is seen at all.
     /// False if the row has gone, and there is none behind it.
     #[cold]
-    fn complete(&mut self, front: Option<&InPlace<'_>>, snapshot: &Snapshot, session: &Session) -> Result<bool> {
-        let suffices = |value: &[u8]| {
-            let (Some(how), Ok((header, payload))) = (front, VersionHeader::split_off(value)) else { return false };
-            session.core.time.is_visible(header.writer, snapshot) && (header.deleted || how.is_in_front(payload))
-        };
-        while self.cursor.is_cut() && !suffices(self.cursor.value()) {
+    fn complete(&mut self, layout: &EntryLayout, snapshot: &Snapshot, session: &Session) -> Result<bool> {
+        let has_in_front = |front: &[u8]| self.columns.is_some_and(|columns| layout.has_in_front(columns, front));
+        let is_enough = |front: &[u8]| is_told_by(front, &session.core.time, snapshot, has_in_front);
+        while self.cursor.portion() == Portion::Front && !is_enough(self.cursor.value()) {
             if !self.cursor.read_rest()? {
                 return Ok(false);
             }

@@ -18,6 +18,7 @@
 
 use std::ops::Bound;
 
+use meseta_storage::Portion;
 use smallvec::SmallVec;
 
 use super::collation::Collations;
@@ -171,6 +172,14 @@ impl EntryLayout {
     /// Whether an entry tells all these columns.
     pub fn covers(&self, mut columns: impl Iterator<Item = u16>) -> bool {
         columns.all(|column| self.is_told[usize::from(column)])
+    }
+
+    /// Whether those of these columns that are behind the key are all in this front of a payload. Of the rows themselves: other entries
+    /// may have the primary key in front of them.
+    pub fn has_in_front(&self, columns: &[u16], front: &[u8]) -> bool {
+        debug_assert!(self.is_clustered);
+        let stored = columns.iter().filter(|column| self.is_stored(**column));
+        self.stored.has_in_front(stored.map(|&column| self.stored_at[usize::from(column)]), front)
     }
 
     /// Whether a column is behind the key, and not in it.
@@ -414,36 +423,37 @@ impl EntryLayout {
         out.resize(self.is_told.len(), Value::Null);
         let split = self.split(key, payload)?;
         self.visit_key(&split, buffers, |_| true, |column, value| out[column] = value)?;
-        self.visit_stored(split.stored, &self.stored_columns, |column, value| out[column] = value).map(drop)
+        self.visit_stored((split.stored, Portion::Whole), &self.stored_columns, |column, value| out[column] = value)
+            .map(drop)
     }
 
-    /// As [`EntryLayout::read`], of these columns; others are NULL.
+    /// As [`EntryLayout::read`], of these columns; others are NULL. Of the payload there is so much.
     pub fn read_columns<'e>(
         &'e self,
         columns: &[u16],
         key: &'e [u8],
-        payload: &'e [u8],
+        (payload, portion): (&'e [u8], Portion),
         buffers: &'e mut [Vec<u8>; 2],
         out: &mut Vec<Value<'e>>,
     ) -> Result<(), Corrupt> {
         out.clear();
         out.resize(self.is_told.len(), Value::Null);
-        self.visit_columns(columns, key, payload, buffers, |column, value| out[column] = value)
+        self.visit_columns(columns, key, (payload, portion), buffers, |column, value| out[column] = value)
     }
 
-    /// Shows those of these columns that an entry tells: the column, and its value. What has to be put together is kept in the
-    /// buffers. For row after row: the values go from the entry to where they are wanted.
+    /// Shows those of these columns that an entry tells: the column, and its value. Of the payload there is so much. What has to be put
+    /// together is kept in the buffers. For row after row: the values go from the entry to where they are wanted.
     #[inline(always)]
     pub fn visit_columns<'e>(
         &'e self,
         columns: &[u16],
         key: &'e [u8],
-        payload: &'e [u8],
+        (payload, portion): (&'e [u8], Portion),
         buffers: &'e mut [Vec<u8>; 2],
         mut visit: impl FnMut(usize, Value<'e>),
     ) -> Result<(), Corrupt> {
         let split = self.split(key, payload)?;
-        if self.visit_stored(split.stored, columns, &mut visit)? {
+        if self.visit_stored((split.stored, portion), columns, &mut visit)? {
             return Ok(());
         }
         self.visit_key(&split, buffers, |column| columns.contains(&column), visit)
@@ -515,15 +525,15 @@ impl EntryLayout {
     }
 
     /// Shows those of these columns that are stored behind the key: whether all are. `stored` is what is there; of the rows
-    /// themselves, the payload.
+    /// themselves, the payload, or its front.
     #[inline(always)]
     fn visit_stored<'e>(
         &'e self,
-        stored: &'e [u8],
+        (stored, portion): (&'e [u8], Portion),
         columns: &[u16],
         mut visit: impl FnMut(usize, Value<'e>),
     ) -> Result<bool, Corrupt> {
-        let (stored, mut are_all) = (RowRef::new(&self.stored, stored)?, true);
+        let (stored, mut are_all) = (RowRef::read(&self.stored, stored, portion)?, true);
         for &column in columns {
             let column = usize::from(column);
             let at = self.stored_at[column];
@@ -565,15 +575,9 @@ impl InPlace<'_> {
         self.own_len > 0
     }
 
-    /// For rows that are there in full or not: of which all that is read is in this front of the payload. (Of the rows themselves: other
-    /// entries may have the primary key in front of it.)
-    pub fn set_of_fronts(&mut self, of_fronts: bool) {
-        self.stored.set_of_fronts(of_fronts);
-    }
-
-    /// Whether all that is read of a row is in this front of its payload.
-    pub fn is_in_front(&self, front: &[u8]) -> bool {
-        self.stored.is_empty() || self.stored.are_in_front(front)
+    /// How much there is of the payloads that come: fronts have in them what is read ([`EntryLayout::has_in_front`]).
+    pub fn set_portion(&mut self, portion: Portion) {
+        self.stored.set_portion(portion);
     }
 }
 

@@ -10,6 +10,8 @@
 //! # Invariants
 //! 1. What is estimated costs as much whatever the table's size.
 
+use meseta_storage::Portion;
+
 use super::{Table, TableIndex};
 use crate::error::Result;
 use crate::row::{Corrupt, KeyPart, KeyRange, Value, VersionHeader};
@@ -98,8 +100,8 @@ impl Table {
     }
 
     /// Shows rows of so many leaves that `random` picks, the first ones in each, so many at the most: the values of all columns, of which
-    /// those that are not asked for may be NULL. Of each row it is the newest version, whoever wrote it. Rows that do not stand in their leaf
-    /// in full are passed over.
+    /// those that are not asked for may be NULL. Of each row it is the newest version, whoever wrote it. Of long rows what
+    /// stands in the leaf is read: those that have not all of these columns there are passed over.
     pub fn sample_rows(
         &self,
         columns: &[u16],
@@ -112,10 +114,10 @@ impl Table {
         let mut buffers = [Vec::new(), Vec::new()];
         for _ in 0..leaves {
             let Some((from, count)) = rows.index.tree.leaf_at(&mut random)? else { continue };
-            entries_from(rows, &from, count.min(rows_a_leaf), |key, payload| {
-                if let Some(payload) = payload {
+            entries_from(rows, &from, count.min(rows_a_leaf), |key, payload, portion| {
+                if portion == Portion::Whole || rows.layout.has_in_front(columns, payload) {
                     let mut values = Vec::new();
-                    rows.layout.read_columns(columns, key, payload, &mut buffers, &mut values)?;
+                    rows.layout.read_columns(columns, key, (payload, portion), &mut buffers, &mut values)?;
                     show(&values);
                 }
                 Ok(())
@@ -136,7 +138,7 @@ impl Neighbours {
     /// Compares so many entries, from this key on, each with the one behind it.
     fn look(&mut self, index: &TableIndex, from: &[u8], count: usize) -> Result<()> {
         let mut before: Option<Vec<u8>> = None;
-        entries_from(index, from, count + 1, |key, _| {
+        entries_from(index, from, count + 1, |key, _, _| {
             if let Some(before) = &before {
                 self.pairs += 1;
                 let same = same_parts(&index.layout.parts, before, key)?;
@@ -148,13 +150,13 @@ impl Neighbours {
     }
 }
 
-/// Shows so many entries, from this key on, that are not deleted: the key, and what is behind the version header if it stands in its leaf in
-/// full.
+/// Shows so many entries, from this key on, that are not deleted: the key, and what is behind the version header, as far as it stands in
+/// the leaf.
 fn entries_from(
     index: &TableIndex,
     from: &[u8],
     count: usize,
-    mut show: impl FnMut(&[u8], Option<&[u8]>) -> Result<(), Corrupt>,
+    mut show: impl FnMut(&[u8], &[u8], Portion) -> Result<(), Corrupt>,
 ) -> Result<()> {
     let corrupt = |problem| index.index.damaged(problem);
     let mut cursor = index.index.tree.cursor();
@@ -166,7 +168,7 @@ fn entries_from(
         }
         let (header, payload) = VersionHeader::split_off(cursor.value()).map_err(corrupt)?;
         if !header.deleted {
-            show(cursor.key(), (!cursor.is_cut()).then_some(payload)).map_err(corrupt)?;
+            show(cursor.key(), payload, cursor.portion()).map_err(corrupt)?;
         }
         is_on_entry = cursor.next()?;
     }

@@ -4,6 +4,7 @@ use std::ops::Bound;
 
 use meseta_engine::Direction::{Ascending, Descending};
 use meseta_engine::table::{BytesOnly, CollationId};
+use meseta_storage::Portion;
 
 use crate::*;
 
@@ -141,7 +142,7 @@ fn shown(columns: &[u16], visit: impl FnOnce(&mut dyn FnMut(usize, Value<'_>)) -
 fn rows_in_batches(session: &mut Session, table: &TableHandle, wanted: &Wanted) -> Option<Vec<String>> {
     let Wanted { index, direction, range, columns } = wanted;
     let cursor = RowCursor::consistent(table, *index, range.clone(), *direction, columns.iter().copied());
-    let mut cursor = cursor.in_batches(columns);
+    let mut cursor = cursor.for_columns(columns);
     let mut rows = Vec::new();
     while cursor.has_batches()
         && let Some(batch) = cursor.next_batch(session).unwrap()
@@ -151,9 +152,13 @@ fn rows_in_batches(session: &mut Session, table: &TableHandle, wanted: &Wanted) 
     cursor.has_batches().then_some(rows)
 }
 
-fn rows_one_by_one(session: &mut Session, table: &TableHandle, wanted: &Wanted) -> Vec<String> {
+/// Its rows, each read whole or as far as is needed.
+fn rows_one_by_one(session: &mut Session, table: &TableHandle, wanted: &Wanted, whole: bool) -> Vec<String> {
     let Wanted { index, direction, range, columns } = wanted;
     let mut cursor = RowCursor::consistent(table, *index, range.clone(), *direction, columns.iter().copied());
+    if !whole {
+        cursor = cursor.for_columns(columns);
+    }
     let (mut rows, mut buffers) = (Vec::new(), Default::default());
     while cursor.next(session).unwrap() {
         rows.push(shown(columns, |visit| cursor.visit_columns(columns, &mut buffers, visit)));
@@ -162,9 +167,9 @@ fn rows_one_by_one(session: &mut Session, table: &TableHandle, wanted: &Wanted) 
 }
 
 /// Rows of several ages, tombstones and rows of others among them, long ones too: a snapshot sees in batches what it sees row by
-/// row, in every index, both ways.
+/// row, in every index, both ways; and of long rows' fronts what it sees of the whole.
 #[test]
-fn batches_show_what_is_seen_row_by_row() {
+fn batches_and_fronts_show_what_is_seen_row_by_row() {
     let (engine, mut writer) = engine(&SimDisk::new(1));
     let columns = vec![
         column("id", INT),
@@ -223,10 +228,11 @@ fn batches_show_what_is_seen_row_by_row() {
                 columns.map(|columns| (range.clone(), columns.to_vec()))
             }) {
                 let wanted = Wanted { index, direction, range, columns };
-                if let Some(rows) = rows_in_batches(session, &table, &wanted) {
-                    assert_eq!(rows, rows_one_by_one(session, &table, &wanted));
-                    with_batches += 1;
-                }
+                let whole = rows_one_by_one(session, &table, &wanted, true);
+                let in_batches = rows_in_batches(session, &table, &wanted);
+                with_batches += usize::from(in_batches.is_some());
+                let rows = in_batches.unwrap_or_else(|| rows_one_by_one(session, &table, &wanted, false));
+                assert_eq!(rows, whole);
             }
         }
     }
@@ -234,6 +240,52 @@ fn batches_show_what_is_seen_row_by_row() {
     // In each index those sets of columns that its entries tell as they lie.
     assert_eq!(with_batches, 4 * 2 * 2 * (8 + 4 + 6 + 6 + 4));
     for mut session in [old, new, writer, dirty] {
+        session.commit().unwrap();
+    }
+    assert_sound(&engine);
+}
+
+/// Of a long row no more is read than what is wanted takes, if that is in front; of an older version all of it.
+#[test]
+fn of_a_long_row_the_front_is_read_if_that_is_enough() {
+    let (engine, mut writer) = engine(&SimDisk::new(1));
+    let long = Column::new(ColumnType::Variable { max_len: 100_000 });
+    let columns = vec![column("id", INT), column("u", INT.or_null()), column("s", long), column("n", INT)];
+    let t = TableDefinition::new("d", "t", columns).with_primary_key(&[0]);
+    let t = writer.create_table(t).unwrap();
+    let row = |u: i64, len: usize| (u, vec![b's'; len]);
+    for (id, (u, s)) in [row(10, 50_000), row(20, 50)].iter().enumerate() {
+        inserts(&mut writer, t, &[number(id as i64), number(*u), Value::Bytes(s), number(7)]);
+    }
+    writer.commit().unwrap();
+    let read = |session: &mut Session, id: i64, columns: &[u16]| {
+        let table = session.use_table(t, TableMode::Read).unwrap().unwrap();
+        let (mut key, mut payload, mut buffers) = (Vec::new(), Vec::new(), Default::default());
+        table.rows().layout.beginning(&[number(id)], &BytesOnly, &mut key).unwrap();
+        let portion = session.get(&table, &key, columns, &mut payload, false).unwrap()?;
+        let layout = &table.rows().layout;
+        let row = shown(columns, |mut visit| {
+            layout.visit_columns(columns, &key, (&payload, portion), &mut buffers, &mut visit).map_err(|_| panic!())
+        });
+        assert_eq!(portion == Portion::Front, payload.len() < 2_000 && id == 0);
+        Some((portion, row))
+    };
+    let mut reader = engine.session().unwrap();
+    let seen = |portion, row: &str| Some((portion, row.to_owned()));
+    for columns in [&[][..], &[0], &[1, 3], &[0, 1, 3]] {
+        assert_eq!(read(&mut reader, 0, columns).unwrap().0, Portion::Front, "{columns:?}");
+        assert_eq!(read(&mut reader, 1, columns).unwrap().0, Portion::Whole, "{columns:?}");
+    }
+    assert_eq!(read(&mut reader, 0, &[0, 1, 3]), seen(Portion::Front, "0 10 7"));
+    assert_eq!(read(&mut reader, 0, &[2]), seen(Portion::Whole, &"s".repeat(50_000)));
+    let changed = [number(0), number(11), Value::Bytes(&[b's'; 50_000]), number(8)];
+    assert_eq!(update(&mut writer, t, 0, &changed).unwrap(), RowChange::Done);
+    assert_eq!(read(&mut reader, 0, &[1, 3]), seen(Portion::Whole, "10 7"));
+    assert_eq!(read(&mut writer, 0, &[1, 3]), seen(Portion::Front, "11 8"));
+    delete(&mut writer, t, 0).unwrap();
+    assert_eq!(read(&mut writer, 0, &[1, 3]), None);
+    assert_eq!(read(&mut reader, 0, &[1, 3]), seen(Portion::Whole, "10 7"));
+    for mut session in [reader, writer] {
         session.commit().unwrap();
     }
     assert_sound(&engine);

@@ -172,7 +172,7 @@ impl<'r> TableRows<'r> {
     /// A cursor over what lies within these bounds: locking, or over what the statement's snapshot sees.
     fn cursor(&self, bounds: Bounds, locking: Option<Locking>) -> Option<RowCursor<'r>> {
         let (handle, index, direction) = (self.handle, self.access.index, self.access.direction);
-        let consistent = |range| self.consistent(range, direction).in_batches(self.columns());
+        let consistent = |range| self.consistent(range, direction).for_columns(self.columns());
         Some(match (bounds, locking) {
             (Bounds::Empty | Bounds::EachOf(_), _) => return None,
             (Bounds::Point(key), Some(locking)) => RowCursor::locking_at(handle, index, &key, locking),
@@ -237,19 +237,18 @@ impl<'r> TableRows<'r> {
         spare: &mut Memory,
         sink: &mut Sink<'_>,
     ) -> Result<Flow> {
-        let rows = self.handle.rows();
-        let found = running.inside.engine.get(&rows.index, key, &mut spare.payload, may_suspend);
-        let is_there = found.map_err(Error::from_engine)?;
+        let (rows, columns) = (self.handle.rows(), self.columns());
+        let found = running.inside.engine.get(self.handle, key, columns, &mut spare.payload, may_suspend);
+        let found = found.map_err(Error::from_engine)?;
         running.inside.facts.count(Counter::HandlerReadKey, 1);
-        if !is_there {
-            return Ok(MORE);
-        }
+        let Some(portion) = found else { return Ok(MORE) };
         running.inside.facts.count(Counter::InnodbRowsRead, 1);
         let damaged = |problem| Error::from_engine(EngineError::Corrupt { index: rows.index.id(), problem });
         let mut full = recycle(std::mem::take(&mut spare.row));
         full.extend_from_slice(self.before);
         let load = self.load(running, &mut full);
-        rows.layout.visit_columns(self.columns(), key, &spare.payload, &mut spare.buffers, load).map_err(damaged)?;
+        let payload = (&*spare.payload, portion);
+        rows.layout.visit_columns(columns, key, payload, &mut spare.buffers, load).map_err(damaged)?;
         let is_match = !self.has_conditions() || self.holds(&full, running, &spare.arena)?;
         let flow = if is_match { sink(running, &full)? } else { MORE };
         spare.row = recycle(full);
@@ -378,7 +377,7 @@ impl<'r> TableRows<'r> {
         while !rest.is_empty() {
             if gone_to == GROUPS_MAX {
                 let rows = TableRows { implied: ConditionSet::default(), ..*self };
-                let cursor = rows.consistent(rest, direction).in_batches(rows.columns());
+                let cursor = rows.consistent(rest, direction).for_columns(rows.columns());
                 return rows.show_cursor(cursor, running, spare, sink);
             }
             gone_to += 1;
@@ -389,7 +388,7 @@ impl<'r> TableRows<'r> {
             running.inside.facts.count(Counter::HandlerReadKey, 1);
             let group = first.range_of_same(groups.columns).map_err(Error::from_engine)?;
             let wanted = groups.wanted_in(&group);
-            let cursor = self.consistent(wanted, direction).in_batches(self.columns());
+            let cursor = self.consistent(wanted, direction).for_columns(self.columns());
             if self.show_cursor(cursor, running, spare, sink)?.is_break() {
                 return Ok(ENOUGH);
             }

@@ -16,8 +16,8 @@
 use std::cmp::Ordering;
 use std::ops::Range;
 
-use super::Tree;
 use super::descend::{Path, Side};
+use super::{Portion, Tree};
 use crate::buffer::{Optimistic, Restart};
 use crate::core::Stop;
 use crate::error::Result;
@@ -203,15 +203,16 @@ impl<'t> Cursor<'t> {
     }
 
     /// For who looks at the front of values, as a rule: of a long one [`Cursor::value`] has what stands in the leaf, if anything does, and
-    /// the rest is not read ([`Cursor::is_cut`]).
+    /// the rest is not read ([`Cursor::portion`]).
     pub fn leave_out_rests(&mut self) {
         self.has_rests = false;
     }
 
-    /// Whether the value of the entry that it is on has a rest that was left out.
+    /// How much there is of the value of the entry that it is on: its front, if a rest was left out.
     #[inline]
-    pub fn is_cut(&self) -> bool {
-        !self.has_rests && self.is_on_entry() && !self.is_long && self.entries.value_at(self.at).1
+    pub fn portion(&self) -> Portion {
+        let is_cut = !self.has_rests && self.is_on_entry() && !self.is_long && self.entries.value_at(self.at).1;
+        if is_cut { Portion::Front } else { Portion::Whole }
     }
 
     /// Reads what was left out of the value; false if the entry was the last one, and has gone. It may be another value by then, or, if the
@@ -280,12 +281,6 @@ impl<'t> Cursor<'t> {
     /// Replaces `key` by the current entry's. Panics when the cursor is on none.
     pub fn copy_key(&self, key: &mut Vec<u8>) {
         self.entries.key_into(self.at, key);
-    }
-
-    fn key_at(&self, at: usize) -> Vec<u8> {
-        let mut key = Vec::new();
-        self.entries.key_into(at, &mut key);
-        key
     }
 
     /// The current entry's value. Panics when the cursor is on none.
@@ -393,15 +388,13 @@ impl<'t> Cursor<'t> {
 
     #[cold]
     fn read_long(&mut self) -> Result<bool> {
-        let stored = self.entries.bytes(self.value.clone());
-        if self.tree.read_pages(stored, &mut self.long)?.is_some() {
+        self.long.clear();
+        self.long.extend_from_slice(self.entries.bytes(self.value.clone()));
+        self.entries.key_into(self.at, &mut self.key);
+        if self.tree.read_long(&self.key, &mut self.long)? {
             return Ok(true);
         }
-        // Replaced or removed since the batch was copied: as the entry is now, or the one behind it.
-        let key = self.key_at(self.at);
-        if self.tree.read_long(&key, &mut self.long)? {
-            return Ok(true);
-        }
+        // Removed since the batch was copied: the one behind it.
         self.step(self.direction)
     }
 

@@ -10,7 +10,7 @@
 //! A value that replaces one with the same rest keeps its pages: a row with a long text of which a number is changed is changed in the
 //! leaf, and logs that number.
 
-use super::Tree;
+use super::{Portion, Tree};
 use crate::buffer::DATA_FILE;
 use crate::error::{ErrorKind, Result};
 use crate::ids::PageNo;
@@ -99,16 +99,13 @@ impl Tree {
         Ok(Prepared { head_len, reference, pages })
     }
 
-    /// Reads the value that belongs to `key`, which was long a moment ago. False if the key has gone.
+    /// Reads the long value that belongs to `key`, of which `out` has what stood in a leaf for it a moment ago: as it is there, or now.
+    /// False if the key has gone.
     pub(super) fn read_long(&self, key: &[u8], out: &mut Vec<u8>) -> Result<bool> {
         let mut failed = None;
         loop {
-            match self.copy_stored(key, out)? {
-                None => return Ok(false),
-                Some(false) => return Ok(true),
-                Some(true) => {}
-            }
-            let stored = std::mem::take(out);
+            // (Some hundred bytes; `out` may have room for megabytes, and keeps it.)
+            let stored = out.clone();
             if self.read_pages(&stored, out)?.is_some() {
                 return Ok(true);
             }
@@ -117,7 +114,29 @@ impl Tree {
             if failed.replace(reference) == Some(reference) {
                 return Err(self.corrupt_value(reference));
             }
+            match self.copy_stored(key, out)? {
+                None => return Ok(false),
+                Some(false) => return Ok(true),
+                Some(true) => {}
+            }
         }
+    }
+
+    /// As [`Tree::read_long`], unless what the leaf has in front is enough: then that is left in `out`.
+    #[cold]
+    pub(super) fn read_long_unless(
+        &self,
+        is_enough: &mut dyn FnMut(&[u8]) -> bool,
+        key: &[u8],
+        out: &mut Vec<u8>,
+    ) -> Result<Option<Portion>> {
+        let (head, _) = split_off(out);
+        let head_len = head.len();
+        if is_enough(head) {
+            out.truncate(head_len);
+            return Ok(Some(Portion::Front));
+        }
+        Ok(self.read_long(key, out)?.then_some(Portion::Whole))
     }
 
     fn corrupt_value(&self, reference: Reference) -> crate::error::StorageError {

@@ -63,6 +63,16 @@ fn keep_value(value: Vec<u8>) {
     }
 }
 
+/// How much of a value was read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Portion {
+    /// All of it.
+    #[default]
+    Whole,
+    /// Its front: of a long value, what stands in the leaf.
+    Front,
+}
+
 /// Copies what a leaf holds for a key to `out`: the value, or (`Some(true)`) the reference to a long one. `None` if there is no such
 /// key.
 #[inline]
@@ -117,23 +127,50 @@ impl Tree {
     /// Finds a value and copies it to `out`, replacing what was there. False if there is no such key.
     pub fn get_into(&self, key: &[u8], out: &mut Vec<u8>) -> Result<bool> {
         self.check_key(key)?;
-        let stored = self.copy_stored(key, out)?;
-        self.read_rest(stored, key, out)
-    }
-
-    /// Reads what the leaf has not, if it holds this for the key ([`copy_from`]). False if it holds nothing.
-    #[inline]
-    fn read_rest(&self, stored: Option<bool>, key: &[u8], out: &mut Vec<u8>) -> Result<bool> {
-        match stored {
+        match self.copy_stored(key, out)? {
             Some(true) => self.read_long(key, out),
             found => Ok(found.is_some()),
         }
     }
 
-    /// As [`Tree::get_into`], without a wait for the way to the leaf: where a page of it is missing, that is read in, the waker is
+    /// As [`Tree::get_into`], for who may find all that is wanted in the front of a long value: that is shown first, and if it
+    /// `is_enough` the rest is not read. How much was read; `None` if there is no such key.
+    pub fn get_front_into(
+        &self,
+        key: &[u8],
+        out: &mut Vec<u8>,
+        is_enough: impl FnMut(&[u8]) -> bool,
+    ) -> Result<Option<Portion>> {
+        self.check_key(key)?;
+        let stored = self.copy_stored(key, out)?;
+        self.complete(stored, key, out, is_enough)
+    }
+
+    /// Reads what the leaf has not, if that is wanted, and the leaf holds this for the key ([`copy_from`]).
+    #[inline]
+    fn complete(
+        &self,
+        stored: Option<bool>,
+        key: &[u8],
+        out: &mut Vec<u8>,
+        mut is_enough: impl FnMut(&[u8]) -> bool,
+    ) -> Result<Option<Portion>> {
+        match stored {
+            Some(true) => self.read_long_unless(&mut is_enough, key, out),
+            found => Ok(found.map(|_| Portion::Whole)),
+        }
+    }
+
+    /// As [`Tree::get_front_into`], without a wait for the way to the leaf: where a page of it is missing, that is read in, the waker is
     /// called when it has come, or cannot be read, and the answer is `Pending`. The page may be missing again by then. (Memory that is
     /// full is waited for, and so are the pages of a long value, and all of it by a thread that [`crate::WaitHook::keeps`] its place.)
-    pub fn poll_get_into(&self, key: &[u8], out: &mut Vec<u8>, waker: &Waker) -> Result<Poll<bool>> {
+    pub fn poll_get_front_into(
+        &self,
+        key: &[u8],
+        out: &mut Vec<u8>,
+        is_enough: impl FnMut(&[u8]) -> bool,
+        waker: &Waker,
+    ) -> Result<Poll<Option<Portion>>> {
         self.check_key(key)?;
         let stored =
             self.core.retry(|| match self.descend_resident(key).and_then(|leaf| copy_from(&leaf, key, out)) {
@@ -143,7 +180,7 @@ impl Tree {
                 stored => stored.map(Poll::Ready),
             })?;
         match stored {
-            Poll::Ready(stored) => self.read_rest(stored, key, out).map(Poll::Ready),
+            Poll::Ready(stored) => self.complete(stored, key, out, is_enough).map(Poll::Ready),
             Poll::Pending => Ok(Poll::Pending),
         }
     }

@@ -39,9 +39,10 @@ impl Tree {
                 Left::Enough | Left::End => return Ok(()),
                 Left::Fence(fence) => (from, beyond) = (fence, false),
                 Left::Long(at, stored) => {
-                    // Replaced meanwhile? Then as it is now; and removed is not shown.
-                    let found = self.read_pages(&stored, &mut long)?.is_some() || self.read_long(&at, &mut long)?;
-                    if found && !visit(&at, &long) {
+                    long.clear();
+                    long.extend_from_slice(&stored);
+                    // (One that has been removed meanwhile is not shown.)
+                    if self.read_long(&at, &mut long)? && !visit(&at, &long) {
                         return Ok(());
                     }
                     (from, beyond) = (at, true);
