@@ -858,6 +858,30 @@ fn a_text_beside_a_number_is_looked_for_as_the_number_that_it_begins_with() {
     assert_eq!(read, 4 + 4);
 }
 
+/// The more room rows take, the less is saved by reading them side by side.
+#[test]
+fn of_wide_rows_more_are_fetched_by_an_index_than_of_narrow_ones() {
+    let server = Server::new();
+    let mut session = server.session();
+    let s = &mut session;
+    for (table, width) in [("narrow", 10), ("wide", 3000)] {
+        let columns = "id int primary key, k int not null, v int not null, s varchar(4000) not null, key k (k)";
+        is(s, &format!("create table {table} ({columns})"), "ok 0");
+        let row = |i: u32| format!("({i}, {}, {i}, repeat('x', {width}))", i * 7 % 1000);
+        let rows: Vec<String> = (0..1000).map(row).collect();
+        is(s, &format!("insert into {table} values {}", rows.join(", ")), "ok 1000");
+    }
+    let kinds = |s: &mut Session, to: u32| {
+        ["narrow", "wide"].map(|table| {
+            let query = format!("explain format=traditional select sum(v) from {table} where k < {to}");
+            run(s, &query)[1].split('|').nth(4).expect("it has a type").to_owned()
+        })
+    };
+    assert_eq!(kinds(s, 50), ["range", "range"]);
+    assert_eq!(kinds(s, 300), ["ALL", "range"]);
+    assert_eq!(kinds(s, 900), ["ALL", "ALL"]);
+}
+
 #[test]
 fn the_ends_of_several_indexes_are_read_and_nothing_between() {
     let (_server, mut session) = with_ranges();

@@ -28,8 +28,10 @@ const ENOUGH: u64 = 50;
 /// What an index looks like.
 #[derive(Clone, PartialEq, Debug, Default)]
 pub struct IndexStatistics {
-    /// Its entries, about.
+    /// Its entries, about;
     pub entries: u64,
+    /// and how many of them are in a leaf, on average.
+    pub per_leaf: f64,
     /// For its first part, its first two, and so on: different values, about;
     pub distinct: Vec<u64>,
     /// and how many entries have the same values there as one that is picked at random, on average.
@@ -58,12 +60,13 @@ impl Table {
         let index = &self.indexes[index];
         let parts = index.layout.parts.len();
         let mut seen = Neighbours { pairs: 0, different: vec![0; parts] };
-        let mut places = Vec::new();
+        let (mut places, mut looked_at) = (Vec::new(), 0);
         'looked: for _ in 0..ROUNDS {
             for _ in 0..samples {
                 if let Some((from, count)) = index.index.tree.leaf_at(&mut random)? {
                     seen.look(index, &from, count)?;
                     places.push(from);
+                    looked_at += count;
                     // There is nothing else.
                     if count as u64 >= entries {
                         break 'looked;
@@ -81,6 +84,7 @@ impl Table {
                 *entries += index.index.tree.estimate_range(&same.from, same.to.as_deref())? as f64;
             }
         }
+        let per_leaf = looked_at as f64 / places.len().max(1) as f64;
         let picked = places.len().min(samples).max(1) as f64;
         alike.iter_mut().for_each(|entries| *entries /= picked);
         places.sort_unstable();
@@ -96,7 +100,7 @@ impl Table {
         };
         let distinct = seen.different.iter().zip(among_places);
         let distinct = distinct.map(|(&different, least)| share(different).max(least).min(entries)).collect();
-        Ok(IndexStatistics { entries, distinct, alike })
+        Ok(IndexStatistics { entries, per_leaf, distinct, alike })
     }
 
     /// Shows rows of so many leaves that `random` picks, the first ones in each, so many at the most: the values of all columns, of which

@@ -138,7 +138,7 @@ fn choose_one(
     estimator.choice.is_contested |= found.len() > 1;
     for access in found {
         let cost = estimator.cost(source, &access);
-        if cost.rows < best.1.rows * CLEARLY && (is_forced || !cost.is_worse_than_all(all)) {
+        if cost.rows < best.1.rows * CLEARLY && (is_forced || !cost.is_worse_than_all(all, estimator.beside())) {
             best = (access, cost);
         }
     }

@@ -41,6 +41,12 @@ impl TableStatistics {
         self.indexes.get(index).and_then(Option::as_ref).is_some_and(|known| known.entries > 0)
     }
 
+    /// About how many rows are in a leaf; `None` where nothing is known, or there is but one.
+    pub fn rows_per_leaf(&self) -> Option<f64> {
+        let known = self.indexes.first()?.as_ref()?;
+        (known.per_leaf > 0.0 && known.per_leaf < known.entries as f64).then_some(known.per_leaf)
+    }
+
     /// About how many rows have the same values in an index's first `parts` columns.
     pub fn rows_per_key(&self, index: usize, parts: usize) -> f64 {
         let rows = self.planned_rows();
