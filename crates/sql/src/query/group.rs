@@ -14,7 +14,7 @@ use meseta_types::Datum;
 
 use super::inside::Running;
 use super::member_places::MemberPlaces;
-use super::plan::{Access, GroupPlan, RollupPlan, SelectPlan};
+use super::plan::{Access, GroupPlan, RollupPlan, SelectPlan, Source};
 use super::row_numbers::{RowNumbers, collations_of};
 use super::run::{ENOUGH, Flow, MORE, Outer, Sink, evaluate_all, evaluate_into};
 use super::sort::ordered;
@@ -32,11 +32,65 @@ pub type Rows<'r> = dyn FnMut(&mut Running<'_>, &mut Sink<'_>) -> Result<()> + '
 /// Shows the rows of the only table, found so.
 pub type RowsBy<'r> = dyn FnMut(&Access, &mut Running<'_>, &mut Sink<'_>) -> Result<()> + 'r;
 
-/// A group under way.
-struct Group<'a> {
-    /// The slots of its first row.
-    row: Vec<Datum<'a>>,
+/// The slots of a group's first row that are kept: those of columns that are read. In others there is NULL.
+struct KeptSlots(Vec<usize>);
+
+impl KeptSlots {
+    fn of(select: &SelectPlan) -> Self {
+        let of_source =
+            |source: &Source| source.columns_read().into_iter().map(|column| source.first_slot + column).collect();
+        Self(select.sources.iter().flat_map(|source| -> Vec<usize> { of_source(source) }).collect())
+    }
+
+    /// What is kept of a row.
+    fn values<'r, 'v>(&'r self, row: &'r [Datum<'v>]) -> impl Iterator<Item = Datum<'v>> {
+        self.0.iter().map(|&slot| row[slot])
+    }
+
+    /// A row of so many slots with what was kept.
+    fn restore<'v>(&self, kept: impl Iterator<Item = Datum<'v>>, width: usize, row: &mut Vec<Datum<'v>>) {
+        row.clear();
+        row.resize(width, Datum::Null);
+        self.0.iter().zip(kept).for_each(|(&slot, value)| row[slot] = value);
+    }
+}
+
+/// Groups under way, one behind the other.
+struct Groups<'a> {
+    kept: KeptSlots,
+    /// What is kept of each one's first row.
+    rows: Vec<Datum<'a>>,
+    /// As many of each one as there are aggregates.
     accumulators: Vec<Accumulator>,
+    count: usize,
+}
+
+impl<'a> Groups<'a> {
+    fn new(select: &SelectPlan) -> Self {
+        Self { kept: KeptSlots::of(select), rows: Vec::new(), accumulators: Vec::new(), count: 0 }
+    }
+
+    fn begin(&mut self, plan: &GroupPlan, row: &[Datum<'_>], arena: &'a Bump) {
+        self.rows.extend(self.kept.values(row).map(|value| copy_into(value, None, arena)));
+        self.accumulators.extend(accumulators(plan));
+        self.count += 1;
+    }
+
+    fn accumulators(&mut self, plan: &GroupPlan, number: usize) -> &mut [Accumulator] {
+        let each = plan.aggregates.len();
+        &mut self.accumulators[number * each..][..each]
+    }
+
+    /// What is kept of a group's first row.
+    fn row(&self, number: usize) -> impl Iterator<Item = Datum<'a>> {
+        let each = self.kept.0.len();
+        self.rows[number * each..][..each].iter().copied()
+    }
+
+    /// Memory that is taken, but for what is outside of the values.
+    fn bytes(&self) -> usize {
+        size_of_val(&*self.rows) + size_of_val(&*self.accumulators)
+    }
 }
 
 /// Runs GROUP BY: reads `rows`, and shows a row for each group. Without keys there is one group, be there rows or not.
@@ -59,7 +113,7 @@ pub fn run(
     }
     let arena = Bump::new();
     let mut numbers = RowNumbers::new(&plan.keys);
-    let mut groups: Vec<Group<'_>> = Vec::new();
+    let mut groups = Groups::new(select);
     let mut spare = Bump::new();
     let mut values = Vec::new();
     // Rows of groups that there is no memory for.
@@ -77,13 +131,12 @@ pub fn run(
         };
         values = recycle(of_row);
         if is_new {
-            let row = copied(row, &arena);
-            groups.push(Group { row, accumulators: accumulators(plan) });
+            groups.begin(plan, row, &arena);
         }
-        add(plan, &mut groups[number].accumulators, row, outer, running, &spare)?;
+        add(plan, groups.accumulators(plan, number), row, outer, running, &spare)?;
         // Memory is taken by groups, not by rows.
         if is_new {
-            let bytes = numbers.bytes() + groups.len() * size_of::<Group<'_>>();
+            let bytes = numbers.bytes() + groups.bytes();
             if spilled.is_none() && bytes + arena.allocated_bytes() > running.inside.memory_limit {
                 spilled = Some(SpilledRows::new(running));
             }
@@ -91,15 +144,17 @@ pub fn run(
         Ok(MORE)
     })?;
     let members = MemberPlaces::in_slots(&select.sources);
-    for group in groups {
+    let mut shown = Vec::new();
+    for number in 0..groups.count {
         spare.reset();
-        let mut row: Vec<Datum<'_>> = group.row;
-        row.resize(select.width, Datum::Null);
+        let mut row = recycle(std::mem::take(&mut shown));
+        groups.kept.restore(groups.row(number), select.width, &mut row);
         members.restore(&mut row);
-        finish(plan, &group.accumulators, &mut row, outer, running, &spare)?;
+        finish(plan, groups.accumulators(plan, number), &mut row, outer, running, &spare)?;
         if show(running, &row)?.is_break() {
             return Ok(());
         }
+        shown = recycle(row);
     }
     if spilled.is_none() {
         return Ok(());
@@ -122,7 +177,7 @@ fn run_whole(
     show: &mut Sink<'_>,
 ) -> Result<()> {
     let (arena, mut spare) = (Bump::new(), Bump::new());
-    let (mut first, mut accumulators) = (None, accumulators(plan));
+    let (mut first, mut accumulators) = (None, Vec::from_iter(accumulators(plan)));
     rows(running, &mut |running, row| {
         spare.reset();
         if first.is_none() {
@@ -144,7 +199,7 @@ pub fn run_ends(
     show: &mut Sink<'_>,
 ) -> Result<()> {
     let (arena, mut spare) = (Bump::new(), Bump::new());
-    let (mut first, mut accumulators) = (None, accumulators(plan));
+    let (mut first, mut accumulators) = (None, Vec::from_iter(accumulators(plan)));
     for ((call, access), accumulator) in plan.aggregates.iter().zip(&plan.ends).zip(&mut accumulators) {
         rows(access, running, &mut |running, row| {
             spare.reset();
@@ -182,8 +237,8 @@ fn copied<'a>(row: &[Datum<'_>], arena: &'a Bump) -> Vec<Datum<'a>> {
 }
 
 /// Accumulators for one group.
-fn accumulators(plan: &GroupPlan) -> Vec<Accumulator> {
-    plan.aggregates.iter().map(|call| call.accumulator()).collect()
+fn accumulators(plan: &GroupPlan) -> impl Iterator<Item = Accumulator> {
+    plan.aggregates.iter().map(AggregateCall::accumulator)
 }
 
 /// Adds a row to a group.
@@ -235,15 +290,41 @@ fn finish<'v, 'r: 'v>(
 
 /// The group at hand, of rows that come with equal keys one behind the other.
 struct Current {
+    /// Whether there is one.
+    has_begun: bool,
     key: Vec<u8>,
     /// What the key is made of.
     values: Vec<Value>,
-    /// The slots of its first row.
+    kept: KeptSlots,
+    /// What is kept of its first row.
     row: Vec<Value>,
     accumulators: Vec<Accumulator>,
 }
 
 impl Current {
+    fn none(select: &SelectPlan) -> Self {
+        Self {
+            has_begun: false,
+            key: Vec::new(),
+            values: Vec::new(),
+            kept: KeptSlots::of(select),
+            row: Vec::new(),
+            accumulators: Vec::new(),
+        }
+    }
+
+    /// The next begins, with this key, which is exchanged for another's memory.
+    fn begin(&mut self, plan: &GroupPlan, key: &mut Vec<u8>, values: &[Datum<'_>], row: &[Datum<'_>]) {
+        self.has_begun = true;
+        std::mem::swap(&mut self.key, key);
+        self.values.clear();
+        self.values.extend(values.iter().map(|&value| Value::new(value)));
+        self.row.clear();
+        self.row.extend(self.kept.values(row).map(Value::new));
+        self.accumulators.clear();
+        self.accumulators.extend(accumulators(plan));
+    }
+
     /// Whether a row has these very values, as most of a group have: texts byte by byte.
     fn has_values(&self, values: &[Datum<'_>]) -> bool {
         self.values.iter().zip(values).all(|(own, value)| match (own.get(), *value) {
@@ -265,9 +346,8 @@ impl Current {
         running: &mut Running<'_>,
         show: &mut Sink<'_>,
     ) -> Result<Flow> {
-        let arena = Bump::new();
-        let mut row: Vec<Datum<'_>> = self.row.iter().map(Value::get).collect();
-        row.resize(select.width, Datum::Null);
+        let (arena, mut row) = (Bump::new(), Vec::new());
+        self.kept.restore(self.row.iter().map(Value::get), select.width, &mut row);
         finish(plan, &self.accumulators, &mut row, outer, running, &arena)?;
         show(running, &row)
     }
@@ -284,35 +364,28 @@ pub fn run_sorted(
 ) -> Result<()> {
     let collations = collations_of(plan.keys.iter());
     let (mut spare, mut key) = (Bump::new(), Vec::new());
-    let (mut current, mut values): (Option<Current>, Vec<Datum<'static>>) = (None, Vec::new());
+    let (mut group, mut values) = (Current::none(select), Vec::new());
     rows(running, &mut |running, row| {
         spare.reset();
         let mut of_row = recycle(std::mem::take(&mut values));
         evaluate_into(&mut of_row, plan.keys.iter(), row, outer, running, &spare)?;
         // (Most are the same, byte by byte, and need no key.)
-        let is_same = current.as_ref().is_some_and(|group| group.has_values(&of_row));
+        let is_same = group.has_begun && group.has_values(&of_row);
         if !is_same {
             key.clear();
             append_row_key(&of_row, &collations, &mut key);
         }
-        let has_ended = !is_same && current.as_ref().is_none_or(|group| group.key != key);
-        let of_group = has_ended.then(|| of_row.iter().map(|&value| Value::new(value)).collect());
-        values = recycle(of_row);
-        if let Some(values) = of_group {
-            if let Some(done) = current.take()
-                && done.show(plan, select, outer, running, show)?.is_break()
-            {
+        if !is_same && !(group.has_begun && group.key == key) {
+            if std::mem::take(&mut group.has_begun) && group.show(plan, select, outer, running, show)?.is_break() {
                 return Ok(ENOUGH);
             }
-            let row = row.iter().map(|&value| Value::new(value)).collect();
-            current = Some(Current { key: key.clone(), values, row, accumulators: accumulators(plan) });
+            group.begin(plan, &mut key, &of_row, row);
         }
-        if let Some(group) = &mut current {
-            add(plan, &mut group.accumulators, row, outer, running, &spare)?;
-        }
+        values = recycle(of_row);
+        add(plan, &mut group.accumulators, row, outer, running, &spare)?;
         Ok(MORE)
     })?;
-    current.map_or(Ok(()), |last| last.show(plan, select, outer, running, show).map(drop))
+    if group.has_begun { group.show(plan, select, outer, running, show).map(drop) } else { Ok(()) }
 }
 
 /// The key of the group of all rows: no level, and nothing behind it.
@@ -338,7 +411,7 @@ fn run_rollup(
     let arena = Bump::new();
     let collations = collations_of(plan.keys.iter());
     // The group of all rows is there even if there are none.
-    let mut groups = vec![Level { keys: Vec::new(), row: Vec::new(), accumulators: accumulators(plan) }];
+    let mut groups = vec![Level { keys: Vec::new(), row: Vec::new(), accumulators: accumulators(plan).collect() }];
     let mut numbers = KeyNumbers::default();
     numbers.of(&ALL_ROWS);
     let mut spare = Bump::new();
@@ -353,7 +426,7 @@ fn run_rollup(
             let (number, is_new) = numbers.of(&key);
             if is_new {
                 let keys = values[..level].iter().map(|&value| copy_into(value, None, &arena)).collect();
-                groups.push(Level { keys, row: Vec::new(), accumulators: accumulators(plan) });
+                groups.push(Level { keys, row: Vec::new(), accumulators: accumulators(plan).collect() });
             }
             let group = &mut groups[number];
             if group.row.is_empty() {

@@ -199,10 +199,7 @@ impl<'a> Built<'a> {
             values: Vec::new(),
             keys: KeyNumbers::default(),
             ends: Vec::new(),
-            columns: match &source.kind {
-                SourceKind::Table(table) => table.columns.iter().map(|&column| usize::from(column)).collect(),
-                _ => (0..source.width).collect(),
-            },
+            columns: source.columns_read(),
             is_keyed: true,
             read: 0,
             is_part: false,

@@ -510,6 +510,14 @@ impl Source {
         self.first_slot as u32..(self.first_slot + self.width) as u32
     }
 
+    /// Those of its columns that are read.
+    pub fn columns_read(&self) -> Vec<usize> {
+        match &self.kind {
+            SourceKind::Table(table) => table.columns.iter().map(|&column| usize::from(column)).collect(),
+            _ => (0..self.width).collect(),
+        }
+    }
+
     /// A copy of a table that has not been planned yet; `None` of anything else.
     pub fn unplanned_copy(&self) -> Option<Self> {
         let SourceKind::Table(table) = &self.kind else { return None };
