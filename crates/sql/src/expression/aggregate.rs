@@ -8,12 +8,10 @@
 //!
 //! # Invariants
 //! 1. An accumulator owns what it keeps: rows may go once they were added.
-//! 2. [`Accumulator::bytes`] counts what grows with the number of rows.
 //!
 //! Source: the manual's "Aggregate Function Descriptions"; types by experiment.
 
 use std::cmp::Ordering;
-use std::collections::HashSet;
 
 use bumpalo::Bump;
 use meseta_parser::ast;
@@ -25,6 +23,8 @@ use super::bind::{BindFacts, Binder, unify};
 use super::comparer::Comparer;
 use super::evaluate::is_bytes;
 use super::group::append_row_key;
+use super::group_concat::Texts;
+use super::key_numbers::KeyNumbers;
 use super::typing::{self, collated_of, exact_digits};
 use super::value::{Value, copy_into};
 use super::{Env, Expr, Scope};
@@ -261,15 +261,30 @@ impl AggregateCall {
 }
 
 /// The state of an aggregate over the rows of a group so far.
-#[derive(Clone, Debug)]
 pub struct Accumulator {
     state: State,
-    /// Keys of the rows that were there, of DISTINCT.
-    seen: Option<HashSet<Box<[u8]>>>,
-    bytes: usize,
+    /// The rows that were there, of DISTINCT.
+    seen: Option<Box<Seen>>,
 }
 
-#[derive(Clone, Debug)]
+/// Rows of arguments that were there.
+#[derive(Default)]
+struct Seen {
+    keys: KeyNumbers,
+    /// That of the last.
+    key: Vec<u8>,
+}
+
+impl Seen {
+    fn is_new(&mut self, row: &[Datum<'_>], call: &AggregateCall) -> bool {
+        let collations: SmallVec<[Collation; 4]> =
+            call.arguments.iter().map(|argument| argument.collated.collation).collect();
+        self.key.clear();
+        append_row_key(row, &collations, &mut self.key);
+        self.keys.of(&self.key).1
+    }
+}
+
 enum State {
     Count(i64),
     /// Sum and number of values.
@@ -281,14 +296,13 @@ enum State {
     Bytes(Option<Box<[u8]>>),
     /// Number, mean, sum of squares of distances from it.
     Variance(u64, f64, f64),
-    /// Texts with what they are ordered by.
-    Concat(Vec<(Box<[u8]>, Vec<Value>)>),
+    Concat(Texts),
     /// An array or an object.
     Document(Tree<'static>),
 }
 
 /// A sum of exact numbers.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 struct ExactSum {
     sum: Decimal,
     /// Numbers of few digits that are not in `sum` yet, and have their point in the same place: they are added up many times faster.
@@ -339,16 +353,11 @@ impl Accumulator {
             F::BitAnd => State::Bits(u64::MAX),
             F::BitOr | F::BitXor => State::Bits(0),
             F::StdPop | F::StdSamp | F::VarPop | F::VarSamp => State::Variance(0, 0.0, 0.0),
-            F::GroupConcat => State::Concat(Vec::new()),
+            F::GroupConcat => State::Concat(Texts::default()),
             F::JsonArray => State::Document(Tree::Array(Vec::new())),
             F::JsonObject => State::Document(Tree::Object(Vec::new())),
         };
-        Accumulator { state, seen: call.distinct.then(HashSet::new), bytes: 0 }
-    }
-
-    /// Bytes that it keeps outside of itself.
-    pub fn bytes(&self) -> usize {
-        self.bytes
+        Accumulator { state, seen: call.distinct.then(Box::default) }
     }
 
     /// Adds the values of a row: those of the arguments, then those of ORDER BY.
@@ -359,16 +368,10 @@ impl Accumulator {
         if skips_null && arguments.iter().any(|value| value.is_null()) {
             return Ok(());
         }
-        if let Some(seen) = &mut self.seen {
-            let collations: SmallVec<[Collation; 4]> =
-                call.arguments.iter().map(|argument| argument.collated.collation).collect();
-            let mut key = Vec::new();
-            append_row_key(arguments, &collations, &mut key);
-            let len = key.len();
-            if !seen.insert(key.into()) {
-                return Ok(());
-            }
-            self.bytes += len + 32;
+        if let Some(seen) = &mut self.seen
+            && !seen.is_new(arguments, call)
+        {
+            return Ok(());
         }
         let first = arguments.first().unwrap_or(&Datum::Null);
         match &mut self.state {
@@ -397,9 +400,7 @@ impl Accumulator {
                     Some(best) => call.comparer.compare_at(first, &best.get(), env.context)? == Some(wanted),
                 };
                 if better {
-                    let value = Value::new(*first);
-                    self.bytes = value.bytes();
-                    *best = Some(value);
+                    *best = Some(Value::new(*first));
                 }
             }
             State::Bits(bits) => {
@@ -415,7 +416,6 @@ impl Accumulator {
                 first.append_text(&mut given);
                 match bytes {
                     None => {
-                        self.bytes = given.len();
                         *bytes = Some(given.into());
                     }
                     Some(bytes) if bytes.len() != given.len() => {
@@ -441,19 +441,11 @@ impl Accumulator {
                 *squares += before * (value - *mean);
             }
             State::Concat(texts) => {
-                let mut text = Vec::new();
-                for (value, argument) in arguments.iter().zip(&call.arguments) {
-                    append_concatenated(*value, argument, &mut text);
-                }
-                let of_order = values.get(call.arguments.len()..).unwrap_or_default().iter().zip(&call.order_by);
-                let order: Vec<Value> =
-                    of_order.map(|(value, (expr, _))| Value::new(expr.sort_value(*value))).collect();
-                self.bytes += text.len() + 40 + order.iter().map(|value| value.bytes() + 48).sum::<usize>();
-                texts.push((text.into(), order));
+                let keys = values.get(call.arguments.len()..).unwrap_or_default();
+                texts.add(call, arguments, keys, env.host.group_concat_max_len());
             }
             State::Document(Tree::Array(elements)) => {
                 let tree = tree_of(*first, call.arguments.first());
-                self.bytes += 64 + size_of_value(*first);
                 elements.push(tree.into_owned());
             }
             State::Document(Tree::Object(members)) => {
@@ -461,7 +453,6 @@ impl Accumulator {
                     return Err(SqlError::new(3158, "JSON documents may not contain NULL member names.").into());
                 }
                 let value = arguments.get(1).copied().unwrap_or(Datum::Null);
-                self.bytes += 96 + size_of_value(*first) + size_of_value(value);
                 let mut key = Vec::new();
                 first.append_text(&mut key);
                 let mut name = Vec::new();
@@ -538,81 +529,11 @@ impl Accumulator {
                 let root = matches!(call.function, F::StdPop | F::StdSamp);
                 Datum::Double(if root { variance.sqrt() } else { variance })
             }
-            State::Concat(texts) => self.concatenated(call, texts, env)?,
+            State::Concat(texts) => texts.concatenated(call, env)?,
             State::Document(Tree::Array(elements)) if elements.is_empty() => Datum::Null,
             State::Document(Tree::Object(members)) if members.is_empty() => Datum::Null,
             State::Document(tree) => Datum::Json(arena.alloc_slice_copy(&tree.to_document()?)),
         })
-    }
-
-    fn concatenated<'v>(
-        &self,
-        call: &AggregateCall,
-        texts: &[(Box<[u8]>, Vec<Value>)],
-        env: &mut Env<'v, '_>,
-    ) -> Result<Datum<'v>> {
-        if texts.is_empty() {
-            return Ok(Datum::Null);
-        }
-        let mut order: Vec<usize> = (0..texts.len()).collect();
-        if !call.order_by.is_empty() {
-            let mut failure = None;
-            order.sort_by(|a, b| {
-                for (number, (expr, descending)) in call.order_by.iter().enumerate() {
-                    let (Some(a), Some(b)) = (texts[*a].1.get(number), texts[*b].1.get(number)) else { continue };
-                    let (a, b) = (a.get(), b.get());
-                    let comparer = match expr.orders_by_number() {
-                        true => Comparer::open(Collation::Binary),
-                        false => Comparer::new(&expr.data_type, &expr.data_type, expr.collated.collation),
-                    };
-                    let found = match (a.is_null(), b.is_null()) {
-                        (true, true) => Ordering::Equal,
-                        (true, false) => Ordering::Less,
-                        (false, true) => Ordering::Greater,
-                        _ => match comparer.compare(a, b, env.context) {
-                            Ok(found) => found.unwrap_or(Ordering::Equal),
-                            Err(error) => {
-                                failure = Some(error);
-                                Ordering::Equal
-                            }
-                        },
-                    };
-                    let found = if *descending { found.reverse() } else { found };
-                    if found != Ordering::Equal {
-                        return found;
-                    }
-                }
-                Ordering::Equal
-            });
-            if let Some(error) = failure {
-                return Err(error);
-            }
-        }
-        let most = env.host.group_concat_max_len();
-        let charset = call.collated.collation.charset();
-        let mut out = Vec::new();
-        for (place, at) in order.into_iter().enumerate() {
-            if place > 0 {
-                out.extend_from_slice(&call.separator);
-            }
-            out.extend_from_slice(&texts[at].0);
-            if out.len() > most {
-                let whole = charset.valid_len(&out[..most]);
-                out.truncate(whole);
-                let error = Error::new(meseta_errors::ER_CUT_VALUE_GROUP_CONCAT, &[&(place + 1)]);
-                env.context.warnings.warn(super::function::warning(error));
-                break;
-            }
-        }
-        Ok(Datum::Text(env.arena.alloc_slice_copy(&out), call.collated.collation))
-    }
-}
-
-fn append_concatenated(value: Datum<'_>, argument: &Expr, out: &mut Vec<u8>) {
-    match value {
-        Datum::Double(number) => meseta_types::double::append_double_as_text(number, out),
-        Datum::Float(number) => meseta_types::double::append_float_as_text(number, out),
-        other => argument.data_type.append_text(other, out),
     }
 }
 
@@ -624,11 +545,4 @@ pub(super) fn tree_of<'v>(value: Datum<'v>, expr: Option<&Expr>) -> Tree<'v> {
         return Tree::Bool(number != 0);
     }
     json::from_datum(value)
-}
-
-fn size_of_value(value: Datum<'_>) -> usize {
-    match value {
-        Datum::Text(bytes, _) | Datum::Json(bytes) => 3 * bytes.len(),
-        _ => 0,
-    }
 }

@@ -25,6 +25,7 @@
 //! 4. Neither binding nor evaluating goes deeper into the stack than [`MAX_DEPTH`] expressions: chains of operators, which
 //!    are as long as a statement, are lists and loops.
 
+pub mod abbreviation;
 pub mod aggregate;
 mod bind;
 mod case;
@@ -35,6 +36,7 @@ mod fold;
 pub mod function;
 
 pub mod group;
+mod group_concat;
 mod host;
 mod in_list;
 mod index_key;
