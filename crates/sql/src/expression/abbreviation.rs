@@ -7,8 +7,11 @@ use meseta_types::{Collation, DataType, Datum};
 /// A number for a value of this type, not greater than that of any value behind it; NULL has the least. `None` if there is
 /// none for all values of its type.
 pub fn abbreviation(value: Datum<'_>, data_type: &DataType, collation: Collation) -> Option<u64> {
-    // Of numbers with a sign, those below zero come first; half of what there is takes signed and unsigned ones.
-    let integer = |number: i128| ((number - i128::from(i64::MIN)) >> 1) as u64;
+    // As its type has them, which all values of a column are in, if not all of an expression.
+    let integer = |number: i128, is_unsigned: bool| {
+        let above = if is_unsigned { number } else { number - i128::from(i64::MIN) };
+        above.clamp(0, u64::MAX.into()) as u64
+    };
     let double = |number: f64| {
         // (There is one zero.)
         let bits = (number + 0.0).to_bits();
@@ -16,8 +19,8 @@ pub fn abbreviation(value: Datum<'_>, data_type: &DataType, collation: Collation
     };
     Some(match (data_type, value) {
         (_, Datum::Null) => 0,
-        (DataType::Integer { .. }, Datum::Signed(number)) => integer(number.into()),
-        (DataType::Integer { .. }, Datum::Unsigned(number)) => integer(number.into()),
+        (DataType::Integer { number: kind, .. }, Datum::Signed(number)) => integer(number.into(), kind.unsigned),
+        (DataType::Integer { number: kind, .. }, Datum::Unsigned(number)) => integer(number.into(), kind.unsigned),
         (DataType::Enum(_) | DataType::Set(_), Datum::Unsigned(number)) => number.saturating_add(1),
         (DataType::Double { .. }, Datum::Double(number)) => double(number),
         // (The nearest double of a number is not greater than that of a number behind it.)
@@ -57,6 +60,7 @@ mod tests {
         let (signed, unsigned) = (Datum::Signed, Datum::Unsigned);
         let integers = [signed(i64::MIN), signed(-2), signed(0), unsigned(0), signed(2), unsigned(u64::MAX)];
         ascend(&DataType::BIGINT, &integers);
+        ascend(&DataType::BIGINT_UNSIGNED, &integers);
         let doubles = [f64::NEG_INFINITY, -1e300, -2.0, -0.0, 0.0, 1e-300, 2.0, f64::INFINITY].map(Datum::Double);
         ascend(&DataType::DOUBLE, &doubles);
         let decimal = |text: &str| Datum::Decimal(Decimal::parse_exact(text).expect("it is a number"));
