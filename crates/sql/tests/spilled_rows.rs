@@ -144,3 +144,40 @@ fn rows_come_in_order_from_a_file() {
     assert!(failed.iter().any(|line| line.contains("1242")), "{failed:?}");
     assert_eq!(run(s, "select count(*) from t").last().map(String::as_str), Some("6000"));
 }
+
+/// However rows come: those that were dropped take no memory. (Those that are in a file have an order as bytes; JSON has none.)
+#[test]
+fn the_first_rows_take_as_much_memory_as_they_have() {
+    let server = Server::new();
+    let mut session = server.session();
+    let s = &mut session;
+    create(s);
+    for order in
+        ["id", "id desc", "s, id", "kind desc, n, id desc", "-n, s desc, id", "b, document", "d desc, kind, id"]
+    {
+        let query = format!("select id, s, kind, n, at, concat(b, '-', id) c, document from t order by {order}");
+        let all = run(s, &query);
+        let memory_before = server.instance.row_memory.swap(256 << 10, Ordering::Relaxed);
+        run(s, "set tmp_table_size = 1024");
+        for (limit, offset) in [(1, 0), (20, 0), (70, 5), (20, 30)] {
+            let found = run(s, &format!("{query} limit {limit} offset {offset}"));
+            assert_eq!(found[0], all[0], "{order}");
+            assert_eq!(found[1..], all[1 + offset..][..limit], "{order} limit {limit} offset {offset}");
+        }
+        server.instance.row_memory.store(memory_before, Ordering::Relaxed);
+        run(s, "set tmp_table_size = default");
+    }
+    let memory_before = server.instance.row_memory.swap(256 << 10, Ordering::Relaxed);
+    run(s, "set tmp_table_size = 1024");
+    for order in ["document", "document desc"] {
+        let found = run(s, &format!("select id from t order by {order} limit 20"));
+        assert_eq!(found.len(), 21, "{order}: {found:?}");
+    }
+    // What is shown of rows that are not wanted is not computed, as in MySQL: here it would be out of range.
+    let found = run(
+        s,
+        "select 9223372036854775806 + (id > 5000) + (id > 5000) x, concat(id) from t order by n + 0, id limit 2 offset 1",
+    );
+    assert_eq!(found, ["[x|concat(id)]", "9223372036854775806|22", "9223372036854775806|33"]);
+    server.instance.row_memory.store(memory_before, Ordering::Relaxed);
+}

@@ -58,6 +58,25 @@ impl Value {
         }
     }
 
+    /// A copy of a value as one that is kept in an arena ([`copy_into`]): of a member of an ENUM or SET, that of its text.
+    pub fn kept(value: Datum<'_>) -> Value {
+        let Datum::Member { members, .. } = value else { return Self::new(value) };
+        let mut text = Vec::new();
+        value.append_text(&mut text);
+        Value::Text(text.into(), members.collation())
+    }
+
+    /// Becomes what [`Value::kept`] makes, with the memory that it has if it is as long as what comes.
+    pub fn keep(&mut self, value: Datum<'_>) {
+        match (&mut *self, value) {
+            (Value::Text(own, own_collation), Datum::Text(text, collation)) if own.len() == text.len() => {
+                own.copy_from_slice(text);
+                *own_collation = collation;
+            }
+            _ => *self = Self::kept(value),
+        }
+    }
+
     /// The value, borrowed.
     #[inline]
     pub fn get(&self) -> Datum<'_> {

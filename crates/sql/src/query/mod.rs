@@ -61,6 +61,7 @@ mod spilled_rows;
 mod step;
 mod table;
 mod table_rows;
+mod top_rows;
 mod usable;
 mod wanted;
 

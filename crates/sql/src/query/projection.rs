@@ -155,21 +155,30 @@ impl<'a, 'm> Projection<'a, 'm> {
         self.take_made(running, row, sink)
     }
 
-    /// As [`Projection::take`], where items have to be made, now or once rows are in order.
+    /// As [`Projection::take`], where items have to be made: now, or once rows are in order, or not at all.
     fn take_made(&mut self, running: &mut Running<'_>, row: &[Datum<'_>], sink: &mut Sink<'_>) -> Result<Flow> {
         let plan = self.plan;
-        if plan.late_items
-            && let Some(kept) = &mut self.met.kept
-        {
-            let keys = evaluate_all(values_in(&plan.order), row, self.outer, running, self.spare)?;
-            kept.add(&keys, row, running)?;
-            return Ok(MORE);
+        if plan.distinct || self.met.kept.is_none() {
+            let mut items = recycle(std::mem::take(self.items));
+            evaluate_into(&mut items, plan.items.iter(), row, self.outer, running, self.spare)?;
+            let flow = self.met.take(running, row, &items, self.spare, sink)?;
+            *self.items = recycle(items);
+            return Ok(flow);
         }
-        let mut items = recycle(std::mem::take(self.items));
-        evaluate_into(&mut items, plan.items.iter(), row, self.outer, running, self.spare)?;
-        let flow = self.met.take(running, row, &items, self.spare, sink)?;
-        *self.items = recycle(items);
-        Ok(flow)
+        let mut keys = recycle(std::mem::take(self.met.keys));
+        evaluate_into(&mut keys, values_in(&plan.order), row, self.outer, running, self.spare)?;
+        if let Some(kept) = &mut self.met.kept {
+            if plan.late_items {
+                kept.add(&keys, row, running)?;
+            } else if !kept.passes_by(&keys, running)? {
+                let mut items = recycle(std::mem::take(self.items));
+                evaluate_into(&mut items, plan.items.iter(), row, self.outer, running, self.spare)?;
+                kept.add(&keys, &items, running)?;
+                *self.items = recycle(items);
+            }
+        }
+        *self.met.keys = recycle(keys);
+        Ok(MORE)
     }
 
     /// Shows what was kept.

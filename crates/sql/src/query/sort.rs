@@ -1,7 +1,7 @@
 //! Rows that are kept and put in order: ORDER BY.
 //!
 //! If only the first so many are wanted, rows behind them are dropped as soon as there are twice as many, and from then on not
-//! taken: what is sorted is little, and few rows are copied. If they take more memory than they may, all of them go to a file
+//! taken: what is sorted is little, and few rows are copied ([`super::top_rows`]). If they take more memory than they may, all of them go to a file
 //! ([`super::spilled_rows`]).
 //!
 //! Beside each row is an abbreviation of its first key: a number that is never greater than that of a row behind it. Most
@@ -16,17 +16,15 @@ use smallvec::SmallVec;
 use super::inside::Running;
 use super::member_places::MemberPlaces;
 use super::plan::SortKey;
-use super::run::Sink;
+use super::run::{MORE, Sink};
 use super::sort_key::{SortKeys, collation_of};
 use super::spare::recycle;
 use super::spilled_rows::SpilledRows;
+use super::top_rows::{FEW_ROWS, TopRows};
 use crate::error::{Error, Result};
 use crate::expression::abbreviation::abbreviation;
 use crate::expression::copy_into;
 use crate::session::Counter;
-
-/// So many rows may be there before those are dropped that are not wanted.
-const FEW_ROWS: usize = 64;
 
 /// Where the values are that a row is ordered by.
 #[derive(Clone, Debug, Default)]
@@ -86,12 +84,12 @@ pub struct Kept<'a> {
     order: &'a [SortKey],
     key_places: KeyPlaces,
     rows: Vec<Row<'a>>,
+    /// The rows, once there have been twice as many as are wanted.
+    top: Option<TopRows>,
     /// Of which a row is made: as many as it has values.
     nulls: SmallVec<[Datum<'static>; 8]>,
     /// So many of the first are wanted.
     wanted: usize,
-    /// The first of `rows` are so many, and in order: what is behind the last of them is not wanted.
-    is_full: bool,
     /// The collation of the first key.
     collation: Collation,
     /// Some keys are members of ENUMs or SETs, which go by their numbers.
@@ -113,9 +111,9 @@ impl<'a> Kept<'a> {
             order,
             key_places: KeyPlaces::InFront,
             rows: Vec::new(),
+            top: None,
             nulls: SmallVec::new(),
             wanted: wanted.and_then(|wanted| usize::try_from(wanted).ok()).unwrap_or(usize::MAX),
-            is_full: false,
             collation: order.first().map_or(Collation::Binary, collation_of),
             has_members: order.iter().any(|key| key.value.orders_by_number()),
             abbreviates: order.first().map(|key| &key.value.data_type),
@@ -148,7 +146,7 @@ impl<'a> Kept<'a> {
         let of_members: SmallVec<[Datum<'_>; 4]>;
         let keys = match self.has_members {
             true => {
-                of_members = keys.iter().zip(self.order).map(|(value, key)| key.value.sort_value(*value)).collect();
+                of_members = self.sort_values(keys);
                 &*of_members
             }
             false => keys,
@@ -156,18 +154,22 @@ impl<'a> Kept<'a> {
         if let Some(spilled) = &mut self.spilled {
             return spilled.add(keys, row, running);
         }
-        let abbreviation =
-            self.abbreviates.zip(keys.first()).and_then(|(of, key)| abbreviation(*key, of, self.collation));
+        let abbreviation = self.abbreviation(keys);
         if abbreviation.is_none() {
             self.abbreviates = None;
         }
-        let abbreviation = abbreviation.unwrap_or(0);
-        let (values, keys) = match self.key_places {
-            KeyPlaces::InFront => (keys, keys),
-            KeyPlaces::Among(_) => (row, &[][..]),
-        };
-        if self.is_full && self.is_behind(&Row { abbreviation, values }, running)? {
+        if self.is_behind(keys, abbreviation, running)? {
             return Ok(());
+        }
+        let abbreviation = abbreviation.unwrap_or(0);
+        let keys = if matches!(self.key_places, KeyPlaces::InFront) { keys } else { &[][..] };
+        if let Some(top) = &mut self.top {
+            top.add(abbreviation, keys.iter().chain(row).copied());
+            if top.is_due() {
+                self.sort(running)?;
+            }
+            let is_large = self.top.as_ref().is_some_and(|top| top.bytes() > self.bytes_left);
+            return if is_large { self.spill(running) } else { Ok(()) };
         }
         let (before, arena) = (self.arena.allocated_bytes(), self.arena);
         self.nulls.resize(keys.len() + row.len(), Datum::Null);
@@ -186,16 +188,40 @@ impl<'a> Kept<'a> {
         self.bytes_left = bytes_left;
         if self.rows.len() >= self.wanted.saturating_mul(2).max(FEW_ROWS) {
             self.sort(running)?;
-            self.is_full = true;
+            self.top = Some(TopRows::new(self.rows.drain(..).map(|row| (row.abbreviation, row.values))));
         }
         Ok(())
     }
 
-    /// Whether the rows that are wanted all come before this one. On entry: there are so many.
-    fn is_behind(&self, row: &Row<'_>, running: &mut Running<'_>) -> Result<bool> {
-        let (mut failed, last) = (None, &self.rows[self.wanted - 1]);
-        let (is_abbreviated, places) = (self.abbreviates.is_some(), &self.key_places);
-        let ordering = ordered_rows(self.order, places, is_abbreviated, last, row, running, &mut failed);
+    /// Whether a row that is ordered by these values is not wanted, whatever else it has: so that need not be made.
+    pub fn passes_by(&self, keys: &[Datum<'_>], running: &mut Running<'_>) -> Result<bool> {
+        if self.top.is_none() {
+            return Ok(false);
+        }
+        let keys = self.sort_values(keys);
+        self.is_behind(&keys, self.abbreviation(&keys), running)
+    }
+
+    /// What rows with these values are ordered by: of members of ENUMs and SETs their numbers.
+    fn sort_values<'v>(&self, keys: &[Datum<'v>]) -> SmallVec<[Datum<'v>; 4]> {
+        keys.iter().zip(self.order).map(|(value, key)| key.value.sort_value(*value)).collect()
+    }
+
+    #[inline]
+    fn abbreviation(&self, keys: &[Datum<'_>]) -> Option<u64> {
+        self.abbreviates.zip(keys.first()).and_then(|(of, key)| abbreviation(*key, of, self.collation))
+    }
+
+    /// Whether the rows that are wanted are there, and all come before one with these keys.
+    #[inline]
+    fn is_behind(&self, keys: &[Datum<'_>], abbreviation: Option<u64>, running: &mut Running<'_>) -> Result<bool> {
+        let Some(top) = &self.top else { return Ok(false) };
+        let (mut failed, (last_abbreviation, last)) = (None, top.last());
+        let first = abbreviation.map_or(Ordering::Equal, |abbreviation| last_abbreviation.cmp(&abbreviation));
+        let ordering = ordered_by(self.order, first, || {
+            let pairs = keys.iter().enumerate().map(|(at, key)| [last[self.key_places.of(at)].get(), *key]);
+            keys_compared(self.order, pairs, running, &mut failed)
+        });
         failed.map_or(Ok(ordering.is_le()), Err)
     }
 
@@ -203,10 +229,14 @@ impl<'a> Kept<'a> {
     fn spill(&mut self, running: &mut Running<'_>) -> Result<()> {
         let keys = SortKeys::new(self.order);
         let mut spilled = Spilled { keys, rows: SpilledRows::new(running), key: Vec::new() };
-        for row in std::mem::take(&mut self.rows) {
-            let keys = (0..self.order.len()).map(|key| row.values[self.key_places.of(key)]);
-            let keys: SmallVec<[Datum<'_>; 4]> = keys.collect();
-            spilled.add(&keys, &row.values[self.keys_in_front()..], running)?;
+        let (places, in_front) = (&self.key_places, self.keys_in_front());
+        let mut add = |row: &[Datum<'_>]| {
+            let keys: SmallVec<[Datum<'_>; 4]> = (0..self.order.len()).map(|key| row[places.of(key)]).collect();
+            spilled.add(&keys, &row[in_front..], running)
+        };
+        self.rows.drain(..).try_for_each(|row| add(row.values))?;
+        if let Some(top) = self.top.take() {
+            top.show(0, |row| add(row).map(|()| MORE))?;
         }
         self.spilled = Some(spilled);
         Ok(())
@@ -242,6 +272,17 @@ impl<'a> Kept<'a> {
             alike.filter(|rows| rows.len() > 1).for_each(by_values);
         }
         self.rows.truncate(self.wanted);
+        if let Some(top) = &mut self.top {
+            let is_abbreviated = self.abbreviates.is_some();
+            top.sort(|[one_abbreviation, other_abbreviation], [one, other]| {
+                let first = one_abbreviation.cmp(&other_abbreviation);
+                ordered_by(order, if is_abbreviated { first } else { Ordering::Equal }, || {
+                    let pairs = (0..order.len()).map(|at| places.of(at));
+                    let pairs = pairs.map(|place| [one[place].get(), other[place].get()]);
+                    keys_compared(order, pairs, running, &mut failed)
+                })
+            });
+        }
         failed.map_or(Ok(()), Err)
     }
 
@@ -258,7 +299,8 @@ impl<'a> Kept<'a> {
 
     /// Shows them, without the values that they are ordered by.
     pub fn show(self, running: &mut Running<'_>, sink: &mut Sink<'_>) -> Result<()> {
-        let rows = self.spilled.as_ref().map_or(self.rows.len(), |spilled| spilled.rows.count());
+        let in_memory = self.top.as_ref().map_or(self.rows.len(), TopRows::len);
+        let rows = self.spilled.as_ref().map_or(in_memory, |spilled| spilled.rows.count());
         if !self.order.is_empty() {
             running.inside.facts.count(Counter::SortRows, rows as u64);
         }
@@ -266,20 +308,22 @@ impl<'a> Kept<'a> {
             return spilled.rows.show(self.wanted, &self.members, running, sink);
         }
         let (mut spare, keys) = (Vec::new(), self.keys_in_front());
+        let mut show = |values: &[Datum<'_>]| {
+            if self.members.is_empty() {
+                return sink(running, values);
+            }
+            let mut restored = recycle(std::mem::take(&mut spare));
+            restored.extend_from_slice(values);
+            self.members.restore(&mut restored);
+            let flow = sink(running, &restored)?;
+            spare = recycle(restored);
+            Ok(flow)
+        };
+        if let Some(top) = self.top {
+            return top.show(keys, show);
+        }
         for row in &self.rows {
-            let values = &row.values[keys..];
-            let flow = match self.members.is_empty() {
-                true => sink(running, values)?,
-                false => {
-                    let mut restored = recycle(std::mem::take(&mut spare));
-                    restored.extend_from_slice(values);
-                    self.members.restore(&mut restored);
-                    let flow = sink(running, &restored)?;
-                    spare = recycle(restored);
-                    flow
-                }
-            };
-            if flow.is_break() {
+            if show(&row.values[keys..])?.is_break() {
                 break;
             }
         }
@@ -298,15 +342,21 @@ fn ordered_rows(
     failed: &mut Option<Error>,
 ) -> Ordering {
     let first = if is_abbreviated { one.abbreviation.cmp(&other.abbreviation) } else { Ordering::Equal };
-    match first {
-        Ordering::Equal => sorted_by(order, places, one.values, other.values, running, failed),
+    ordered_by(order, first, || sorted_by(order, places, one.values, other.values, running, failed))
+}
+
+/// How two rows compare whose abbreviations compare so.
+#[inline]
+fn ordered_by(order: &[SortKey], abbreviations: Ordering, by_values: impl FnOnce() -> Ordering) -> Ordering {
+    match abbreviations {
+        Ordering::Equal => by_values(),
         first if order[0].descending => first.reverse(),
         first => first,
     }
 }
 
-/// How two rows compare. The first error is kept; what fails counts as equal.
-pub fn sorted_by(
+/// How two rows compare by their values. The first error is kept; what fails counts as equal.
+fn sorted_by(
     order: &[SortKey],
     places: &KeyPlaces,
     one: &[Datum<'_>],
@@ -314,9 +364,20 @@ pub fn sorted_by(
     running: &mut Running<'_>,
     failed: &mut Option<Error>,
 ) -> Ordering {
-    for (at, key) in order.iter().enumerate() {
-        let place = places.of(at);
-        let ordering = ordered(one[place], other[place], collation_of(key), running).unwrap_or_else(|error| {
+    let pairs = (0..order.len()).map(|at| places.of(at)).map(|place| [one[place], other[place]]);
+    keys_compared(order, pairs, running, failed)
+}
+
+/// How two rows compare: of each key the one's value and the other's. The first error is kept; what fails counts as equal.
+#[inline]
+fn keys_compared<'v>(
+    order: &[SortKey],
+    pairs: impl Iterator<Item = [Datum<'v>; 2]>,
+    running: &mut Running<'_>,
+    failed: &mut Option<Error>,
+) -> Ordering {
+    for (key, [one, other]) in order.iter().zip(pairs) {
+        let ordering = ordered(one, other, collation_of(key), running).unwrap_or_else(|error| {
             failed.get_or_insert(error);
             Ordering::Equal
         });
