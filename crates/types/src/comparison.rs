@@ -119,6 +119,8 @@ pub fn compare(
         (Datum::Signed(a), Datum::Signed(b)) => return Ok(Some(a.cmp(&b))),
         (Datum::Unsigned(a), Datum::Unsigned(b)) => return Ok(Some(a.cmp(&b))),
         (Datum::Text(a, _), Datum::Text(b, _)) => return Ok(Some(collation.compare(a, b))),
+        (Datum::Date(a), Datum::Date(b)) => return Ok(Some(a.cmp(&b))),
+        (Datum::DateTime(a, _), Datum::DateTime(b, _)) => return Ok(Some(a.cmp(&b))),
         _ => {}
     }
     let (Some(left_kind), Some(right_kind)) = (left.comparison_kind(), right.comparison_kind()) else {
