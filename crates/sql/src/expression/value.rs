@@ -73,6 +73,10 @@ impl Value {
                 own.copy_from_slice(text);
                 *own_collation = collation;
             }
+            (Value::Plain(own), value) => match without_memory(value) {
+                Some(plain) => *own = plain,
+                None => *self = Self::kept(value),
+            },
             _ => *self = Self::kept(value),
         }
     }

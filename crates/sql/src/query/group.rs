@@ -13,8 +13,9 @@ use bumpalo::Bump;
 use meseta_types::Datum;
 
 use super::inside::Running;
+use super::kept_slots::KeptSlots;
 use super::member_places::MemberPlaces;
-use super::plan::{Access, GroupPlan, RollupPlan, SelectPlan, Source};
+use super::plan::{Access, GroupPlan, RollupPlan, SelectPlan};
 use super::row_numbers::{RowNumbers, collations_of};
 use super::run::{ENOUGH, Flow, MORE, Outer, Sink, evaluate_all, evaluate_into};
 use super::sort::ordered;
@@ -32,29 +33,6 @@ pub type Rows<'r> = dyn FnMut(&mut Running<'_>, &mut Sink<'_>) -> Result<()> + '
 /// Shows the rows of the only table, found so.
 pub type RowsBy<'r> = dyn FnMut(&Access, &mut Running<'_>, &mut Sink<'_>) -> Result<()> + 'r;
 
-/// The slots of a group's first row that are kept: those of columns that are read. In others there is NULL.
-struct KeptSlots(Vec<usize>);
-
-impl KeptSlots {
-    fn of(select: &SelectPlan) -> Self {
-        let of_source =
-            |source: &Source| source.columns_read().into_iter().map(|column| source.first_slot + column).collect();
-        Self(select.sources.iter().flat_map(|source| -> Vec<usize> { of_source(source) }).collect())
-    }
-
-    /// What is kept of a row.
-    fn values<'r, 'v>(&'r self, row: &'r [Datum<'v>]) -> impl Iterator<Item = Datum<'v>> {
-        self.0.iter().map(|&slot| row[slot])
-    }
-
-    /// A row of so many slots with what was kept.
-    fn restore<'v>(&self, kept: impl Iterator<Item = Datum<'v>>, width: usize, row: &mut Vec<Datum<'v>>) {
-        row.clear();
-        row.resize(width, Datum::Null);
-        self.0.iter().zip(kept).for_each(|(&slot, value)| row[slot] = value);
-    }
-}
-
 /// Groups under way, one behind the other.
 struct Groups<'a> {
     kept: KeptSlots,
@@ -67,7 +45,7 @@ struct Groups<'a> {
 
 impl<'a> Groups<'a> {
     fn new(select: &SelectPlan) -> Self {
-        Self { kept: KeptSlots::of(select), rows: Vec::new(), accumulators: Vec::new(), count: 0 }
+        Self { kept: KeptSlots::read(select), rows: Vec::new(), accumulators: Vec::new(), count: 0 }
     }
 
     fn begin(&mut self, plan: &GroupPlan, row: &[Datum<'_>], arena: &'a Bump) {
@@ -83,7 +61,7 @@ impl<'a> Groups<'a> {
 
     /// What is kept of a group's first row.
     fn row(&self, number: usize) -> impl Iterator<Item = Datum<'a>> {
-        let each = self.kept.0.len();
+        let each = self.kept.len();
         self.rows[number * each..][..each].iter().copied()
     }
 
@@ -307,7 +285,7 @@ impl Current {
             has_begun: false,
             key: Vec::new(),
             values: Vec::new(),
-            kept: KeptSlots::of(select),
+            kept: KeptSlots::read(select),
             row: Vec::new(),
             accumulators: Vec::new(),
         }

@@ -1,5 +1,7 @@
 //! LIMIT: which rows are shown.
 
+use std::cell::Cell;
+
 use bumpalo::Bump;
 use meseta_errors::ER_DATA_OUT_OF_RANGE;
 use meseta_types::Datum;
@@ -14,25 +16,36 @@ use crate::expression::Expr;
 pub struct Limited {
     offset: u64,
     count: u64,
-    passed: u64,
-    shown: u64,
+    passed: Cell<u64>,
+    shown: Cell<u64>,
 }
 
 impl Limited {
     /// None passed yet.
     pub fn new(offset: u64, count: u64) -> Self {
-        Self { offset, count, passed: 0, shown: 0 }
+        Self { offset, count, passed: Cell::new(0), shown: Cell::new(0) }
+    }
+
+    /// So many rows are wanted, those included that are passed over.
+    pub fn wanted(&self) -> u64 {
+        self.offset.saturating_add(self.count)
+    }
+
+    /// Whether the next row is passed over: then it need not be made, and is not taken.
+    pub fn passes_over(&self) -> bool {
+        let passes = self.passed.get() < self.offset;
+        self.passed.set(self.passed.get() + u64::from(passes));
+        passes
     }
 
     /// Takes a row.
-    pub fn show(&mut self, running: &mut Running<'_>, row: &[Datum<'_>], sink: &mut Sink<'_>) -> Result<Flow> {
-        if self.passed < self.offset {
-            self.passed += 1;
+    pub fn show(&self, running: &mut Running<'_>, row: &[Datum<'_>], sink: &mut Sink<'_>) -> Result<Flow> {
+        if self.passes_over() {
             return Ok(MORE);
         }
-        self.shown += 1;
+        self.shown.set(self.shown.get() + 1);
         let flow = sink(running, row)?;
-        Ok(if self.shown == self.count { ENOUGH } else { flow })
+        Ok(if self.shown.get() == self.count { ENOUGH } else { flow })
     }
 }
 

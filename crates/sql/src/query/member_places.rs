@@ -50,6 +50,11 @@ impl<'a> MemberPlaces<'a> {
         Self((0..source.width).filter_map(member).collect())
     }
 
+    /// The same in rows that have the value of such a place in this one, if they have it.
+    pub fn moved(self, place_of: impl Fn(usize) -> Option<usize>) -> Self {
+        Self(self.0.into_iter().filter_map(|(place, of)| Some((place_of(place)?, of))).collect())
+    }
+
     /// The same in rows with so many values more in front.
     pub fn behind(self, values: usize) -> Self {
         Self(self.0.into_iter().map(|(place, of)| (place + values, of)).collect())

@@ -31,6 +31,7 @@ mod inside;
 mod join;
 mod joined;
 mod kept_rows;
+mod kept_slots;
 mod limit;
 mod loose;
 mod materialized;

@@ -374,7 +374,7 @@ pub struct SelectPlan {
     pub is_ordered_by_items: bool,
     /// ORDER BY, over a row's slots; empty if the join yields rows in this order.
     pub order: Vec<SortKey>,
-    /// Whether items are computed once rows are in order: they count rows in variables, or run queries of which few are wanted.
+    /// Whether items are computed once rows are in order: they count rows in variables, or are made of something and few are wanted.
     pub late_items: bool,
     /// If the first rows are wanted, and their order is one of the first table's.
     pub early_sort: Option<EarlySort>,

@@ -13,6 +13,8 @@ use bumpalo::Bump;
 use meseta_types::Datum;
 
 use super::inside::Running;
+use super::kept_slots::KeptSlots;
+use super::limit::Limited;
 use super::member_places::MemberPlaces;
 use super::plan::{SelectPlan, SortKey};
 use super::row_numbers::RowNumbers;
@@ -33,6 +35,10 @@ pub struct Projection<'a, 'm> {
     outer: Outer<'a>,
     /// Where in a row the items are.
     stretch: Option<Range<usize>>,
+    /// If items are computed once rows are in order: of what.
+    late: Option<KeptSlots>,
+    /// Where rows go, if that passes some over: items are not made for these.
+    pub limited: Option<&'a Limited>,
     items: &'m mut Vec<Datum<'static>>,
     /// What expressions make of one row.
     spare: &'m mut Bump,
@@ -76,19 +82,19 @@ pub fn values_in(order: &[SortKey]) -> impl Iterator<Item = &Expr> {
     order.iter().map(|key| &key.value)
 }
 
-/// Where there are members of ENUMs and SETs in the rows that it keeps to put them in order.
-fn members_in(plan: &SelectPlan) -> MemberPlaces<'_> {
-    match plan.late_items {
-        true => MemberPlaces::in_slots(&plan.sources),
-        false => MemberPlaces::in_items(&plan.items),
+/// Where there are members of ENUMs and SETs in the rows that are kept to put them in order: items, or what those will be computed of.
+fn members_in<'p>(plan: &'p SelectPlan, late: Option<&KeptSlots>) -> MemberPlaces<'p> {
+    match late {
+        Some(slots) => MemberPlaces::in_slots(&plan.sources).moved(|slot| slots.place_of(slot)),
+        None => MemberPlaces::in_items(&plan.items),
     }
 }
 
 /// Where the values that rows are ordered by are in the rows that are kept to put them in order.
-fn keys_in(plan: &SelectPlan) -> KeyPlaces {
-    KeyPlaces::among(&plan.order, |column| match plan.late_items {
-        true => Some(column as usize),
-        false => plan.items.iter().position(|item| item.as_column() == Some(column)),
+fn keys_in(plan: &SelectPlan, late: Option<&KeptSlots>) -> KeyPlaces {
+    KeyPlaces::among(&plan.order, |column| match late {
+        Some(slots) => slots.place_of(column as usize),
+        None => plan.items.iter().position(|item| item.as_column() == Some(column)),
     })
 }
 
@@ -119,9 +125,10 @@ impl<'a, 'm> Projection<'a, 'm> {
     ) -> Self {
         // (Of those that are equal one is wanted.)
         let wanted = wanted.filter(|_| !plan.is_ordered_by_items);
+        let late = plan.late_items.then(|| KeptSlots::shown(plan));
         let kept = || {
             let kept = Kept::new(arena, &plan.order, memory_limit, wanted);
-            kept.with_members(members_in(plan)).with_keys(keys_in(plan))
+            kept.with_members(members_in(plan, late.as_ref())).with_keys(keys_in(plan, late.as_ref()))
         };
         let met = Met {
             plan,
@@ -133,7 +140,8 @@ impl<'a, 'm> Projection<'a, 'm> {
             stretch: stretch_of(values_in(&plan.order)),
             keys: spare.keys,
         };
-        Self { plan, outer, stretch: stretch_of(plan.items.iter()), items: spare.items, spare: spare.arena, met }
+        let stretch = stretch_of(plan.items.iter());
+        Self { plan, outer, stretch, late, limited: None, items: spare.items, spare: spare.arena, met }
     }
 
     /// The same of rows that come in order: each is shown at once.
@@ -158,6 +166,9 @@ impl<'a, 'm> Projection<'a, 'm> {
     /// As [`Projection::take`], where items have to be made: now, or once rows are in order, or not at all.
     fn take_made(&mut self, running: &mut Running<'_>, row: &[Datum<'_>], sink: &mut Sink<'_>) -> Result<Flow> {
         let plan = self.plan;
+        if !plan.distinct && self.met.kept.is_none() && self.limited.is_some_and(Limited::passes_over) {
+            return Ok(MORE);
+        }
         if plan.distinct || self.met.kept.is_none() {
             let mut items = recycle(std::mem::take(self.items));
             evaluate_into(&mut items, plan.items.iter(), row, self.outer, running, self.spare)?;
@@ -167,15 +178,16 @@ impl<'a, 'm> Projection<'a, 'm> {
         }
         let mut keys = recycle(std::mem::take(self.met.keys));
         evaluate_into(&mut keys, values_in(&plan.order), row, self.outer, running, self.spare)?;
-        if let Some(kept) = &mut self.met.kept {
-            if plan.late_items {
-                kept.add(&keys, row, running)?;
-            } else if !kept.passes_by(&keys, running)? {
-                let mut items = recycle(std::mem::take(self.items));
-                evaluate_into(&mut items, plan.items.iter(), row, self.outer, running, self.spare)?;
-                kept.add(&keys, &items, running)?;
-                *self.items = recycle(items);
+        if let Some(kept) = &mut self.met.kept
+            && !kept.passes_by(&keys, running)?
+        {
+            let mut items = recycle(std::mem::take(self.items));
+            match &self.late {
+                Some(slots) => items.extend(slots.values(row)),
+                None => evaluate_into(&mut items, plan.items.iter(), row, self.outer, running, self.spare)?,
             }
+            kept.add(&keys, &items, running)?;
+            *self.items = recycle(items);
         }
         *self.met.keys = recycle(keys);
         Ok(MORE)
@@ -200,13 +212,16 @@ impl<'a, 'm> Projection<'a, 'm> {
         if self.met.drops_equals_late {
             kept.drop_equals(running)?;
         }
-        if !self.plan.late_items {
-            return kept.show(running, sink);
-        }
+        let Some(slots) = self.late else { return kept.show(running, sink) };
         let spare = self.spare;
         kept.show(running, &mut |running, row| {
+            if self.limited.is_some_and(Limited::passes_over) {
+                return Ok(MORE);
+            }
             spare.reset();
-            let items = evaluate_all(self.plan.items.iter(), row, self.outer, running, spare)?;
+            let mut full = Vec::new();
+            slots.restore(row.iter().copied(), self.plan.width, &mut full);
+            let items = evaluate_all(self.plan.items.iter(), &full, self.outer, running, spare)?;
             sink(running, &items)
         })
     }

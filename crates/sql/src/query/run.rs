@@ -59,9 +59,8 @@ pub fn run_query(plan: &QueryPlan, outer: Outer<'_>, running: &mut Running<'_>, 
     if count == 0 {
         return Ok(());
     }
-    let mut limited = Limited::new(offset, count);
-    let wanted = offset.saturating_add(count);
-    run_ordered(plan, Some(wanted), outer, running, &mut |running, row| limited.show(running, row, sink))
+    let limited = Limited::new(offset, count);
+    run_ordered(plan, Some(&limited), outer, running, &mut |running, row| limited.show(running, row, sink))
 }
 
 /// SQL_CALC_FOUND_ROWS: all rows are made, but only some are shown.
@@ -85,19 +84,20 @@ fn run_counted(
     Ok(())
 }
 
-/// Runs a query without its LIMIT: its rows in their order, until no more are wanted; the first so many, if that is known.
+/// Runs a query without its LIMIT: its rows in their order, until no more are wanted; those that the LIMIT does not pass over, if they
+/// go there.
 fn run_ordered(
     plan: &QueryPlan,
-    wanted: Option<u64>,
+    limited: Option<&Limited>,
     outer: Outer<'_>,
     running: &mut Running<'_>,
     sink: &mut Sink<'_>,
 ) -> Result<()> {
     if plan.order.is_empty() {
-        return run_body(plan, wanted, outer, running, sink);
+        return run_body(plan, limited, outer, running, sink);
     }
     let arena = Bump::new();
-    let mut kept = Kept::new(&arena, &plan.order, running.inside.memory_limit, wanted);
+    let mut kept = Kept::new(&arena, &plan.order, running.inside.memory_limit, limited.map(Limited::wanted));
     let mut of_row = Spare::take();
     run_body(plan, None, outer, running, &mut |running, row| {
         of_row.arena.reset();
@@ -111,14 +111,14 @@ fn run_ordered(
 
 fn run_body(
     plan: &QueryPlan,
-    wanted: Option<u64>,
+    limited: Option<&Limited>,
     outer: Outer<'_>,
     running: &mut Running<'_>,
     sink: &mut Sink<'_>,
 ) -> Result<()> {
     crate::stack::check()?;
     match &plan.body {
-        Body::Select(select) => run_select(select, wanted, outer, running, sink),
+        Body::Select(select) => run_select(select, limited, outer, running, sink),
         Body::SetOperation(set) => set_operation::run(set, outer, running, sink),
         Body::Nested(query) => run_query(query, outer, running, sink),
         Body::Recursive(recursive) => recursive::run(recursive, outer, running, sink),
@@ -218,10 +218,10 @@ fn only_table(plan: &SelectPlan) -> Option<(&Source, Range<usize>)> {
     }
 }
 
-/// Runs a SELECT: its rows, or the first so many of them.
+/// Runs a SELECT: its rows, or those that a LIMIT wants.
 fn run_select(
     plan: &SelectPlan,
-    wanted: Option<u64>,
+    limited: Option<&Limited>,
     outer: Outer<'_>,
     running: &mut Running<'_>,
     sink: &mut Sink<'_>,
@@ -264,7 +264,7 @@ fn run_select(
     }
     let mut spare = SpareMemory { items: spare_items, keys: spare_keys, arena: spare };
     let memory_limit = running.inside.memory_limit;
-    let mut shown = 0_u64;
+    let (mut shown, wanted) = (0_u64, limited.map(Limited::wanted));
     // The first rows of the table that has the order, joined; all rows only if those have been too few.
     let early = plan.early_sort.filter(|_| is_possible).and_then(|early| Some((early, early.rows(wanted)?)));
     if let Some((early, most)) = early {
@@ -301,6 +301,9 @@ fn run_select(
         }
     };
     let mut projection = Projection::new(plan, outer, arena, memory_limit, wanted, spare.reborrow());
+    if early.is_none() {
+        projection.limited = limited;
+    }
     let mut show = |running: &mut Running<'_>, row: &[Datum<'_>]| projection.take(running, row, &mut sink);
     let mut rows = |running: &mut Running<'_>, sink: &mut Sink<'_>| rows(None, running, sink);
     match &plan.group {

@@ -310,7 +310,7 @@ impl<'a> Binder<'a, '_> {
         };
         let takes_all = !is_limited && self.subqueries_around == 0;
         sources.iter_mut().for_each(|source| source.takes_all(takes_all));
-        let runs_late = |item: &Expr| assigns(item) || is_limited && item.has_subquery();
+        let runs_late = |item: &Expr| assigns(item) || is_limited && item.as_column().is_none();
         let mut plan = SelectPlan {
             is_ordered,
             early_sort,
