@@ -29,7 +29,7 @@ use crate::locking::{Direction, Locking, LockingCursor, LookingCursor, Taken};
 use crate::read::{row_seen_by, seen_at};
 use crate::row::{Corrupt, KeyRange, VERSION_HEADER_LEN, Value, VersionHeader};
 use crate::session::{Isolation, Session};
-use crate::table::{Entry, EntryLayout, Table, TableIndex};
+use crate::table::{Entry, EntryLayout, Payload, Table, TableIndex};
 use crate::time::Snapshot;
 use crate::version::{Seen, VersionReader, is_told_by};
 
@@ -145,16 +145,13 @@ struct Older {
 }
 
 impl Consistent<'_> {
-    /// What is behind the version header, of the version that is seen.
+    /// What was read of the version that is seen.
     #[inline]
-    fn payload(&self) -> &[u8] {
-        if self.older.is_seen { &self.older.payload } else { &self.cursor.value()[VERSION_HEADER_LEN..] }
-    }
-
-    /// How much of it there is.
-    #[inline]
-    fn portion(&self) -> Portion {
-        if self.older.is_seen { Portion::Whole } else { self.cursor.portion() }
+    fn payload(&self) -> Payload<'_> {
+        match self.older.is_seen {
+            true => Payload::whole(&self.older.payload),
+            false => Payload { bytes: &self.cursor.value()[VERSION_HEADER_LEN..], portion: self.cursor.portion() },
+        }
     }
 }
 
@@ -295,14 +292,14 @@ impl<'t> RowCursor<'t> {
         if !next_consistent(self.table, self.index, read, session)? {
             return Ok(None);
         }
-        wanted.how.set_portion(read.portion());
+        wanted.how.set_portion(read.payload().portion);
         if wanted.gathers_keys {
             read.cursor.gather_keys();
         }
         let snapshot = session.snapshot();
         let copied = read.cursor.copied();
         read.behind = Behind::look(copied, read.lowest(), &session.core.time, &snapshot);
-        Ok(Some(RowBatch::new(self.index, wanted, read.payload(), copied, read.behind)))
+        Ok(Some(RowBatch::new(self.index, wanted, read.payload().bytes, copied, read.behind)))
     }
 
     /// Gives the row's lock back, if it was taken for this read: it did not match (READ COMMITTED). In an index that is
@@ -346,9 +343,9 @@ impl<'t> RowCursor<'t> {
     /// Reads the columns that were asked for; others may be NULL. What has to be put together is kept in the buffers. Not after
     /// [`RowCursor::for_columns`].
     pub fn read<'c>(&'c self, buffers: &'c mut [Vec<u8>; 2], out: &mut Vec<Value<'c>>) -> Result<()> {
-        let (index, key, (payload, portion)) = self.entry()?;
-        debug_assert_eq!(portion, Portion::Whole, "all columns are to be there");
-        index.layout.read(key, payload, buffers, out).map_err(|problem| index.index.damaged(problem))
+        let (index, key, payload) = self.entry()?;
+        debug_assert_eq!(payload.portion, Portion::Whole, "all columns are to be there");
+        index.layout.read(key, payload.bytes, buffers, out).map_err(|problem| index.index.damaged(problem))
     }
 
     /// As [`RowCursor::read`], some of the columns that were asked for; others are NULL.
@@ -380,18 +377,18 @@ impl<'t> RowCursor<'t> {
     /// What it stands on, of the index that tells what was asked for: the key, and what is behind the version header, as far as it was
     /// read.
     #[inline]
-    fn entry(&self) -> Result<(&TableIndex, &[u8], (&[u8], Portion))> {
+    fn entry(&self) -> Result<(&TableIndex, &[u8], Payload<'_>)> {
         let rows = self.table.rows();
         let payload_of = |value| match VersionHeader::split_off(value) {
-            Ok((_, payload)) => Ok((payload, Portion::Whole)),
+            Ok((_, payload)) => Ok(Payload::whole(payload)),
             Err(problem) => Err(rows.index.damaged(problem)),
         };
         Ok(match &self.source {
             Source::Consistent(consistent) => match &consistent.fetched {
-                Some(Fetched { key, payload, portion }) => (rows, key, (payload, *portion)),
+                Some(Fetched { key, payload, portion }) => (rows, key, Payload { bytes: payload, portion: *portion }),
                 None => {
                     let key = if consistent.cursor.has_keys() { consistent.cursor.key() } else { &[] };
-                    (self.index, key, (consistent.payload(), consistent.portion()))
+                    (self.index, key, consistent.payload())
                 }
             },
             Source::Locking(_) => (rows, &self.row.key, payload_of(&self.row.value)?),
@@ -421,7 +418,7 @@ fn next_consistent(table: &Table, index: &TableIndex, read: &mut Consistent, ses
             continue;
         }
         let Some(mut fetched) = read.fetched.take() else { return Ok(true) };
-        let primary_key = index.layout.primary_key_of(read.cursor.key(), read.payload());
+        let primary_key = index.layout.primary_key_of(read.cursor.key(), read.payload().bytes);
         fetched.key.clear();
         fetched.key.extend_from_slice(primary_key.map_err(|problem| index.index.damaged(problem))?);
         let mut versions = VersionReader::new(&session.core.time, &session.core.undo);

@@ -77,6 +77,22 @@ pub struct Entry {
     pub payload: Vec<u8>,
 }
 
+/// What was read of an entry behind its version header.
+#[derive(Clone, Copy, Debug)]
+pub struct Payload<'e> {
+    /// The bytes.
+    pub bytes: &'e [u8],
+    /// Whether that is all.
+    pub portion: Portion,
+}
+
+impl<'e> Payload<'e> {
+    /// All of it.
+    pub fn whole(bytes: &'e [u8]) -> Self {
+        Self { bytes, portion: Portion::Whole }
+    }
+}
+
 /// What can be wrong with a row's values.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum EntryError {
@@ -423,7 +439,7 @@ impl EntryLayout {
         out.resize(self.is_told.len(), Value::Null);
         let split = self.split(key, payload)?;
         self.visit_key(&split, buffers, |_| true, |column, value| out[column] = value)?;
-        self.visit_stored((split.stored, Portion::Whole), &self.stored_columns, |column, value| out[column] = value)
+        self.visit_stored(Payload::whole(split.stored), &self.stored_columns, |column, value| out[column] = value)
             .map(drop)
     }
 
@@ -432,13 +448,13 @@ impl EntryLayout {
         &'e self,
         columns: &[u16],
         key: &'e [u8],
-        (payload, portion): (&'e [u8], Portion),
+        payload: Payload<'e>,
         buffers: &'e mut [Vec<u8>; 2],
         out: &mut Vec<Value<'e>>,
     ) -> Result<(), Corrupt> {
         out.clear();
         out.resize(self.is_told.len(), Value::Null);
-        self.visit_columns(columns, key, (payload, portion), buffers, |column, value| out[column] = value)
+        self.visit_columns(columns, key, payload, buffers, |column, value| out[column] = value)
     }
 
     /// Shows those of these columns that an entry tells: the column, and its value. Of the payload there is so much. What has to be put
@@ -448,12 +464,12 @@ impl EntryLayout {
         &'e self,
         columns: &[u16],
         key: &'e [u8],
-        (payload, portion): (&'e [u8], Portion),
+        payload: Payload<'e>,
         buffers: &'e mut [Vec<u8>; 2],
         mut visit: impl FnMut(usize, Value<'e>),
     ) -> Result<(), Corrupt> {
-        let split = self.split(key, payload)?;
-        if self.visit_stored((split.stored, portion), columns, &mut visit)? {
+        let split = self.split(key, payload.bytes)?;
+        if self.visit_stored(Payload { bytes: split.stored, ..payload }, columns, &mut visit)? {
             return Ok(());
         }
         self.visit_key(&split, buffers, |column| columns.contains(&column), visit)
@@ -529,11 +545,11 @@ impl EntryLayout {
     #[inline(always)]
     fn visit_stored<'e>(
         &'e self,
-        (stored, portion): (&'e [u8], Portion),
+        stored: Payload<'e>,
         columns: &[u16],
         mut visit: impl FnMut(usize, Value<'e>),
     ) -> Result<bool, Corrupt> {
-        let (stored, mut are_all) = (RowRef::read(&self.stored, stored, portion)?, true);
+        let (stored, mut are_all) = (RowRef::read(&self.stored, stored.bytes, stored.portion)?, true);
         for &column in columns {
             let column = usize::from(column);
             let at = self.stored_at[column];

@@ -28,7 +28,7 @@ pub use definition::{
     ReferentialAction, StoredColumn, TableDefinition,
 };
 pub(crate) use entry::InPlace;
-pub use entry::{Entry, EntryError, EntryLayout, KEY_LEN_MAX};
+pub use entry::{Entry, EntryError, EntryLayout, KEY_LEN_MAX, Payload};
 pub(crate) use scratch::{ColumnMemory, Scratch, Seen};
 pub use statistics::{IndexStatistics, SAMPLES};
 

@@ -12,7 +12,7 @@
 
 use meseta_storage::Portion;
 
-use super::{Table, TableIndex};
+use super::{Payload, Table, TableIndex};
 use crate::error::Result;
 use crate::row::{Corrupt, KeyPart, KeyRange, Value, VersionHeader};
 
@@ -118,10 +118,10 @@ impl Table {
         let mut buffers = [Vec::new(), Vec::new()];
         for _ in 0..leaves {
             let Some((from, count)) = rows.index.tree.leaf_at(&mut random)? else { continue };
-            entries_from(rows, &from, count.min(rows_a_leaf), |key, payload, portion| {
-                if portion == Portion::Whole || rows.layout.has_in_front(columns, payload) {
+            entries_from(rows, &from, count.min(rows_a_leaf), |key, payload| {
+                if payload.portion == Portion::Whole || rows.layout.has_in_front(columns, payload.bytes) {
                     let mut values = Vec::new();
-                    rows.layout.read_columns(columns, key, (payload, portion), &mut buffers, &mut values)?;
+                    rows.layout.read_columns(columns, key, payload, &mut buffers, &mut values)?;
                     show(&values);
                 }
                 Ok(())
@@ -142,7 +142,7 @@ impl Neighbours {
     /// Compares so many entries, from this key on, each with the one behind it.
     fn look(&mut self, index: &TableIndex, from: &[u8], count: usize) -> Result<()> {
         let mut before: Option<Vec<u8>> = None;
-        entries_from(index, from, count + 1, |key, _, _| {
+        entries_from(index, from, count + 1, |key, _| {
             if let Some(before) = &before {
                 self.pairs += 1;
                 let same = same_parts(&index.layout.parts, before, key)?;
@@ -160,7 +160,7 @@ fn entries_from(
     index: &TableIndex,
     from: &[u8],
     count: usize,
-    mut show: impl FnMut(&[u8], &[u8], Portion) -> Result<(), Corrupt>,
+    mut show: impl FnMut(&[u8], Payload<'_>) -> Result<(), Corrupt>,
 ) -> Result<()> {
     let corrupt = |problem| index.index.damaged(problem);
     let mut cursor = index.index.tree.cursor();
@@ -170,9 +170,9 @@ fn entries_from(
         if !is_on_entry {
             break;
         }
-        let (header, payload) = VersionHeader::split_off(cursor.value()).map_err(corrupt)?;
+        let (header, bytes) = VersionHeader::split_off(cursor.value()).map_err(corrupt)?;
         if !header.deleted {
-            show(cursor.key(), payload, cursor.portion()).map_err(corrupt)?;
+            show(cursor.key(), Payload { bytes, portion: cursor.portion() }).map_err(corrupt)?;
         }
         is_on_entry = cursor.next()?;
     }

@@ -3,7 +3,7 @@
 use std::ops::Bound;
 
 use meseta_engine::Direction::{Ascending, Descending};
-use meseta_engine::table::{BytesOnly, CollationId};
+use meseta_engine::table::{BytesOnly, CollationId, Payload};
 use meseta_storage::Portion;
 
 use crate::*;
@@ -265,7 +265,9 @@ fn of_a_long_row_the_front_is_read_if_that_is_enough() {
         let portion = session.get(&table, &key, columns, &mut payload, false).unwrap()?;
         let layout = &table.rows().layout;
         let row = shown(columns, |mut visit| {
-            layout.visit_columns(columns, &key, (&payload, portion), &mut buffers, &mut visit).map_err(|_| panic!())
+            layout
+                .visit_columns(columns, &key, Payload { bytes: &payload, portion }, &mut buffers, &mut visit)
+                .map_err(|_| panic!())
         });
         assert_eq!(portion == Portion::Front, payload.len() < 2_000 && id == 0);
         Some((portion, row))

@@ -348,12 +348,13 @@ pub fn run_sorted(
         let mut of_row = recycle(std::mem::take(&mut values));
         evaluate_into(&mut of_row, plan.keys.iter(), row, outer, running, &spare)?;
         // (Most are the same, byte by byte, and need no key.)
-        let is_same = group.has_begun && group.has_values(&of_row);
+        let mut is_same = group.has_begun && group.has_values(&of_row);
         if !is_same {
             key.clear();
             append_row_key(&of_row, &collations, &mut key);
+            is_same = group.has_begun && group.key == key;
         }
-        if !is_same && !(group.has_begun && group.key == key) {
+        if !is_same {
             if std::mem::take(&mut group.has_begun) && group.show(plan, select, outer, running, show)?.is_break() {
                 return Ok(ENOUGH);
             }

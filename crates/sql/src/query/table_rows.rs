@@ -20,6 +20,7 @@ use meseta_engine::catalog::TableHandle;
 use meseta_engine::lock::{Mode, OnConflict, TableMode};
 use meseta_engine::row::{KeyRange, Value};
 use meseta_engine::rows::{FoundRow, RowCursor};
+use meseta_engine::table::Payload;
 use meseta_engine::{Direction, EngineError, Isolation, Locking, Taken};
 use meseta_parser::ast::LockWait;
 use meseta_types::Datum;
@@ -247,7 +248,7 @@ impl<'r> TableRows<'r> {
         let mut full = recycle(std::mem::take(&mut spare.row));
         full.extend_from_slice(self.before);
         let load = self.load(running, &mut full);
-        let payload = (&*spare.payload, portion);
+        let payload = Payload { bytes: &spare.payload, portion };
         rows.layout.visit_columns(columns, key, payload, &mut spare.buffers, load).map_err(damaged)?;
         let is_match = !self.has_conditions() || self.holds(&full, running, &spare.arena)?;
         let flow = if is_match { sink(running, &full)? } else { MORE };
