@@ -38,7 +38,7 @@ pub struct Projection<'a, 'm> {
     /// If items are computed once rows are in order: of what.
     late: Option<KeptSlots>,
     /// Where rows go, if that passes some over: items are not made for these.
-    pub limited: Option<&'a Limited>,
+    limited: Option<&'a Limited>,
     items: &'m mut Vec<Datum<'static>>,
     /// What expressions make of one row.
     spare: &'m mut Bump,
@@ -142,6 +142,11 @@ impl<'a, 'm> Projection<'a, 'm> {
         };
         let stretch = stretch_of(plan.items.iter());
         Self { plan, outer, stretch, late, limited: None, items: spare.items, spare: spare.arena, met }
+    }
+
+    /// The same, whose rows go there, and nowhere else before.
+    pub fn passing_over(self, limited: Option<&'a Limited>) -> Self {
+        Self { limited, ..self }
     }
 
     /// The same of rows that come in order: each is shown at once.

@@ -300,10 +300,10 @@ fn run_select(
             Ok(MORE)
         }
     };
-    let mut projection = Projection::new(plan, outer, arena, memory_limit, wanted, spare.reborrow());
-    if early.is_none() {
-        projection.limited = limited;
-    }
+    // (Rows that were shown before are made once more.)
+    let limited = limited.filter(|_| early.is_none());
+    let projection = Projection::new(plan, outer, arena, memory_limit, wanted, spare.reborrow());
+    let mut projection = projection.passing_over(limited);
     let mut show = |running: &mut Running<'_>, row: &[Datum<'_>]| projection.take(running, row, &mut sink);
     let mut rows = |running: &mut Running<'_>, sink: &mut Sink<'_>| rows(None, running, sink);
     match &plan.group {
