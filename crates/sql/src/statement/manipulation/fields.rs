@@ -151,6 +151,20 @@ impl<'s> Reader<'s> {
         Ok(is_it)
     }
 
+    /// Takes the bytes that are nothing but a part of the field, as far as they are there: up to one that an end may begin with, or that
+    /// may quote or escape.
+    fn take_ordinary(&mut self, quote: Option<u8>) {
+        let format = self.format;
+        let [one, other] = match quote {
+            Some(quote) => [quote; 2],
+            None => [format.field_end[0], format.line_end.first().copied().unwrap_or(format.field_end[0])],
+        };
+        let rest = &self.piece[self.at..];
+        let len = memchr::memchr3(one, other, format.escape.unwrap_or(one), rest).unwrap_or(rest.len());
+        self.field.extend_from_slice(&rest[..len]);
+        self.at += len;
+    }
+
     fn take_line_end(&mut self) -> Result<bool> {
         let format = self.format;
         self.take_all(&format.line_end)
@@ -202,6 +216,7 @@ impl<'s> Reader<'s> {
             Ok(FieldRead { ended, is_null, is_nothing })
         };
         loop {
+            self.take_ordinary(quote);
             if quote.is_none() {
                 if self.take_line_end()? {
                     return done(&self.field, Ended::Line, was_null);
