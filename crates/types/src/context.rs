@@ -163,6 +163,21 @@ impl Warnings {
         &self.kept
     }
 
+    /// Takes those that came when there were so many.
+    pub fn split_off(&mut self, count: u64) -> Self {
+        let at = self.kept.len().min(usize::try_from(count).unwrap_or(usize::MAX));
+        let (kept, taken) = (self.kept.split_off(at), self.count.saturating_sub(count));
+        self.count -= taken;
+        Self { limit: self.limit, count: taken, kept, refuses: false, refused: None }
+    }
+
+    /// Adds others, behind its own.
+    pub fn append(&mut self, others: Self) {
+        let room = self.limit.saturating_sub(self.kept.len());
+        self.kept.extend(others.kept.into_iter().take(room));
+        self.count += others.count;
+    }
+
     /// Forgets all.
     pub fn clear(&mut self) {
         self.count = 0;

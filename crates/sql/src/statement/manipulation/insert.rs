@@ -14,13 +14,14 @@ mod numbers;
 
 use std::sync::Arc;
 
+pub(super) use filling::{Filling, NewRows};
 use given::{GivenRows, GivenValue};
 pub(super) use inserting::Inserting;
 use meseta_errors::{
     ER_BAD_FIELD_ERROR, ER_FIELD_SPECIFIED_TWICE, ER_NONUNIQ_TABLE, ER_VIEW_WRONG_LIST, ER_WRONG_VALUE_COUNT_ON_ROW,
 };
 use meseta_parser::ast::{self, ExpressionKind, InsertSource};
-pub(super) use numbers::Numbers;
+use numbers::Numbers;
 
 use super::row::{RowRules, refuse_generated};
 use crate::error::{Error, Result};

@@ -19,7 +19,7 @@ use meseta_parser::ast::{self, ExpressionKind, LoadColumn, LoadDuplicates};
 use meseta_types::{Charset, Collation, Datum, SqlError, assign};
 
 use super::fields::{Ended, Format, PieceSource, Reader};
-use super::insert::{InsertPlan, Inserting, Numbers, column_named};
+use super::insert::{Filling, InsertPlan, Inserting, NewRows, column_named};
 use super::row::{Given, default_of, implicit_default, refuse_generated};
 use super::{Changes, Strictness};
 use crate::error::{Error, Result};
@@ -45,6 +45,53 @@ pub struct LoadPlan {
     character_set: Charset,
     ignored_lines: u64,
     ignores: bool,
+}
+
+/// The lines that are left of a file.
+struct Lines<'p, 's> {
+    load: &'p LoadPlan,
+    reader: Reader<'s>,
+    have_ended: bool,
+}
+
+impl<'p> NewRows<'p> for Lines<'p, '_> {
+    fn count(&self) -> Option<usize> {
+        None
+    }
+
+    fn insert_next<'v, 'r: 'v>(
+        &mut self,
+        plan: &'v InsertPlan,
+        inserting: &mut Inserting<'_, 'v>,
+        running: &mut Running<'r>,
+        arena: &'v Bump,
+    ) -> Result<bool>
+    where
+        'p: 'v,
+    {
+        let Self { load, reader, have_ended } = self;
+        if *have_ended || !reader.begin_line()? {
+            return Ok(false);
+        }
+        let row = arena.alloc_slice_fill_copy(plan.table().columns.len(), Datum::Null);
+        let Some(ended) = load.line(reader, row, running, arena)? else { return Ok(false) };
+        load.set(row, running, arena)?;
+        load.refuse_nulls(row, running)?;
+        let given = arena.alloc_slice_fill_iter(plan.columns().iter().map(|&column| Given::Ready(row[column])));
+        plan.one_row(given, &[], inserting, running, arena)?;
+        match ended {
+            Ended::Field => {
+                // (What is warned of the row itself comes first.)
+                plan.insert_gathered(inserting, running, arena)?;
+                let error = Error::new(ER_WARN_TOO_MANY_RECORDS, &[&inserting.found()]);
+                running.context.complain(SqlError::new(error.code.0, error.message))?;
+                *have_ended = !reader.skip_line()?;
+            }
+            Ended::Line => {}
+            Ended::File => *have_ended = true,
+        }
+        Ok(true)
+    }
 }
 
 impl LoadPlan {
@@ -122,41 +169,15 @@ impl LoadPlan {
 
     fn run_inside(&self, source: &mut dyn PieceSource, running: &mut Running<'_>) -> Result<Changes> {
         let handle = enter_table(self.insert.table(), meseta_engine::lock::TableMode::Write, running)?;
-        let mut changes = Changes::default();
-        let mut numbers = Numbers::new(None, running.inside.auto_increment.0);
         let mut reader = Reader::new(source, &self.format);
         for _ in 0..self.ignored_lines {
             if !reader.skip_line()? {
-                return Ok(changes);
+                return Ok(Changes::default());
             }
         }
-        let mut arena = Bump::new();
-        while reader.begin_line()? {
-            running.inside.facts.check_killed()?;
-            running.context.row = changes.found + 1;
-            arena.reset();
-            let mut row = vec![Datum::Null; self.insert.table().columns.len()];
-            let Some(ended) = self.line(&mut reader, &mut row, running, &arena)? else { break };
-            self.set(&mut row, running, &arena)?;
-            self.refuse_nulls(&mut row, running)?;
-            let columns = self.insert.columns().iter();
-            let given = arena.alloc_slice_fill_iter(columns.map(|&column| Given::Ready(row[column])));
-            let is_kind = !running.context.mode.strict;
-            let mut inserting = Inserting::singly(&handle, is_kind, &mut numbers, &mut changes);
-            self.insert.one_row(given, &[], &mut inserting, running, &arena)?;
-            match ended {
-                Ended::Field => {
-                    let error = Error::new(ER_WARN_TOO_MANY_RECORDS, &[&changes.found]);
-                    running.context.complain(SqlError::new(error.code.0, error.message))?;
-                    if !reader.skip_line()? {
-                        break;
-                    }
-                }
-                Ended::Line => {}
-                Ended::File => break,
-            }
-        }
-        Ok(changes)
+        let mut filling = Filling::new(&self.insert, &handle, None, running);
+        filling.insert(&mut Lines { load: self, reader, have_ended: false }, running)?;
+        filling.end(running)
     }
 
     /// Reads a line's fields into columns and variables, and tells what ended the last. `None`: there was no line.

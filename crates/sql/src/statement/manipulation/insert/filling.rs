@@ -9,8 +9,6 @@ use meseta_engine::catalog::TableHandle;
 use meseta_engine::rows::RowRun;
 
 use super::super::Changes;
-use super::super::row::Given;
-use super::found::FoundRows;
 use super::inserting::{Gathered, Inserting};
 use super::{GivenRows, InsertPlan, Numbers};
 use crate::error::Result;
@@ -19,20 +17,50 @@ use crate::query::Running;
 /// So much memory the rows of a run may take, and what they are made of.
 const ARENA_MAX: usize = 64 << 10;
 
-/// Rows that are to be inserted.
-pub enum NewRows<'p> {
-    /// Of VALUES.
-    Given(&'p GivenRows),
-    /// Of a query.
-    Found(&'p FoundRows<'p>),
+/// When a row was in the way of one that was to be passed over (IGNORE), so many that follow go one by one: there may be more.
+const SINGLY: usize = 1024;
+
+/// Rows that are to be inserted, one by one.
+pub(in super::super) trait NewRows<'p> {
+    /// How many there are, if that is known.
+    fn count(&self) -> Option<usize>;
+
+    /// Has the plan insert the next one. False if there is none.
+    fn insert_next<'v, 'r: 'v>(
+        &mut self,
+        plan: &'v InsertPlan,
+        inserting: &mut Inserting<'_, 'v>,
+        running: &mut Running<'r>,
+        arena: &'v Bump,
+    ) -> Result<bool>
+    where
+        'p: 'v;
 }
 
-impl NewRows<'_> {
-    fn len(&self) -> usize {
-        match self {
-            Self::Given(rows) => rows.len(),
-            Self::Found(rows) => rows.len(),
+/// Those of VALUES, from this place on.
+pub(super) struct Given<'p>(pub &'p GivenRows, pub usize);
+
+impl<'p> NewRows<'p> for Given<'p> {
+    fn count(&self) -> Option<usize> {
+        Some(self.0.len())
+    }
+
+    fn insert_next<'v, 'r: 'v>(
+        &mut self,
+        plan: &'v InsertPlan,
+        inserting: &mut Inserting<'_, 'v>,
+        running: &mut Running<'r>,
+        arena: &'v Bump,
+    ) -> Result<bool>
+    where
+        'p: 'v,
+    {
+        let Self(rows, at) = self;
+        if *at == rows.len() {
+            return Ok(false);
         }
+        *at += 1;
+        plan.given_row(rows.row(*at - 1), inserting, running, arena).map(|()| true)
     }
 }
 
@@ -44,6 +72,8 @@ pub struct Filling<'p> {
     is_kind: bool,
     /// Whether rows may go together.
     takes_runs: bool,
+    /// So many go one by one all the same.
+    singly: usize,
     numbers: Numbers,
     run: RowRun,
     changes: Changes,
@@ -52,51 +82,53 @@ pub struct Filling<'p> {
 impl<'p> Filling<'p> {
     /// No rows yet; so many are going to come, if that is known.
     pub fn new(plan: &'p InsertPlan, handle: &'p TableHandle, rows: Option<usize>, running: &Running<'_>) -> Self {
-        let is_plain = !plan.ignores && !plan.replaces && plan.on_duplicate.is_empty();
+        let is_plain = !plan.replaces && plan.on_duplicate.is_empty();
         Self {
             plan,
             handle,
             is_kind: rows != Some(1) && !running.context.mode.strict,
             takes_runs: is_plain && running.inside.engine.takes_runs(handle),
+            singly: 0,
             numbers: Numbers::new(rows.map(|rows| rows as u64), running.inside.auto_increment.0),
             run: RowRun::default(),
             changes: Changes::default(),
         }
     }
 
-    /// Inserts rows: those of a plain INSERT in runs, as many at a time as an arena is to hold.
-    pub fn insert(&mut self, rows: &NewRows<'_>, running: &mut Running<'_>) -> Result<()> {
-        let (plan, handle, count) = (self.plan, self.handle, rows.len());
-        let in_runs = self.takes_runs && count > 1;
-        self.run.expect(count as u64);
-        let mut arena = Bump::new();
-        let mut at = 0;
-        while at < count {
+    /// Inserts rows: those that nothing is to be done about if another is in the way, or little, in runs, as many at a time as an arena
+    /// is to hold.
+    pub fn insert<'q>(&mut self, rows: &mut impl NewRows<'q>, running: &mut Running<'_>) -> Result<()> {
+        let (plan, handle) = (self.plan, self.handle);
+        let may_take_runs = self.takes_runs && rows.count() != Some(1);
+        self.run.expect(rows.count().map_or(0, |count| count as u64));
+        let (mut arena, mut are_more) = (Bump::new(), true);
+        while are_more {
             arena.reset();
+            let in_runs = may_take_runs && self.singly == 0;
+            self.singly = self.singly.saturating_sub(1);
             let mut inserting = Inserting::singly(handle, self.is_kind, &mut self.numbers, &mut self.changes);
             inserting.gathered = in_runs.then(|| Gathered::new(&mut self.run));
             let done = loop {
                 running.context.row = inserting.found() + 1;
-                let done = running.inside.facts.check_killed().and_then(|()| match rows {
-                    NewRows::Given(rows) => plan.given_row(rows.row(at), &mut inserting, running, &arena),
-                    NewRows::Found(rows) => {
-                        let (values, beside) = rows.row(at, &arena).split_at(plan.given);
-                        let given = arena.alloc_slice_fill_iter(values.iter().map(|&value| Given::Value(value)));
-                        plan.one_row(given, beside, &mut inserting, running, &arena)
-                    }
-                });
-                at += 1;
+                inserting.warned = running.context.warnings.count();
+                let inserted = running
+                    .inside
+                    .facts
+                    .check_killed()
+                    .and_then(|()| rows.insert_next(plan, &mut inserting, running, &arena));
                 let used = arena.allocated_bytes() - arena.chunk_capacity();
-                let is_full = !in_runs || used > ARENA_MAX;
-                if done.is_err() || at == count || is_full {
-                    break done;
+                match inserted {
+                    Ok(true) if in_runs && used <= ARENA_MAX => {}
+                    Ok(more) => break Ok(more),
+                    Err(error) => break Err(error),
                 }
             };
             // A row in front of one that cannot be is refused first.
-            if let Some(gathered) = &mut inserting.gathered {
-                plan.insert_gathered(gathered, handle, running)?;
+            let met_others = plan.insert_gathered(&mut inserting, running, &arena)?;
+            are_more = done?;
+            if met_others {
+                self.singly = SINGLY;
             }
-            done?;
         }
         Ok(())
     }

@@ -13,8 +13,10 @@
 use bumpalo::Bump;
 use meseta_types::Datum;
 
+use super::super::row::Given;
 use super::InsertPlan;
 use super::filling::{Filling, NewRows};
+use super::inserting::Inserting;
 use crate::error::Result;
 use crate::query::{MORE, MemberPlaces, QueryPlan, Running, SpilledRows, append_row, run_query, values};
 
@@ -67,6 +69,35 @@ impl<'m> FoundRows<'m> {
     }
 }
 
+/// Rows of a query, from this place on.
+struct Rest<'p>(&'p FoundRows<'p>, usize);
+
+impl<'p> NewRows<'p> for Rest<'p> {
+    fn count(&self) -> Option<usize> {
+        Some(self.0.len())
+    }
+
+    fn insert_next<'v, 'r: 'v>(
+        &mut self,
+        plan: &'v InsertPlan,
+        inserting: &mut Inserting<'_, 'v>,
+        running: &mut Running<'r>,
+        arena: &'v Bump,
+    ) -> Result<bool>
+    where
+        'p: 'v,
+    {
+        let Self(rows, at) = self;
+        if *at == rows.len() {
+            return Ok(false);
+        }
+        *at += 1;
+        let (values, beside) = rows.row(*at - 1, arena).split_at(plan.given);
+        let given = arena.alloc_slice_fill_iter(values.iter().map(|&value| Given::Value(value)));
+        plan.one_row(given, beside, inserting, running, arena).map(|()| true)
+    }
+}
+
 impl InsertPlan {
     /// Inserts the rows that a query finds, which may read the table that they go to.
     pub(super) fn insert_found(
@@ -94,7 +125,7 @@ impl InsertPlan {
                 return Ok(MORE);
             }
             if is_at_once {
-                filling.insert(&NewRows::Found(&rows), running)?;
+                filling.insert(&mut Rest(&rows, 0), running)?;
             } else {
                 let to = spilled.get_or_insert_with(|| SpilledRows::new(running));
                 (0..rows.len()).try_for_each(|at| to.add_bytes(&[], rows.bytes_of(at)))?;
@@ -106,12 +137,12 @@ impl InsertPlan {
             spilled.show(usize::MAX, &members, running, &mut |running, row| {
                 rows.push(row);
                 if rows.bytes.len() >= PART_BYTES {
-                    filling.insert(&NewRows::Found(&rows), running)?;
+                    filling.insert(&mut Rest(&rows, 0), running)?;
                     rows.clear();
                 }
                 Ok(MORE)
             })?;
         }
-        filling.insert(&NewRows::Found(&rows), running)
+        filling.insert(&mut Rest(&rows, 0), running)
     }
 }

@@ -4,7 +4,7 @@
 //!   for each row:   values --> defaults, numbers, generated columns, checks --> engine.insert_row
 //!       another row is in the way:   error 1062 | IGNORE: a warning | REPLACE: it goes, and again | ON DUPLICATE KEY UPDATE
 //!
-//!   several rows, of which none may be in the way:   the same           --> engine.gather_row, ..., engine.insert_run
+//!   several rows, INSERT alone or IGNORE:            the same           --> engine.gather_row, ..., engine.insert_run
 //! ```
 //!
 //! # Invariants
@@ -23,7 +23,7 @@ use super::super::row::{
     Given, complete, default_of, engine_row, implicit_default, next_numbers, put, refuse_generated,
 };
 use super::super::{Changes, Strictness, columns_of, duplicate, take_back, update, warn_or_fail};
-use super::filling::{Filling, NewRows};
+use super::filling::{self, Filling};
 use super::{GivenValue, InsertPlan, Numbers, Rows};
 use crate::error::{Error, Result};
 use crate::query::{Body, Running, enter_table};
@@ -52,23 +52,38 @@ pub(in super::super) struct Inserting<'g, 'v> {
     is_kind: bool,
     numbers: &'g mut Numbers,
     changes: &'g mut Changes,
+    /// How many warnings there were before the row at hand.
+    pub(super) warned: u64,
     /// Those that go together, if they do.
     pub(super) gathered: Option<Gathered<'g, 'v>>,
 }
 
+impl<'v> Inserting<'_, 'v> {
+    /// Takes a row to those that go together. False if there is no room beside them: they are to be inserted first.
+    fn gather(&mut self, row: &'v [Datum<'v>], values: &[Value<'_>], running: &mut Running<'_>) -> Result<bool> {
+        let Some(gathered) = &mut self.gathered else { return Ok(false) };
+        let has_room = running.inside.engine.gather_row(self.handle, values, gathered.run);
+        let has_room = has_room.map_err(|error| running.inside.refusal(error))?;
+        if has_room {
+            gathered.rows.push(row);
+        }
+        Ok(has_room)
+    }
+}
+
 impl<'g> Inserting<'g, '_> {
     /// One row after the other.
-    pub(in super::super) fn singly(
+    pub(super) fn singly(
         handle: &'g TableHandle,
         is_kind: bool,
         numbers: &'g mut Numbers,
         changes: &'g mut Changes,
     ) -> Self {
-        Self { handle, is_kind, numbers, changes, gathered: None }
+        Self { handle, is_kind, numbers, changes, warned: 0, gathered: None }
     }
 
     /// How many rows of the statement there have been.
-    pub(super) fn found(&self) -> u64 {
+    pub(in super::super) fn found(&self) -> u64 {
         self.changes.found
     }
 
@@ -103,7 +118,7 @@ impl InsertPlan {
         match &self.rows {
             Rows::Given(rows) => {
                 let mut filling = Filling::new(self, &handle, Some(rows.len()), running);
-                filling.insert(&NewRows::Given(rows), running)?;
+                filling.insert(&mut filling::Given(rows, 0), running)?;
                 let mut changes = filling.end(running)?;
                 changes.tells_records = rows.len() > 1;
                 Ok(changes)
@@ -121,20 +136,25 @@ impl InsertPlan {
         }
     }
 
-    /// Inserts what has been gathered.
-    pub(super) fn insert_gathered(
-        &self,
-        gathered: &mut Gathered<'_, '_>,
-        handle: &TableHandle,
-        running: &mut Running<'_>,
-    ) -> Result<()> {
-        let inserted = running.inside.engine.insert_run(handle, gathered.run, Mode::Shared);
-        if let Some((row, conflict)) = inserted.map_err(|error| running.inside.refusal(error))? {
-            return Err(duplicate(&self.table, gathered.rows[row], &conflict));
-        }
-        gathered.rows.clear();
+    /// Inserts what has been gathered, if that is done. Whether others were in the way of one, which was passed over then.
+    pub(in super::super) fn insert_gathered<'v, 'r: 'v>(
+        &'v self,
+        inserting: &mut Inserting<'_, 'v>,
+        running: &mut Running<'r>,
+        arena: &'v Bump,
+    ) -> Result<bool> {
+        let Some(gathered) = &mut inserting.gathered else { return Ok(false) };
+        let inserted = running.inside.engine.insert_run(inserting.handle, gathered.run, Mode::Shared);
+        let rows = std::mem::take(&mut gathered.rows);
         gathered.has_given_numbers = false;
-        Ok(())
+        let Some((at, conflict)) = inserted.map_err(|error| running.inside.refusal(error))? else { return Ok(false) };
+        // They were counted, and are counted once more.
+        inserting.changes.affected -= (rows.len() - at) as u64;
+        self.refuse(rows[at], &conflict, None, inserting, running)?;
+        for row in &rows[at + 1..] {
+            self.write(row, &[], None, inserting, running, arena)?;
+        }
+        Ok(true)
     }
 
     pub(super) fn given_row<'v, 'r: 'v>(
@@ -217,7 +237,7 @@ impl InsertPlan {
         }
         let number = match self.counting {
             Some(column) if self.generates(column, row, running) => {
-                Some(self.generate(column, row, inserting, running)?)
+                Some(self.generate(column, row, inserting, running, arena)?)
             }
             _ => None,
         };
@@ -225,18 +245,29 @@ impl InsertPlan {
         if let Err(error) = complete(&self.table, &self.rules, row, running, arena) {
             return self.pass_over(error, number, inserting, running);
         }
-        let Some(gathered) = &mut inserting.gathered else {
+        // (Should one not come to be that IGNORE passes over, its number is that of the next, which is not made before.)
+        if inserting.gathered.is_none() || self.ignores && number.is_some() {
+            self.insert_gathered(inserting, running, arena)?;
             return self.write(row, beside, number, inserting, running, arena);
-        };
-        let values = engine_row(&self.table, row, running, arena);
-        let mut has_room = running.inside.engine.gather_row(inserting.handle, values, gathered.run);
-        if matches!(has_room, Ok(false)) {
-            self.insert_gathered(gathered, inserting.handle, running)?;
-            has_room = running.inside.engine.gather_row(inserting.handle, values, gathered.run);
         }
-        has_room.map_err(|error| running.inside.refusal(error))?;
-        gathered.rows.push(row);
-        gathered.has_given_numbers |= self.counting.is_some() && number.is_none();
+        // (What is warned of the rows in front of it comes first.)
+        if self.ignores && running.context.warnings.count() > inserting.warned {
+            let own = running.context.warnings.split_off(inserting.warned);
+            self.insert_gathered(inserting, running, arena)?;
+            running.context.warnings.append(own);
+        }
+        let values = engine_row(&self.table, row, running, arena);
+        let mut is_gathered = inserting.gather(row, values, running);
+        if matches!(is_gathered, Ok(false)) {
+            self.insert_gathered(inserting, running, arena)?;
+            is_gathered = inserting.gather(row, values, running);
+        }
+        if let Err(error) = is_gathered {
+            return self.pass_over(error, number, inserting, running);
+        }
+        if let Some(gathered) = &mut inserting.gathered {
+            gathered.has_given_numbers |= self.counting.is_some() && number.is_none();
+        }
         self.count_row(row, number, inserting);
         Ok(())
     }
@@ -270,19 +301,19 @@ impl InsertPlan {
     }
 
     /// Gives the counting column its next number.
-    fn generate(
-        &self,
+    fn generate<'v, 'r: 'v>(
+        &'v self,
         column: usize,
         row: &mut [Datum<'_>],
-        inserting: &mut Inserting<'_, '_>,
-        running: &mut Running<'_>,
+        inserting: &mut Inserting<'_, 'v>,
+        running: &mut Running<'r>,
+        arena: &'v Bump,
     ) -> Result<u64> {
         let is_first = inserting.numbers.is_first();
         if let Some(wanted) = inserting.numbers.wanted() {
             // Behind what those in front of it were given.
-            let gathered = inserting.gathered.as_mut();
-            if let Some(gathered) = gathered.filter(|gathered| gathered.has_given_numbers) {
-                self.insert_gathered(gathered, inserting.handle, running)?;
+            if inserting.gathered.as_ref().is_some_and(|gathered| gathered.has_given_numbers) {
+                self.insert_gathered(inserting, running, arena)?;
             }
             let (first, count) = match running.inside.facts.take_insert_id() {
                 0 => next_numbers(&self.table, column, wanted, is_first, running)?,
@@ -368,16 +399,29 @@ impl InsertPlan {
                     inserting.changes.removed += 1;
                     inserting.changes.duplicates += 1;
                 }
-            } else if self.ignores {
-                let error = duplicate(&self.table, row, &conflict);
-                running.context.warnings.warn(SqlError::new(error.code.0, error.message));
-                inserting.changes.duplicates += 1;
-                inserting.put_back(number);
-                return Ok(());
             } else {
-                return Err(duplicate(&self.table, row, &conflict));
+                return self.refuse(row, &conflict, number, inserting, running);
             }
         }
+    }
+
+    /// Another row is in the way of one: error 1062, or with IGNORE a warning.
+    fn refuse(
+        &self,
+        row: &[Datum<'_>],
+        conflict: &Conflict,
+        number: Option<u64>,
+        inserting: &mut Inserting<'_, '_>,
+        running: &mut Running<'_>,
+    ) -> Result<()> {
+        let error = duplicate(&self.table, row, conflict);
+        if !self.ignores {
+            return Err(error);
+        }
+        running.context.warnings.warn(SqlError::new(error.code.0, error.message));
+        inserting.changes.duplicates += 1;
+        inserting.put_back(number);
+        Ok(())
     }
 
     /// The row that is in the way, locked.
