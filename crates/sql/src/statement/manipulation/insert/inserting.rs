@@ -242,19 +242,20 @@ impl InsertPlan {
             _ => None,
         };
         inserting.numbers.count_row();
-        if let Err(error) = complete(&self.table, &self.rules, row, running, arena) {
+        let completed = complete(&self.table, &self.rules, row, running, arena);
+        // (What is warned of the rows in front of it comes first.)
+        if self.ignores && (completed.is_err() || running.context.warnings.count() > inserting.warned) {
+            let own = running.context.warnings.split_off(inserting.warned);
+            self.insert_gathered(inserting, running, arena)?;
+            running.context.warnings.append(own);
+        }
+        if let Err(error) = completed {
             return self.pass_over(error, number, inserting, running);
         }
         // (Should one not come to be that IGNORE passes over, its number is that of the next, which is not made before.)
         if inserting.gathered.is_none() || self.ignores && number.is_some() {
             self.insert_gathered(inserting, running, arena)?;
             return self.write(row, beside, number, inserting, running, arena);
-        }
-        // (What is warned of the rows in front of it comes first.)
-        if self.ignores && running.context.warnings.count() > inserting.warned {
-            let own = running.context.warnings.split_off(inserting.warned);
-            self.insert_gathered(inserting, running, arena)?;
-            running.context.warnings.append(own);
         }
         let values = engine_row(&self.table, row, running, arena);
         let mut is_gathered = inserting.gather(row, values, running);
@@ -263,6 +264,7 @@ impl InsertPlan {
             is_gathered = inserting.gather(row, values, running);
         }
         if let Err(error) = is_gathered {
+            self.insert_gathered(inserting, running, arena)?;
             return self.pass_over(error, number, inserting, running);
         }
         if let Some(gathered) = &mut inserting.gathered {
