@@ -60,10 +60,10 @@ impl Value {
 
     /// A copy of a value as one that is kept in an arena ([`copy_into`]): of a member of an ENUM or SET, that of its text.
     pub fn kept(value: Datum<'_>) -> Value {
-        let Datum::Member { members, .. } = value else { return Self::new(value) };
+        let Datum::Member { number, members, set } = value else { return Self::new(value) };
         let mut text = Vec::new();
         value.append_text(&mut text);
-        Value::Text(text.into(), members.collation())
+        Value::Text(text.into(), collation_of_kept(number, members, set))
     }
 
     /// Becomes what [`Value::kept`] makes, with the memory that it has if it is as long as what comes.
@@ -102,6 +102,11 @@ impl Value {
     }
 }
 
+/// The collation of the text that a member is kept as. The one that is none (0) tells itself so apart from one that is called ''.
+fn collation_of_kept(number: u64, members: &Members, set: bool) -> Collation {
+    if number == 0 && !set { Collation::Binary } else { members.collation() }
+}
+
 /// A copy of a value in an arena. A member of an ENUM or SET becomes one of `data_type`, or else text.
 pub fn copy_into<'v>(value: Datum<'_>, data_type: Option<&'v DataType>, arena: &'v Bump) -> Datum<'v> {
     match value {
@@ -114,7 +119,7 @@ pub fn copy_into<'v>(value: Datum<'_>, data_type: Option<&'v DataType>, arena: &
             _ => {
                 let mut text = Vec::new();
                 value.append_text(&mut text);
-                Datum::Text(arena.alloc_slice_copy(&text), members.collation())
+                Datum::Text(arena.alloc_slice_copy(&text), collation_of_kept(number, members, set))
             }
         },
         plain => without_memory(plain).unwrap_or(Datum::Null),

@@ -77,8 +77,10 @@ impl<'a> MemberPlaces<'a> {
         'a: 'v,
     {
         for &(place, of) in &self.0 {
-            let Datum::Text(text, _) = row[place] else { continue };
+            let Datum::Text(text, collation) = row[place] else { continue };
             let number = |members: &Members, is_set| match is_set {
+                // (Kept as a text, what is no member is in no member's collation.)
+                false if text.is_empty() && collation != members.collation() => 0,
                 false => members.find(text).unwrap_or(0),
                 true => members.parse_set(text).0,
             };
