@@ -61,6 +61,7 @@ impl<'p> NewRows<'p> for Lines<'p, '_> {
 
     fn insert_next<'v, 'r: 'v>(
         &mut self,
+        _: usize,
         plan: &'v InsertPlan,
         inserting: &mut Inserting<'_, 'v>,
         running: &mut Running<'r>,
@@ -176,7 +177,7 @@ impl LoadPlan {
             }
         }
         let mut filling = Filling::new(&self.insert, &handle, None, running);
-        filling.insert(&mut Lines { load: self, reader, have_ended: false }, running)?;
+        filling.insert(Lines { load: self, reader, have_ended: false }, running)?;
         filling.end(running)
     }
 

@@ -25,9 +25,10 @@ pub(in super::super) trait NewRows<'p> {
     /// How many there are, if that is known.
     fn count(&self) -> Option<usize>;
 
-    /// Has the plan insert the next one. False if there is none.
+    /// Has the plan insert the next one, in front of which there were so many. False if there is none.
     fn insert_next<'v, 'r: 'v>(
         &mut self,
+        at: usize,
         plan: &'v InsertPlan,
         inserting: &mut Inserting<'_, 'v>,
         running: &mut Running<'r>,
@@ -37,16 +38,15 @@ pub(in super::super) trait NewRows<'p> {
         'p: 'v;
 }
 
-/// Those of VALUES, from this place on.
-pub(super) struct Given<'p>(pub &'p GivenRows, pub usize);
-
-impl<'p> NewRows<'p> for Given<'p> {
+/// Those of VALUES.
+impl<'p> NewRows<'p> for &'p GivenRows {
     fn count(&self) -> Option<usize> {
-        Some(self.0.len())
+        Some(self.len())
     }
 
     fn insert_next<'v, 'r: 'v>(
         &mut self,
+        at: usize,
         plan: &'v InsertPlan,
         inserting: &mut Inserting<'_, 'v>,
         running: &mut Running<'r>,
@@ -55,12 +55,10 @@ impl<'p> NewRows<'p> for Given<'p> {
     where
         'p: 'v,
     {
-        let Self(rows, at) = self;
-        if *at == rows.len() {
+        if at == self.len() {
             return Ok(false);
         }
-        *at += 1;
-        plan.given_row(rows.row(*at - 1), inserting, running, arena).map(|()| true)
+        plan.given_row(self.row(at), inserting, running, arena).map(|()| true)
     }
 }
 
@@ -97,11 +95,11 @@ impl<'p> Filling<'p> {
 
     /// Inserts rows: those that nothing is to be done about if another is in the way, or little, in runs, as many at a time as an arena
     /// is to hold.
-    pub fn insert<'q>(&mut self, rows: &mut impl NewRows<'q>, running: &mut Running<'_>) -> Result<()> {
+    pub fn insert<'q>(&mut self, mut rows: impl NewRows<'q>, running: &mut Running<'_>) -> Result<()> {
         let (plan, handle) = (self.plan, self.handle);
         let may_take_runs = self.takes_runs && rows.count() != Some(1);
         self.run.expect(rows.count().map_or(0, |count| count as u64));
-        let (mut arena, mut are_more) = (Bump::new(), true);
+        let (mut arena, mut at, mut are_more) = (Bump::new(), 0, true);
         while are_more {
             arena.reset();
             let in_runs = may_take_runs && self.singly == 0;
@@ -115,7 +113,8 @@ impl<'p> Filling<'p> {
                     .inside
                     .facts
                     .check_killed()
-                    .and_then(|()| rows.insert_next(plan, &mut inserting, running, &arena));
+                    .and_then(|()| rows.insert_next(at, plan, &mut inserting, running, &arena));
+                at += 1;
                 let used = arena.allocated_bytes() - arena.chunk_capacity();
                 match inserted {
                     Ok(true) if in_runs && used <= ARENA_MAX => {}

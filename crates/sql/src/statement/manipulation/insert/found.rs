@@ -69,16 +69,14 @@ impl<'m> FoundRows<'m> {
     }
 }
 
-/// Rows of a query, from this place on.
-struct Rest<'p>(&'p FoundRows<'p>, usize);
-
-impl<'p> NewRows<'p> for Rest<'p> {
+impl<'p> NewRows<'p> for &'p FoundRows<'p> {
     fn count(&self) -> Option<usize> {
-        Some(self.0.len())
+        Some(self.len())
     }
 
     fn insert_next<'v, 'r: 'v>(
         &mut self,
+        at: usize,
         plan: &'v InsertPlan,
         inserting: &mut Inserting<'_, 'v>,
         running: &mut Running<'r>,
@@ -87,12 +85,10 @@ impl<'p> NewRows<'p> for Rest<'p> {
     where
         'p: 'v,
     {
-        let Self(rows, at) = self;
-        if *at == rows.len() {
+        if at == self.len() {
             return Ok(false);
         }
-        *at += 1;
-        let (values, beside) = rows.row(*at - 1, arena).split_at(plan.given);
+        let (values, beside) = self.row(at, arena).split_at(plan.given);
         let given = arena.alloc_slice_fill_iter(values.iter().map(|&value| Given::Value(value)));
         plan.one_row(given, beside, inserting, running, arena).map(|()| true)
     }
@@ -125,7 +121,7 @@ impl InsertPlan {
                 return Ok(MORE);
             }
             if is_at_once {
-                filling.insert(&mut Rest(&rows, 0), running)?;
+                filling.insert(&rows, running)?;
             } else {
                 let to = spilled.get_or_insert_with(|| SpilledRows::new(running));
                 (0..rows.len()).try_for_each(|at| to.add_bytes(&[], rows.bytes_of(at)))?;
@@ -137,12 +133,12 @@ impl InsertPlan {
             spilled.show(usize::MAX, &members, running, &mut |running, row| {
                 rows.push(row);
                 if rows.bytes.len() >= PART_BYTES {
-                    filling.insert(&mut Rest(&rows, 0), running)?;
+                    filling.insert(&rows, running)?;
                     rows.clear();
                 }
                 Ok(MORE)
             })?;
         }
-        filling.insert(&mut Rest(&rows, 0), running)
+        filling.insert(&rows, running)
     }
 }

@@ -23,7 +23,7 @@ use super::super::row::{
     Given, complete, default_of, engine_row, implicit_default, next_numbers, put, refuse_generated,
 };
 use super::super::{Changes, Strictness, columns_of, duplicate, take_back, update, warn_or_fail};
-use super::filling::{self, Filling};
+use super::filling::Filling;
 use super::{GivenValue, InsertPlan, Numbers, Rows};
 use crate::error::{Error, Result};
 use crate::query::{Body, Running, enter_table};
@@ -118,7 +118,7 @@ impl InsertPlan {
         match &self.rows {
             Rows::Given(rows) => {
                 let mut filling = Filling::new(self, &handle, Some(rows.len()), running);
-                filling.insert(&mut filling::Given(rows, 0), running)?;
+                filling.insert(rows, running)?;
                 let mut changes = filling.end(running)?;
                 changes.tells_records = rows.len() > 1;
                 Ok(changes)
