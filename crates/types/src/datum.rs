@@ -232,7 +232,17 @@ impl<'a> Datum<'a> {
     }
 
     /// As an integer and whether that is unsigned, as the bit operators and LIMIT see it. `None` for NULL.
+    #[inline]
     pub fn to_integer(self, context: &mut Context) -> Option<(i64, bool)> {
+        match self {
+            Datum::Signed(number) => Some((number, false)),
+            Datum::Unsigned(number) => Some((number as i64, true)),
+            other => other.made_integer(context),
+        }
+    }
+
+    /// As [`Datum::to_integer`], of what is none.
+    fn made_integer(self, context: &mut Context) -> Option<(i64, bool)> {
         if let Datum::Json(document) = self {
             let number = json::to_numeric_as(document, "INTEGER", context);
             return Some(match number {

@@ -118,10 +118,7 @@ impl Comparer {
     }
 
     fn compare_slowly(&self, left: Datum<'_>, right: Datum<'_>, context: &mut Context) -> Result<Option<Ordering>> {
-        // What rows mostly compare beside signed integers and texts.
-        if let (Some(ComparisonType::Integer), Some(left), Some(right)) = (self.kind, whole(left), whole(right)) {
-            return Ok(Some(left.cmp(&right)));
-        }
+        // What rows mostly compare beside integers and texts.
         match (left, right) {
             (Datum::Date(a), Datum::Date(b)) => return Ok(Some(a.cmp(&b))),
             (Datum::Date(a), Datum::DateTime(b, _)) => return Ok(Some(a.midnight().cmp(&b))),
@@ -178,16 +175,6 @@ impl Comparer {
             None if operator == ComparisonOperator::NullSafeEqual => Ok(Some(left.is_null() && right.is_null())),
             None => Ok(None),
         }
-    }
-}
-
-/// The whole number that a value is.
-#[inline]
-fn whole(value: Datum<'_>) -> Option<i128> {
-    match value {
-        Datum::Signed(number) => Some(number.into()),
-        Datum::Unsigned(number) => Some(number.into()),
-        _ => None,
     }
 }
 
