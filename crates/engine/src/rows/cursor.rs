@@ -144,14 +144,22 @@ struct Older {
     payload: Vec<u8>,
 }
 
+impl Older {
+    /// What was read of the version that is seen: this, or the newest, which the cursor is on.
+    #[inline]
+    fn or_newest<'e>(&'e self, cursor: &'e Cursor<'_>) -> Payload<'e> {
+        match self.is_seen {
+            true => Payload::whole(&self.payload),
+            false => Payload { bytes: &cursor.value()[VERSION_HEADER_LEN..], portion: cursor.portion() },
+        }
+    }
+}
+
 impl Consistent<'_> {
     /// What was read of the version that is seen.
     #[inline]
     fn payload(&self) -> Payload<'_> {
-        match self.older.is_seen {
-            true => Payload::whole(&self.older.payload),
-            false => Payload { bytes: &self.cursor.value()[VERSION_HEADER_LEN..], portion: self.cursor.portion() },
-        }
+        self.older.or_newest(&self.cursor)
     }
 }
 
@@ -417,21 +425,19 @@ fn next_consistent(table: &Table, index: &TableIndex, read: &mut Consistent, ses
         if !is_there {
             continue;
         }
-        let Some(mut fetched) = read.fetched.take() else { return Ok(true) };
-        let primary_key = index.layout.primary_key_of(read.cursor.key(), read.payload().bytes);
-        fetched.key.clear();
-        fetched.key.extend_from_slice(primary_key.map_err(|problem| index.index.damaged(problem))?);
+        let Consistent { cursor, older, columns, fetched: Some(Fetched { key, payload, portion }), .. } = read else {
+            return Ok(true);
+        };
+        let primary_key = index.layout.primary_key_of(cursor.key(), older.or_newest(cursor).bytes);
+        key.clear();
+        key.extend_from_slice(primary_key.map_err(|problem| index.index.damaged(problem))?);
         let mut versions = VersionReader::new(&session.core.time, &session.core.undo);
-        let Fetched { key, payload, portion } = &mut fetched;
-        let seen = match read.columns {
+        let seen = match *columns {
             Some(columns) => row_seen_by(&mut versions, &snapshot, table, key, columns, payload, None)?,
             None => seen_at(&mut versions, &snapshot, &table.rows().index, key, payload)?.then_some(Portion::Whole),
         };
         if let Some(seen) = seen {
             *portion = seen;
-        }
-        read.fetched = Some(fetched);
-        if seen.is_some() {
             return Ok(true);
         }
         // Only who looks at what is there now may see one without the other.
