@@ -20,7 +20,7 @@ use super::run::{MORE, Sink};
 use super::sort_key::{SortKeys, collation_of};
 use super::spare::recycle;
 use super::spilled_rows::SpilledRows;
-use super::top_rows::{FEW_ROWS, TopRows};
+use super::top_rows::{TopRows, are_many};
 use crate::error::{Error, Result};
 use crate::expression::abbreviation::abbreviation;
 use crate::expression::copy_into;
@@ -186,7 +186,7 @@ impl<'a> Kept<'a> {
         let taken = self.arena.allocated_bytes() - before + size_of::<Row<'_>>();
         let Some(bytes_left) = self.bytes_left.checked_sub(taken) else { return self.spill(running) };
         self.bytes_left = bytes_left;
-        if self.rows.len() >= self.wanted.saturating_mul(2).max(FEW_ROWS) {
+        if are_many(self.rows.len(), self.wanted) {
             self.sort(running)?;
             self.top = Some(TopRows::new(self.rows.drain(..).map(|row| (row.abbreviation, row.values))));
         }

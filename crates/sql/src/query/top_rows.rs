@@ -17,7 +17,12 @@ use crate::error::Result;
 use crate::expression::Value;
 
 /// So many rows may be there before those are dropped that are not wanted.
-pub const FEW_ROWS: usize = 64;
+const FEW_ROWS: usize = 64;
+
+/// Whether there are so many rows, if so many are wanted, that they are to be put in order and the others dropped.
+pub fn are_many(rows: usize, wanted: usize) -> bool {
+    rows >= wanted.saturating_mul(2).max(FEW_ROWS)
+}
 
 struct Row {
     abbreviation: u64,
@@ -75,7 +80,7 @@ impl TopRows {
 
     /// Whether there are so many that they are to be put in order.
     pub fn is_due(&self) -> bool {
-        self.rows.len() >= self.wanted.saturating_mul(2).max(FEW_ROWS)
+        are_many(self.rows.len(), self.wanted)
     }
 
     /// Puts them in order, by their abbreviations and values, and drops those that are not wanted. Those that are equal stay in the order
