@@ -38,6 +38,19 @@ fn some_bytes(most: usize) -> impl Strategy<Value = Vec<u8>> {
     proptest::collection::vec(any::<u8>(), 0..most)
 }
 
+/// A text in the character set of a collation, if that has characters, and all of these.
+fn own(collation: Collation, text: &str) -> Option<Vec<u8>> {
+    let mut own = Vec::new();
+    let converted = Charset::Utf8mb4.convert(text.as_bytes(), collation.charset(), &mut own);
+    (converted.replaced == 0 && collation.charset() != Charset::Binary).then_some(own)
+}
+
+fn weights(collation: Collation, text: &[u8]) -> Vec<u8> {
+    let mut weights = Vec::new();
+    collation.append_weight_string(text, None, &mut weights);
+    weights
+}
+
 proptest! {
     #[test]
     fn decimals_compute_as_big_integers_do(a in number(), b in number()) {
@@ -92,20 +105,12 @@ proptest! {
                 collation.append_sort_key(text, None, &mut key);
                 key
             };
-            let hash = |text: &[u8]| {
-                let mut hasher = std::hash::DefaultHasher::new();
-                collation.hash(text, &mut hasher);
-                std::hash::Hasher::finish(&hasher)
-            };
             let (a, b) = (own(&a), own(&b));
             let order = collation.compare(&a, &b);
             prop_assert_eq!(order, key(&a).cmp(&key(&b)), "{} {:?} {:?}", collation.name(), a, b);
             let mut front = key(&a);
             front.resize(8, 0);
             prop_assert_eq!(collation.sort_key_head(&a).to_be_bytes().to_vec(), front, "{}", collation.name());
-            if order.is_eq() {
-                prop_assert_eq!(hash(&a), hash(&b));
-            }
         }
     }
 
@@ -161,12 +166,8 @@ proptest! {
         pattern in "[abAsB_%|1éß\u{301}\u{1} ]{0,7}",
     ) {
         fn matches(collation: Collation, text: &[char], pattern: &[char]) -> bool {
-            let weights = |character: char| {
-                let mut weights = Vec::new();
-                collation.append_weight_string(character.to_string().as_bytes(), None, &mut weights);
-                weights
-            };
-            let same = |one: char, other: char| weights(one) == weights(other);
+            let weight = |character: char| weights(collation, &own(collation, &character.to_string()).expect("as the whole"));
+            let same = |one: char, other: char| weight(one) == weight(other);
             match (pattern, text) {
                 ([], _) => text.is_empty(),
                 (['|', literal, rest @ ..], _) => {
@@ -181,16 +182,36 @@ proptest! {
             }
         }
         let (texts, patterns): (Vec<char>, Vec<char>) = (text.chars().collect(), pattern.chars().collect());
-        for collation in [
-            Collation::Utf8mb4_0900AiCi,
-            Collation::Utf8mb4Unicode520Ci,
-            Collation::Utf8mb4UnicodeCi,
-            Collation::Utf8mb4GeneralCi,
-            Collation::Utf8mb4Bin,
-        ] {
+        for &collation in Collation::ALL {
+            let (Some(own_text), Some(own_pattern)) = (own(collation, &text), own(collation, &pattern)) else { continue };
             let expected = matches(collation, &texts, &patterns);
-            let found = collation.like(text.as_bytes(), pattern.as_bytes(), Some(u32::from(b'|')));
+            let found = collation.like(&own_text, &own_pattern, Some(u32::from(b'|')));
             prop_assert_eq!(found, expected, "{:?} LIKE {:?}, {:?}", text, pattern, collation);
+        }
+    }
+
+    /// A text is found where the weights of what follows begin with its own.
+    #[test]
+    fn a_text_is_found_as_it_is_defined(
+        text in "[abAsB1éß\u{301}\u{1}\\[Ä ]{0,12}",
+        wanted in "[abAsB1éß\u{301}\u{1}\\[Ä ]{0,4}",
+        from in 0usize..14,
+    ) {
+        let characters: Vec<char> = text.chars().collect();
+        for &collation in Collation::ALL {
+            let (Some(own_text), Some(own_wanted)) = (own(collation, &text), own(collation, &wanted)) else { continue };
+            let behind = |at: usize| own(collation, &characters[at..].iter().collect::<String>()).expect("as the whole");
+            let begins = |at: &usize| {
+                let behind = behind(*at);
+                own_wanted.is_empty()
+                    || !behind.is_empty() && weights(collation, &behind).starts_with(&weights(collation, &own_wanted))
+            };
+            let expected = (from..=characters.len()).find(begins);
+            let found = collation.find(&own_text, &own_wanted, from);
+            prop_assert_eq!(found.map(|found| found.0), expected, "{:?} in {:?}, {:?}", wanted, text, collation);
+            if let Some((number, at)) = found {
+                prop_assert_eq!(own_text.len() - at, behind(number).len());
+            }
         }
     }
 

@@ -4,7 +4,7 @@
 //! MySQL Reference Manual, "Supported Character Sets and Collations" and "Collation Coercibility in Expressions".
 
 use super::charset::Charset;
-use super::table::{self, Ascii, Uca};
+use super::table::{self, ASCII_GENERAL, Ascii, ByteTable, Uca};
 use crate::error::{SqlError, number};
 
 /// Whether blanks at the end count.
@@ -21,8 +21,8 @@ pub enum Pad {
 pub(super) enum Method {
     /// Compare bytes. Encodings of Unicode order as their code points do.
     Bytes,
-    /// Compare weights of bytes, by a table of latin1.
-    ByteTable(u8),
+    /// Compare weights of bytes, each of which is a character.
+    ByteTable(&'static ByteTable),
     /// Compare one weight for each character.
     General,
     /// Compare weights of the Unicode Collation Algorithm.
@@ -35,8 +35,18 @@ impl Method {
     pub const fn ascii(self) -> Option<&'static Ascii> {
         match self {
             Method::Bytes | Method::ByteTable(_) => None,
-            Method::General => Some(&table::ASCII_GENERAL),
+            Method::General => Some(&ASCII_GENERAL),
             Method::Uca(uca) => Some(uca.ascii()),
+        }
+    }
+
+    /// The weights of bytes, where they compare one by one.
+    #[inline]
+    pub const fn bytes(self) -> Option<&'static ByteTable> {
+        match self {
+            Method::Bytes => Some(&table::BYTES),
+            Method::ByteTable(weights) => Some(weights),
+            Method::General | Method::Uca(_) => None,
         }
     }
 }
@@ -84,20 +94,20 @@ macro_rules! collations {
 }
 
 collations! {
-    Latin1German1Ci 5 "latin1_german1_ci" Latin1 Space Method::ByteTable(5);
-    Latin1SwedishCi 8 "latin1_swedish_ci" Latin1 Space Method::ByteTable(2);
-    AsciiGeneralCi 11 "ascii_general_ci" Ascii Space Method::ByteTable(0);
-    Latin1DanishCi 15 "latin1_danish_ci" Latin1 Space Method::ByteTable(6);
+    Latin1German1Ci 5 "latin1_german1_ci" Latin1 Space Method::ByteTable(table::LATIN1_GERMAN1);
+    Latin1SwedishCi 8 "latin1_swedish_ci" Latin1 Space Method::ByteTable(table::LATIN1_SWEDISH);
+    AsciiGeneralCi 11 "ascii_general_ci" Ascii Space Method::ByteTable(&table::ASCII_UPPER);
+    Latin1DanishCi 15 "latin1_danish_ci" Latin1 Space Method::ByteTable(table::LATIN1_DANISH);
     Utf8mb3GeneralCi 33 "utf8mb3_general_ci" Utf8mb3 Space Method::General;
     Utf8mb4GeneralCi 45 "utf8mb4_general_ci" Utf8mb4 Space Method::General;
     Utf8mb4Bin 46 "utf8mb4_bin" Utf8mb4 Space Method::Bytes;
     Latin1Bin 47 "latin1_bin" Latin1 Space Method::Bytes;
-    Latin1GeneralCi 48 "latin1_general_ci" Latin1 Space Method::ByteTable(3);
-    Latin1GeneralCs 49 "latin1_general_cs" Latin1 Space Method::ByteTable(4);
+    Latin1GeneralCi 48 "latin1_general_ci" Latin1 Space Method::ByteTable(table::LATIN1_GENERAL);
+    Latin1GeneralCs 49 "latin1_general_cs" Latin1 Space Method::ByteTable(table::LATIN1_GENERAL_CS);
     Binary 63 "binary" Binary None Method::Bytes;
     AsciiBin 65 "ascii_bin" Ascii Space Method::Bytes;
     Utf8mb3Bin 83 "utf8mb3_bin" Utf8mb3 Space Method::Bytes;
-    Latin1SpanishCi 94 "latin1_spanish_ci" Latin1 Space Method::ByteTable(7);
+    Latin1SpanishCi 94 "latin1_spanish_ci" Latin1 Space Method::ByteTable(table::LATIN1_SPANISH);
     Utf8mb3UnicodeCi 192 "utf8mb3_unicode_ci" Utf8mb3 Space Method::Uca(Uca::V400);
     Utf8mb3Unicode520Ci 214 "utf8mb3_unicode_520_ci" Utf8mb3 Space Method::Uca(Uca::V520);
     Utf8mb4UnicodeCi 224 "utf8mb4_unicode_ci" Utf8mb4 Space Method::Uca(Uca::V400);
@@ -149,7 +159,7 @@ impl Collation {
             Charset::Binary => out.extend_from_slice(text),
             Charset::Ascii => out.extend(text.iter().map(|byte| fold(*byte))),
             Charset::Latin1 => {
-                let table = table::latin1(usize::from(!upper));
+                let table = if upper { table::UPPER_LATIN1 } else { table::LOWER_LATIN1 };
                 out.extend(text.iter().map(|byte| table[usize::from(*byte)]));
             }
             Charset::Utf8mb4 | Charset::Utf8mb3 => {

@@ -1,4 +1,4 @@
-//! Order, equality, hash and sort key of texts under a collation.
+//! Order, equality and sort key of texts under a collation.
 //!
 //! ```text
 //! sort key, NO PAD      the weights, big-endian
@@ -11,7 +11,7 @@
 //! smaller in the last.
 //!
 //! # Invariants
-//! 1. `compare(a, b)` is the order of the bytes of the sort keys of `a` and `b`; equal texts have equal hashes.
+//! 1. `compare(a, b)` is the order of the bytes of the sort keys of `a` and `b`.
 //! 2. Bytes that are no character weigh more than any character, in the order of the bytes.
 //!
 //! # Source
@@ -19,12 +19,11 @@
 //! blanks).
 
 use std::cmp::Ordering;
-use std::hash::Hasher;
 use std::io;
 
 use super::charset::Charset;
 use super::collation::{Collation, Method, Pad};
-use super::table::{self, ASCII_0900, ASCII_GENERAL, Ascii, Uca, Weights, general_weight, uca_weights};
+use super::table::{ASCII_0900, ASCII_GENERAL, Ascii, ByteTable, Uca, Weights, general_weight, uca_weights};
 
 /// The weights of a text, one after the other.
 struct Stream<'a> {
@@ -54,8 +53,7 @@ pub(super) fn character_weights(charset: Charset, method: Method, text: &[u8]) -
     let first = text[0];
     match method {
         Method::Bytes => (Weights::one(u16::from(first) + 1), 1),
-        Method::ByteTable(0) => (Weights::one(u16::from(first.to_ascii_uppercase()) + 1), 1),
-        Method::ByteTable(number) => (Weights::one(u16::from(table::latin1(number.into())[usize::from(first)]) + 1), 1),
+        Method::ByteTable(weights) => (Weights::one(u16::from(weights[usize::from(first)]) + 1), 1),
         Method::General if first < 0x80 => (Weights::one_or_zero(ASCII_GENERAL[usize::from(first)]), 1),
         Method::General => match charset.decode(text) {
             (Some(code_point), len) => (Weights::one_or_zero(general_weight(code_point)), len),
@@ -94,23 +92,22 @@ impl Iterator for Stream<'_> {
     }
 }
 
-/// Where two texts begin to differ, at the beginning of a character in both.
+/// Where two texts begin to differ.
 #[inline]
-fn common_prefix(charset: Charset, left: &[u8], right: &[u8]) -> usize {
+fn common_bytes(left: &[u8], right: &[u8]) -> usize {
     let (left_words, right_words) = (left.as_chunks::<8>().0, right.as_chunks::<8>().0);
     let mut at = 0;
     for (a, b) in left_words.iter().zip(right_words) {
         let difference = u64::from_le_bytes(*a) ^ u64::from_le_bytes(*b);
         if difference != 0 {
-            at += difference.trailing_zeros() as usize / 8;
-            return back_to_character(charset, left, right, at);
+            return at + difference.trailing_zeros() as usize / 8;
         }
         at += 8;
     }
-    at += left[at..].iter().zip(&right[at..]).take_while(|(a, b)| a == b).count();
-    back_to_character(charset, left, right, at)
+    at + left[at..].iter().zip(&right[at..]).take_while(|(a, b)| a == b).count()
 }
 
+/// The beginning of the character, in both, that the byte at this place is of.
 #[inline]
 fn back_to_character(charset: Charset, left: &[u8], right: &[u8], mut at: usize) -> usize {
     if charset.is_unicode() {
@@ -125,11 +122,49 @@ fn back_to_character(charset: Charset, left: &[u8], right: &[u8], mut at: usize)
     at
 }
 
-fn trim(mut text: &[u8]) -> &[u8] {
-    while let Some(rest) = text.strip_suffix(b" ") {
-        text = rest;
+/// The order of two texts whose bytes weigh so, as if both went on in blanks for ever.
+#[inline]
+fn compare_padded_bytes(weights: &ByteTable, left: &[u8], right: &[u8]) -> Ordering {
+    let same = common_bytes(left, right);
+    let (left, right) = (&left[same..], &right[same..]);
+    let weight = |byte: u8| weights[usize::from(byte)];
+    let mut orders = left.iter().zip(right).map(|(a, b)| weight(*a).cmp(&weight(*b)));
+    orders.find(|order| order.is_ne()).unwrap_or_else(|| {
+        let both = left.len().min(right.len());
+        let beside_blanks = |rest: &[u8]| {
+            let mut orders = rest.iter().map(|byte| weight(*byte).cmp(&weight(b' ')));
+            orders.find(|order| order.is_ne()).unwrap_or(Ordering::Equal)
+        };
+        beside_blanks(&left[both..]).then(beside_blanks(&right[both..]).reverse())
+    })
+}
+
+/// Writes the sort key of a text whose bytes weigh so, where blanks at the end do not count; ends early where no more is taken.
+fn write_padded_bytes(weights: &ByteTable, text: &[u8], mut out: impl io::Write) -> io::Result<()> {
+    let weight = |byte: u8| weights[usize::from(byte)];
+    let blank = weight(b' ');
+    let (mut rest, mut buffer) = (text, [0; 64]);
+    loop {
+        let word = rest.iter().position(|byte| weight(*byte) == blank).unwrap_or(rest.len());
+        let (word, behind) = rest.split_at(word);
+        for part in word.chunks(buffer.len()) {
+            buffer.iter_mut().zip(part).for_each(|(to, byte)| *to = weight(*byte));
+            out.write_all(&buffer[..part.len()])?;
+        }
+        let Some(run) = behind.iter().position(|byte| weight(*byte) != blank) else {
+            return out.write_all(&[blank, 2]);
+        };
+        rest = &behind[run..];
+        out.write_all(&[blank])?;
+        out.write_all(&end_of_blanks(run as u32, weight(rest[0]) < blank))?;
     }
-    text
+}
+
+/// What a sort key says behind the blank of a run of so many: what follows, and how many.
+fn end_of_blanks(run: u32, is_left_downwards: bool) -> [u8; 5] {
+    let (then, count) = if is_left_downwards { (1, run) } else { (3, !run) };
+    let [a, b, c, d] = count.to_be_bytes();
+    [then, a, b, c, d]
 }
 
 impl Collation {
@@ -137,10 +172,12 @@ impl Collation {
     #[inline]
     pub fn compare(self, left: &[u8], right: &[u8]) -> Ordering {
         let method = self.method();
-        if let (Method::Bytes, Pad::None) = (method, self.pad()) {
-            return left.cmp(right);
+        match (method.bytes(), self.pad()) {
+            (Some(_), Pad::None) => return left.cmp(right),
+            (Some(weights), Pad::Space) => return compare_padded_bytes(weights, left, right),
+            _ => {}
         }
-        let same = common_prefix(self.charset(), left, right);
+        let same = back_to_character(self.charset(), left, right, common_bytes(left, right));
         let (mut left, mut right) = (&left[same..], &right[same..]);
         if let Some(weights) = method.ascii() {
             // ASCII letter by letter: one weight each, so that both stay in step.
@@ -197,31 +234,12 @@ impl Collation {
 
     /// The weight of a blank.
     fn blank(self) -> u16 {
-        character_weights(self.charset(), self.method(), b" ").0.as_slice().first().copied().unwrap_or(0)
-    }
-
-    /// Feeds a text to a hasher: equal texts alike.
-    pub fn hash<H: Hasher>(self, text: &[u8], state: &mut H) {
-        let text = if self.pad() == Pad::Space { trim(text) } else { text };
-        if self.is_binary() {
-            state.write(text);
-        } else if self.pad() == Pad::None {
-            Stream::new(self, text).for_each(|weight| state.write_u16(weight));
-        } else {
-            // Characters that weigh as a blank does are blanks at the end, too.
-            let blank = self.blank();
-            let mut blanks = 0usize;
-            for weight in Stream::new(self, text) {
-                if weight == blank {
-                    blanks += 1;
-                    continue;
-                }
-                (0..blanks).for_each(|_| state.write_u16(blank));
-                blanks = 0;
-                state.write_u16(weight);
-            }
+        match self.method() {
+            Method::Bytes => u16::from(b' ') + 1,
+            Method::ByteTable(weights) => u16::from(weights[usize::from(b' ')]) + 1,
+            Method::General => ASCII_GENERAL[usize::from(b' ')],
+            Method::Uca(uca) => uca.ascii()[usize::from(b' ')],
         }
-        state.write_u8(0xff);
     }
 
     /// Appends the sort key of a text, or of so many characters at its beginning: bytes that `memcmp` orders.
@@ -238,23 +256,21 @@ impl Collation {
     }
 
     /// Writes the sort key of a collation that pads; ends early where no more is taken.
-    fn write_padded_sort_key(self, text: &[u8], mut out: impl io::Write) -> io::Result<()> {
-        let wide = matches!(self.method(), Method::General | Method::Uca(_));
+    fn write_padded_sort_key(self, text: &[u8], out: impl io::Write) -> io::Result<()> {
+        match self.method().bytes() {
+            Some(weights) => write_padded_bytes(weights, text, out),
+            None => self.write_padded_words(text, out),
+        }
+    }
+
+    /// The same, where characters have weights of two bytes.
+    fn write_padded_words(self, text: &[u8], mut out: impl io::Write) -> io::Result<()> {
         let blank = self.blank();
-        let push = |out: &mut dyn io::Write, weight: u16, then: &[u8]| {
-            if wide {
-                out.write_all(&weight.to_be_bytes())?;
-            } else {
-                out.write_all(&[(weight - 1) as u8])?;
-            }
-            out.write_all(then)
-        };
         let (mut run, mut weights) = (0u32, Stream::new(self, text));
         loop {
             // (Nearly all of a text is words, and between them are single blanks.)
             if run == 0 && weights.is_between_characters() {
-                let word = self.word_len(weights.text);
-                let (word, rest) = weights.text.split_at(word);
+                let (word, rest) = weights.text.split_at(self.word_len(weights.text));
                 self.write_word(word, &mut out)?;
                 weights.text = rest;
             }
@@ -264,35 +280,27 @@ impl Collation {
                 continue;
             }
             if run > 0 {
-                let (then, count) = if weight < blank { (1, run) } else { (3, !run) };
-                let [a, b, c, d] = count.to_be_bytes();
-                push(&mut out, blank, &[then, a, b, c, d])?;
+                out.write_all(&blank.to_be_bytes())?;
+                out.write_all(&end_of_blanks(run, weight < blank))?;
                 run = 0;
             }
-            push(&mut out, weight, &[])?;
+            out.write_all(&weight.to_be_bytes())?;
         }
-        push(&mut out, blank, &[2])
+        out.write_all(&blank.to_be_bytes())?;
+        out.write_all(&[2])
     }
 
     /// How many bytes at the beginning of a text are a character each, of one weight, that is no blank's.
     fn word_len(self, text: &[u8]) -> usize {
-        let end = match self.method() {
-            Method::Bytes => text.iter().position(|byte| *byte == b' '),
-            Method::ByteTable(_) => Some(0),
-            method @ (Method::General | Method::Uca(_)) => {
-                let (Some(weights), blank) = (method.ascii(), self.blank()) else { return 0 };
-                text.iter().position(|&byte| {
-                    let weight = if byte < 0x80 { weights[usize::from(byte)] } else { 0 };
-                    weight == 0 || weight == blank
-                })
-            }
-        };
-        end.unwrap_or(text.len())
+        let (Some(weights), blank) = (self.method().ascii(), self.blank()) else { return 0 };
+        let ends_word =
+            |byte: &u8| weights.get(usize::from(*byte)).is_none_or(|&weight| weight == 0 || weight == blank);
+        text.iter().position(ends_word).unwrap_or(text.len())
     }
 
     /// Writes the weights of such characters.
     fn write_word(self, word: &[u8], mut out: impl io::Write) -> io::Result<()> {
-        let Some(weights) = self.method().ascii() else { return out.write_all(word) };
+        let Some(weights) = self.method().ascii() else { return Ok(()) };
         let mut buffer = [0; 64];
         for part in word.chunks(buffer.len() / 2) {
             for (to, byte) in buffer.chunks_exact_mut(2).zip(part) {
@@ -314,6 +322,12 @@ impl Collation {
             let special = if self.pad() == Pad::Space { self.blank() } else { 0 };
             if !weights.contains(&0) && !weights.contains(&special) {
                 return weights.iter().fold(0, |head, weight| head << 16 | u64::from(*weight));
+            }
+        }
+        if let (Some(weights), Some(first)) = (self.method().bytes(), text.first_chunk::<8>()) {
+            let first = first.map(|byte| weights[usize::from(byte)]);
+            if self.pad() == Pad::None || !first.contains(&weights[usize::from(b' ')]) {
+                return u64::from_be_bytes(first);
             }
         }
         let mut head = [0; 8];

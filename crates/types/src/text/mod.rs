@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`charset`] | Is it well formed? How many characters? What is it in another character set? |
 //! | [`collation`] | Names, numbers; which collation wins where two meet |
-//! | `compare` | Order, equality, hash, sort key |
+//! | `compare` | Order, equality, sort key |
 //! | `search` | LIKE, LOCATE |
 //! | `table` | The tables of weights and of upper and lower case |
 

@@ -93,11 +93,36 @@ static LATIN1: &[u8; 2048] = include_bytes!("../../data/latin1.bin");
 /// Unicode of each byte of latin1, which is cp1252 with the five holes as control characters.
 pub(super) static LATIN1_UNICODE: [u16; 256] = words(include_bytes!("../../data/latin1_unicode.bin"));
 
-/// A table of 256 bytes: 0 upper case, 1 lower case, 2 and on weights of swedish_ci, general_ci, general_cs,
-/// german1_ci, danish_ci, spanish_ci.
-pub(super) fn latin1(number: usize) -> &'static [u8; 256] {
-    LATIN1.as_chunks().0.get(number).unwrap_or(&[0; 256])
+/// Something of each byte: its weight, or another case of it.
+pub(super) type ByteTable = [u8; 256];
+
+const fn latin1(number: usize) -> &'static ByteTable {
+    &LATIN1.as_chunks().0[number]
 }
+
+pub(super) static UPPER_LATIN1: &ByteTable = latin1(0);
+pub(super) static LOWER_LATIN1: &ByteTable = latin1(1);
+pub(super) static LATIN1_SWEDISH: &ByteTable = latin1(2);
+pub(super) static LATIN1_GENERAL: &ByteTable = latin1(3);
+pub(super) static LATIN1_GENERAL_CS: &ByteTable = latin1(4);
+pub(super) static LATIN1_GERMAN1: &ByteTable = latin1(5);
+pub(super) static LATIN1_DANISH: &ByteTable = latin1(6);
+pub(super) static LATIN1_SPANISH: &ByteTable = latin1(7);
+
+const fn each_byte(in_upper_case: bool) -> ByteTable {
+    let mut table = [0; 256];
+    let mut byte = 0;
+    while byte < table.len() {
+        table[byte] = if in_upper_case { (byte as u8).to_ascii_uppercase() } else { byte as u8 };
+        byte += 1;
+    }
+    table
+}
+
+/// Each byte weighs what it is,
+pub(super) static BYTES: ByteTable = each_byte(false);
+/// or what it is in upper case.
+pub(super) static ASCII_UPPER: ByteTable = each_byte(true);
 
 /// The weights of one character.
 #[derive(Clone, Copy)]
