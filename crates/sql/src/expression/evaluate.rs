@@ -183,7 +183,7 @@ impl Expr {
             }
             ExprKind::Cast(target) => target.evaluate(row, env),
             ExprKind::Convert(operand) => {
-                let value = operand.evaluate(row, env)?;
+                operand!(value = operand, row, env);
                 Ok(self.convert(value, env))
             }
             ExprKind::Call(call) => (call.function.evaluate)(super::function::Site { expr: self, call, row }, env),
@@ -211,7 +211,17 @@ impl Expr {
     }
 
     /// Text in the character set of this expression's collation.
-    fn convert<'v>(&self, value: Datum<'v>, env: &mut Env<'v, '_>) -> Datum<'v> {
+    #[inline]
+    fn convert<'v>(&self, value: &Datum<'v>, env: &mut Env<'v, '_>) -> Datum<'v> {
+        let to = self.collated.collation;
+        match *value {
+            Datum::Text(text, from) if from.charset().is_same_in(to.charset(), text) => Datum::Text(text, to),
+            value => self.convert_bytes(value, env),
+        }
+    }
+
+    #[inline(never)]
+    fn convert_bytes<'v>(&self, value: Datum<'v>, env: &mut Env<'v, '_>) -> Datum<'v> {
         let to = self.collated.collation;
         let Some(text) = value.to_text(env.arena) else { return Datum::Null };
         let from = match value {
