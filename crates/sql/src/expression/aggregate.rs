@@ -25,6 +25,7 @@ use super::evaluate::is_bytes;
 use super::group::append_row_key;
 use super::group_concat::Texts;
 use super::key_numbers::KeyNumbers;
+use super::sort_key::SortKey;
 use super::typing::{self, collated_of, exact_digits};
 use super::value::{Value, copy_into};
 use super::{Env, Expr, Scope};
@@ -62,8 +63,8 @@ pub struct AggregateCall {
     pub arguments: Vec<Expr>,
     /// Whether equal rows count once.
     pub distinct: bool,
-    /// GROUP_CONCAT's order: expression, whether descending.
-    pub order_by: Vec<(Expr, bool)>,
+    /// GROUP_CONCAT's order.
+    pub order_by: Vec<SortKey>,
     /// GROUP_CONCAT's separator, in the character set of its result.
     pub separator: Box<[u8]>,
     /// What it yields.
@@ -79,12 +80,12 @@ pub struct AggregateCall {
 impl AggregateCall {
     /// All that is computed of each row.
     pub fn expressions(&self) -> impl Iterator<Item = &Expr> {
-        self.arguments.iter().chain(self.order_by.iter().map(|(key, _)| key))
+        self.arguments.iter().chain(self.order_by.iter().map(|key| &key.value))
     }
 
     /// The same, to change it.
     pub fn expressions_mut(&mut self) -> impl Iterator<Item = &mut Expr> {
-        self.arguments.iter_mut().chain(self.order_by.iter_mut().map(|(key, _)| key))
+        self.arguments.iter_mut().chain(self.order_by.iter_mut().map(|key| &mut key.value))
     }
 
     /// Whether it makes one value of all of a group's: then rows come sorted by group.
@@ -107,12 +108,12 @@ pub fn bind_aggregate(
     for item in aggregate.order_by {
         // A number is a position among the arguments.
         let position = item.expression.as_integer();
-        let expr =
+        let value =
             match position.and_then(|at| usize::try_from(at).ok()).and_then(|at| arguments.get(at.wrapping_sub(1))) {
                 Some(argument) => argument.clone(),
                 None => binder.scalar(&item.expression)?,
             };
-        order_by.push((expr, item.descending));
+        order_by.push(SortKey { value, descending: item.descending });
     }
     use ast::AggregateFunction as F;
     let function = match aggregate.function {

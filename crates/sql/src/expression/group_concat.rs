@@ -11,6 +11,7 @@ use meseta_types::{Collation, Datum};
 use super::abbreviation::abbreviation;
 use super::aggregate::AggregateCall;
 use super::comparer::Comparer;
+use super::sort_key::SortKey;
 use super::value::Value;
 use super::{Env, Expr};
 use crate::error::{Error, Result};
@@ -37,7 +38,7 @@ impl Texts {
         }
         self.ends.push(self.bytes.len());
         let keys = keys.iter().zip(&call.order_by);
-        self.keys.extend(keys.map(|(value, (expr, _))| Value::new(expr.sort_value(*value))));
+        self.keys.extend(keys.map(|(value, key)| Value::new(key.value.sort_value(*value))));
     }
 
     fn get(&self, number: usize) -> &[u8] {
@@ -73,20 +74,19 @@ impl Texts {
     fn ordered(&self, call: &AggregateCall, env: &mut Env<'_, '_>) -> Result<Vec<usize>> {
         let all = 0..self.ends.len();
         let keys = call.order_by.len();
-        let Some((first, is_descending)) = call.order_by.first() else { return Ok(all.collect()) };
+        let Some(first) = call.order_by.first() else { return Ok(all.collect()) };
         let abbreviation = |number: usize| {
             let value = self.keys[number * keys].get();
-            let abbreviation = abbreviation(value, &first.data_type, first.collated.collation)?;
-            Some((if *is_descending { !abbreviation } else { abbreviation }, number))
+            let abbreviation = abbreviation(value, &first.value.data_type, first.value.collated.collation)?;
+            Some((if first.descending { !abbreviation } else { abbreviation }, number))
         };
         let abbreviated: Option<Vec<(u64, usize)>> = all.clone().map(abbreviation).collect();
         let mut numbers = abbreviated.unwrap_or_else(|| all.map(|number| (0, number)).collect());
-        let comparer = |expr: &Expr| match expr.orders_by_number() {
+        let comparer = |SortKey { value, .. }: &SortKey| match value.orders_by_number() {
             true => Comparer::open(Collation::Binary),
-            false => Comparer::new(&expr.data_type, &expr.data_type, expr.collated.collation),
+            false => Comparer::new(&value.data_type, &value.data_type, value.collated.collation),
         };
-        let comparers: Vec<_> =
-            call.order_by.iter().map(|(expr, is_descending)| (comparer(expr), *is_descending)).collect();
+        let comparers: Vec<_> = call.order_by.iter().map(|key| (comparer(key), key.descending)).collect();
         let mut failed = None;
         let mut compare = |one: usize, other: usize| {
             for (key, (comparer, is_descending)) in comparers.iter().enumerate() {

@@ -13,6 +13,7 @@
 //! | `comparer`, `pattern`, `in_list` | How do two values compare? Does a text match? Is a value in a list? |
 //! | `inspect`, `index_key` | What can a planner make of it? What is an index asked for? |
 //! | `aggregate`, `group` | What comes of the rows of a group? Which rows are one group? |
+//! | `sort_key`, `abbreviation` | Which bytes are in the order of values? |
 //! | `comparison_key`, `kept_keys`, `key_numbers` | Which bytes are equal for values that are? Is such a row among those that were met? |
 //! | `typing`, `value` | Types of results; values that own what they have |
 //!
@@ -47,6 +48,7 @@ mod kind;
 mod once;
 mod pattern;
 pub mod random;
+pub mod sort_key;
 mod typing;
 mod value;
 
@@ -66,6 +68,7 @@ pub use kind::{
     Quantified, RowCompare, Step, SystemVariable,
 };
 pub use once::Kept;
+pub use sort_key::SortKey;
 pub use typing::{merge_types, string_type};
 pub use value::{Value, copy_into};
 

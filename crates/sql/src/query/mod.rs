@@ -56,7 +56,6 @@ mod selected;
 mod set_operation;
 mod sizes;
 mod sort;
-mod sort_key;
 mod spare;
 mod spilled_rows;
 mod step;

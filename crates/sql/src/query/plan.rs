@@ -27,6 +27,7 @@ use super::hash::HashPlan;
 use super::scope::{Block, slot};
 use super::table::KnownTable;
 use super::usable::UsableIndexes;
+pub use crate::expression::SortKey;
 use crate::expression::aggregate::AggregateCall;
 use crate::expression::{Comparer, ComparisonOperator, Expr, InSubquery, Like, QueryColumn};
 use crate::schema::information::VirtualTable;
@@ -334,15 +335,6 @@ impl LimitPlan {
     pub fn first(count: Expr) -> Self {
         Self { count, offset: None, counts_all: false }
     }
-}
-
-/// What rows are ordered by.
-#[derive(Clone, Debug)]
-pub struct SortKey {
-    /// The value.
-    pub value: Expr,
-    /// Whether large values come first.
-    pub descending: bool,
 }
 
 /// SELECT.

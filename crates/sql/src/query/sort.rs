@@ -17,13 +17,13 @@ use super::inside::Running;
 use super::member_places::MemberPlaces;
 use super::plan::SortKey;
 use super::run::{MORE, Sink};
-use super::sort_key::{SortKeys, collation_of};
 use super::spare::recycle;
 use super::spilled_rows::SpilledRows;
 use super::top_rows::{TopRows, are_many};
 use crate::error::{Error, Result};
 use crate::expression::abbreviation::abbreviation;
 use crate::expression::copy_into;
+use crate::expression::sort_key::{SortKeys, collation_of};
 use crate::session::Counter;
 
 /// Where the values are that a row is ordered by.
@@ -52,6 +52,15 @@ impl KeyPlaces {
             Self::Among(places) => places[key],
         }
     }
+
+    /// What a row is ordered by.
+    fn values_of<'p, 'v: 'p>(
+        &'p self,
+        order: &[SortKey],
+        row: &'p [Datum<'v>],
+    ) -> impl Iterator<Item = Datum<'v>> + 'p {
+        (0..order.len()).map(|key| row[self.of(key)])
+    }
 }
 
 /// A row.
@@ -69,7 +78,12 @@ struct Spilled<'a> {
 }
 
 impl Spilled<'_> {
-    fn add(&mut self, keys: &[Datum<'_>], row: &[Datum<'_>], running: &mut Running<'_>) -> Result<()> {
+    fn add<'v>(
+        &mut self,
+        keys: impl Iterator<Item = Datum<'v>>,
+        row: &[Datum<'_>],
+        running: &mut Running<'_>,
+    ) -> Result<()> {
         self.key.clear();
         match self.keys.append(keys, running.context, &mut self.key) {
             true => self.rows.add(&self.key, row),
@@ -152,7 +166,7 @@ impl<'a> Kept<'a> {
             false => keys,
         };
         if let Some(spilled) = &mut self.spilled {
-            return spilled.add(keys, row, running);
+            return spilled.add(keys.iter().copied(), row, running);
         }
         let abbreviation = self.abbreviation(keys);
         if abbreviation.is_none() {
@@ -230,10 +244,7 @@ impl<'a> Kept<'a> {
         let keys = SortKeys::new(self.order);
         let mut spilled = Spilled { keys, rows: SpilledRows::new(running), key: Vec::new() };
         let (places, in_front) = (&self.key_places, self.keys_in_front());
-        let mut add = |row: &[Datum<'_>]| {
-            let keys: SmallVec<[Datum<'_>; 4]> = (0..self.order.len()).map(|key| row[places.of(key)]).collect();
-            spilled.add(&keys, &row[in_front..], running)
-        };
+        let mut add = |row: &[Datum<'_>]| spilled.add(places.values_of(self.order, row), &row[in_front..], running);
         self.rows.drain(..).try_for_each(|row| add(row.values))?;
         if let Some(top) = self.top.take() {
             top.show(0, |row| add(row).map(|()| MORE))?;
@@ -364,7 +375,7 @@ fn sorted_by(
     running: &mut Running<'_>,
     failed: &mut Option<Error>,
 ) -> Ordering {
-    let pairs = (0..order.len()).map(|at| places.of(at)).map(|place| [one[place], other[place]]);
+    let pairs = places.values_of(order, one).zip(places.values_of(order, other)).map(|(one, other)| [one, other]);
     keys_compared(order, pairs, running, failed)
 }
 

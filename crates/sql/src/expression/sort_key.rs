@@ -10,7 +10,16 @@
 use meseta_engine::row::{Column, ColumnType, IntegerWidth, KeyPart, Value};
 use meseta_types::{Collation, Context, DataType, DateTime, Datum, Decimal};
 
-use super::plan::SortKey;
+use super::Expr;
+
+/// What rows are ordered by.
+#[derive(Clone, Debug)]
+pub struct SortKey {
+    /// The value.
+    pub value: Expr,
+    /// Whether large values come first.
+    pub descending: bool,
+}
 
 /// Makes keys of rows in one order.
 pub struct SortKeys<'a> {
@@ -62,14 +71,19 @@ impl<'a> SortKeys<'a> {
         Self { order, kinds: vec![None; order.len()], bytes: Vec::new() }
     }
 
-    /// Appends the key of a row whose values are these. False if it has none.
-    pub fn append(&mut self, values: &[Datum<'_>], context: &mut Context, out: &mut Vec<u8>) -> bool {
-        for ((value, key), of) in values.iter().zip(self.order).zip(&mut self.kinds) {
+    /// Appends the key of a row that is ordered by these values. False if it has none.
+    pub fn append<'v>(
+        &mut self,
+        values: impl Iterator<Item = Datum<'v>>,
+        context: &mut Context,
+        out: &mut Vec<u8>,
+    ) -> bool {
+        for ((value, key), of) in values.zip(self.order).zip(&mut self.kinds) {
             self.bytes.clear();
             // (NULL is written alike in all kinds.)
             let (kind, value) = match value {
                 Datum::Null => (of.unwrap_or(Kind::Integer), Value::Null),
-                value => match stored(*value, key, context, &mut self.bytes) {
+                value => match stored(value, key, context, &mut self.bytes) {
                     Some((kind, value)) if *of.get_or_insert(kind) == kind => (kind, value),
                     _ => return false,
                 },
@@ -155,21 +169,22 @@ mod tests {
     use meseta_types::{Date, Time};
 
     use super::*;
-    use crate::query::scope::slot;
+    use crate::expression::ExprKind;
 
     /// How two values compare that have keys, by those.
     fn compared(key: &SortKey, one: Datum<'_>, other: Datum<'_>) -> Ordering {
         let mut keys = SortKeys::new(std::slice::from_ref(key));
         let mut of = |value: Datum<'_>| {
             let mut out = Vec::new();
-            assert!(keys.append(&[value], &mut Context::default(), &mut out), "{value:?}");
+            assert!(keys.append([value].into_iter(), &mut Context::default(), &mut out), "{value:?}");
             out
         };
         of(one).cmp(&of(other))
     }
 
     fn key(data_type: DataType, descending: bool) -> SortKey {
-        SortKey { value: slot(0, data_type, true), descending }
+        let collation = data_type.collation().unwrap_or(Collation::Binary);
+        SortKey { value: Expr::new(ExprKind::Column(0), data_type, true, collation), descending }
     }
 
     /// Values in ascending order have keys in ascending order, and in descending order if that is asked for.
@@ -243,10 +258,10 @@ mod tests {
     fn values_of_two_kinds_have_no_keys_in_one_place() {
         let order = [key(DataType::BIGINT, false)];
         let mut keys = SortKeys::new(&order);
-        let (mut context, mut out) = (Context::default(), Vec::new());
-        assert!(keys.append(&[Datum::Signed(1)], &mut context, &mut out));
-        assert!(!keys.append(&[Datum::Text(b"1", Collation::Binary)], &mut context, &mut out));
-        assert!(keys.append(&[Datum::Null], &mut context, &mut out));
-        assert!(!keys.append(&[Datum::Json(b"")], &mut context, &mut out));
+        let mut has_key = |value| keys.append([value].into_iter(), &mut Context::default(), &mut Vec::new());
+        assert!(has_key(Datum::Signed(1)));
+        assert!(!has_key(Datum::Text(b"1", Collation::Binary)));
+        assert!(has_key(Datum::Null));
+        assert!(!has_key(Datum::Json(b"")));
     }
 }
