@@ -6,12 +6,13 @@
 
 use std::cmp::Ordering;
 
-use meseta_types::{Collation, Datum};
+use meseta_types::{Collation, Context, Datum};
 
 use super::abbreviation::abbreviation;
 use super::aggregate::AggregateCall;
+use super::alike_rows::AlikeRows;
 use super::comparer::Comparer;
-use super::sort_key::SortKey;
+use super::sort_key::{SortKey, SortKeys};
 use super::value::Value;
 use super::{Env, Expr};
 use crate::error::{Error, Result};
@@ -73,26 +74,29 @@ impl Texts {
     /// Their numbers in the order that is wanted; those that are equal there in the order in which they came.
     fn ordered(&self, call: &AggregateCall, env: &mut Env<'_, '_>) -> Result<Vec<usize>> {
         let all = 0..self.ends.len();
-        let keys = call.order_by.len();
         let Some(first) = call.order_by.first() else { return Ok(all.collect()) };
+        let values = |number: usize| {
+            let keys = call.order_by.len();
+            self.keys[number * keys..][..keys].iter().map(Value::get)
+        };
         let abbreviation = |number: usize| {
-            let value = self.keys[number * keys].get();
+            let value = values(number).next()?;
             let abbreviation = abbreviation(value, &first.value.data_type, first.value.collated.collation)?;
             Some((if first.descending { !abbreviation } else { abbreviation }, number))
         };
         let abbreviated: Option<Vec<(u64, usize)>> = all.clone().map(abbreviation).collect();
         let mut numbers = abbreviated.unwrap_or_else(|| all.map(|number| (0, number)).collect());
+        numbers.sort_by_key(|(abbreviation, _)| *abbreviation);
         let comparer = |SortKey { value, .. }: &SortKey| match value.orders_by_number() {
             true => Comparer::open(Collation::Binary),
             false => Comparer::new(&value.data_type, &value.data_type, value.collated.collation),
         };
         let comparers: Vec<_> = call.order_by.iter().map(|key| (comparer(key), key.descending)).collect();
         let mut failed = None;
-        let mut compare = |one: usize, other: usize| {
-            for (key, (comparer, is_descending)) in comparers.iter().enumerate() {
-                let [one, other] = [one, other].map(|number| self.keys[number * keys + key].get());
+        let mut compare = |one: usize, other: usize, context: &mut Context| {
+            for ((one, other), (comparer, is_descending)) in values(one).zip(values(other)).zip(&comparers) {
                 let order = match (one.is_null(), other.is_null()) {
-                    (false, false) => comparer.compare(one, other, env.context).unwrap_or_else(|error| {
+                    (false, false) => comparer.compare(one, other, context).unwrap_or_else(|error| {
                         failed.get_or_insert(error);
                         None
                     }),
@@ -105,9 +109,13 @@ impl Texts {
             }
             Ordering::Equal
         };
-        numbers.sort_by(|(abbreviation, one), (other_abbreviation, other)| {
-            abbreviation.cmp(other_abbreviation).then_with(|| compare(*one, *other))
-        });
+        let (mut alike_rows, mut keys) = (AlikeRows::default(), SortKeys::new(&call.order_by));
+        for alike in numbers.chunk_by_mut(|(one, _), (other, _)| one == other).filter(|alike| alike.len() > 1) {
+            let append_key = |(_, number), key: &mut Vec<u8>| keys.append(values(number), env.context, key);
+            if !alike_rows.sort(alike, usize::MAX, append_key) {
+                alike.sort_by(|(_, one), (_, other)| compare(*one, *other, env.context));
+            }
+        }
         failed.map_or(Ok(numbers.into_iter().map(|(_, number)| number).collect()), Err)
     }
 }

@@ -13,7 +13,7 @@
 //! | `comparer`, `pattern`, `in_list` | How do two values compare? Does a text match? Is a value in a list? |
 //! | `inspect`, `index_key` | What can a planner make of it? What is an index asked for? |
 //! | `aggregate`, `group` | What comes of the rows of a group? Which rows are one group? |
-//! | `sort_key`, `abbreviation` | Which bytes are in the order of values? |
+//! | `sort_key`, `abbreviation`, `alike_rows` | Which bytes are in the order of values? Which rows come first? |
 //! | `comparison_key`, `kept_keys`, `key_numbers` | Which bytes are equal for values that are? Is such a row among those that were met? |
 //! | `typing`, `value` | Types of results; values that own what they have |
 //!
@@ -28,6 +28,7 @@
 
 pub mod abbreviation;
 pub mod aggregate;
+pub mod alike_rows;
 mod bind;
 mod case;
 mod comparer;

@@ -5,7 +5,8 @@
 //! ([`super::spilled_rows`]).
 //!
 //! Beside each row is an abbreviation of its first key: a number that is never greater than that of a row behind it. Most
-//! rows differ in it, and values are compared only where they do not ([`abbreviation`](crate::expression::abbreviation)).
+//! rows differ in it, and values are compared only where they do not ([`abbreviation`](crate::expression::abbreviation)); where many do
+//! not, they get keys ([`alike_rows`](crate::expression::alike_rows)).
 
 use std::cmp::{Ordering, Reverse};
 
@@ -22,6 +23,7 @@ use super::spilled_rows::SpilledRows;
 use super::top_rows::{TopRows, are_many};
 use crate::error::{Error, Result};
 use crate::expression::abbreviation::abbreviation;
+use crate::expression::alike_rows::AlikeRows;
 use crate::expression::copy_into;
 use crate::expression::sort_key::{SortKeys, collation_of};
 use crate::session::Counter;
@@ -64,6 +66,7 @@ impl KeyPlaces {
 }
 
 /// A row.
+#[derive(Clone, Copy)]
 struct Row<'a> {
     /// Of its first key; of no use if some row's has none.
     abbreviation: u64,
@@ -268,19 +271,24 @@ impl<'a> Kept<'a> {
     pub fn sort(&mut self, running: &mut Running<'_>) -> Result<()> {
         // (Those in a file are in order once they are read.)
         let (mut failed, order, places) = (None, self.order, &self.key_places);
-        let mut by_values = |rows: &mut [Row<'_>]| {
-            rows.sort_by(|one, other| sorted_by(order, places, one.values, other.values, running, &mut failed));
+        let (mut alike_rows, mut keys, memory) = (AlikeRows::default(), SortKeys::new(order), self.bytes_left);
+        let mut by_all_keys = |rows: &mut [Row<'_>]| {
+            let append_key = |row: Row<'_>, key: &mut Vec<u8>| {
+                keys.append(places.values_of(order, row.values), running.context, key)
+            };
+            if !alike_rows.sort(rows, memory, append_key) {
+                rows.sort_by(|one, other| sorted_by(order, places, one.values, other.values, running, &mut failed));
+            }
         };
         if self.abbreviates.is_none() {
-            by_values(&mut self.rows);
+            by_all_keys(&mut self.rows);
         } else {
             match order[0].descending {
                 false => self.rows.sort_by_key(|row| row.abbreviation),
                 true => self.rows.sort_by_key(|row| Reverse(row.abbreviation)),
             }
-            // Values decide where abbreviations do not.
             let alike = self.rows.chunk_by_mut(|one, other| one.abbreviation == other.abbreviation);
-            alike.filter(|rows| rows.len() > 1).for_each(by_values);
+            alike.filter(|rows| rows.len() > 1).for_each(by_all_keys);
         }
         self.rows.truncate(self.wanted);
         if let Some(top) = &mut self.top {
