@@ -32,13 +32,24 @@ pub fn append_comparison_key(value: Datum<'_>, comparer: &Comparer, context: &mu
     let key = match (comparer.kind, value) {
         (_, Datum::Null) => return Keyed::Null,
         (Some(T::Integer), Datum::Signed(_) | Datum::Unsigned(_)) => value,
+        (Some(T::Integer), Datum::Bits { bits: number, .. } | Datum::Member { number, .. }) => Datum::Unsigned(number),
         (Some(T::Text), Datum::Text(..)) => value,
-        (Some(T::Decimal), Datum::Signed(_) | Datum::Unsigned(_) | Datum::Decimal(_)) => {
-            match value.to_decimal(context) {
-                Some(number) => Datum::Decimal(number),
-                None => return Keyed::No,
-            }
+        (Some(T::Text), Datum::Member { number, members, set: false }) => {
+            Datum::Text(members.get(number), members.collation())
         }
+        (Some(T::Text), other) => {
+            let mut text = Vec::new();
+            other.append_text(&mut text);
+            append_group_key(Datum::Text(&text, comparer.collation), comparer.collation, out);
+            return Keyed::Yes;
+        }
+        (
+            Some(T::Decimal),
+            Datum::Signed(_) | Datum::Unsigned(_) | Datum::Decimal(_) | Datum::Bits { .. } | Datum::Member { .. },
+        ) => match value.to_decimal(context) {
+            Some(number) => Datum::Decimal(number),
+            None => return Keyed::No,
+        },
         (Some(T::Given), _) => match exact_number(value, context) {
             Some(number) => Datum::Decimal(number),
             // As doubles.
