@@ -1,4 +1,4 @@
-//! Members of ENUMs and SETs in rows that are kept: there they are texts, since their definitions are not kept beside them, and
+//! Members of ENUMs and SETs in rows that are kept: there most are texts, since their definitions are not kept beside them, and
 //! become members again when the rows are shown.
 
 use meseta_types::{DataType, Datum, Members};
@@ -65,10 +65,14 @@ impl<'a> MemberPlaces<'a> {
         self.0.is_empty()
     }
 
+    /// The type of the member in a place; `None` if none is there.
+    pub fn type_at(&self, place: usize) -> Option<&'a DataType> {
+        self.0.iter().find(|(found, _)| *found == place).map(|(_, of)| *of)
+    }
+
     /// The member with this number that a value in a place is; `None` if none is there.
     pub fn member(&self, place: usize, number: u64) -> Option<Datum<'_>> {
-        let &(_, of) = self.0.iter().find(|(found, _)| *found == place)?;
-        member_of(of, |_, _| number)
+        member_of(self.type_at(place)?, |_, _| number)
     }
 
     /// Makes texts in these places members.

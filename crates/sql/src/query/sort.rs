@@ -192,10 +192,14 @@ impl<'a> Kept<'a> {
         self.nulls.resize(keys.len() + row.len(), Datum::Null);
         // (Copied: a loop that fills is made for hundreds, and there are two as a rule.)
         let values: &mut [Datum<'a>] = arena.alloc_slice_copy(&self.nulls);
-        for (kept, value) in values.iter_mut().zip(keys.iter().chain(row)) {
+        for (place, (kept, value)) in values.iter_mut().zip(keys.iter().chain(row)).enumerate() {
             // Each goes straight to its place: to copy one would be to wait until all of it is there.
             match *value {
                 Datum::Text(text, collation) => *kept = Datum::Text(arena.alloc_slice_copy(text), collation),
+                member @ Datum::Member { .. } => {
+                    let of = place.checked_sub(keys.len()).and_then(|place| self.members.type_at(place));
+                    *kept = copy_into(member, of, arena);
+                }
                 other => *kept = copy_into(other, None, arena),
             }
         }
