@@ -209,6 +209,12 @@ pub fn text_as_point(text: &[u8], context: &Context) -> Option<DateTime> {
     point_of_text(text, context.mode, context)
 }
 
+/// The length of time that a text is beside another one; `None` if it is none, or not all of it.
+pub fn text_as_length(text: &[u8], context: &Context) -> Option<Time> {
+    let parsed = parse_time(text, context.mode);
+    parsed.value.filter(|_| !parsed.truncated && !parsed.out_of_range)
+}
+
 /// The point in time that a parameter's text is beside a date; `None` if it is none. In all modes the zero date is one, as are days of a month
 /// that have no number, or that it does not have: as in `at < '2024-02-31'`.
 pub fn parameter_as_point(text: &[u8], context: &Context) -> Option<DateTime> {

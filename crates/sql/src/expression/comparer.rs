@@ -112,6 +112,9 @@ impl Comparer {
                 Ok(Some(self.collation.compare(a, b)))
             }
             (Datum::DateTime(a, _), Datum::DateTime(b, _)) => Ok(Some(a.cmp(b))),
+            (Datum::Decimal(a), Datum::Decimal(b)) if matches!(self.kind, Some(ComparisonType::Decimal) | None) => {
+                Ok(Some(a.cmp(b)))
+            }
             (Datum::Null, _) | (_, Datum::Null) => Ok(None),
             _ => self.compare_slowly(*left, *right, context),
         }
@@ -123,6 +126,7 @@ impl Comparer {
             (Datum::Date(a), Datum::Date(b)) => return Ok(Some(a.cmp(&b))),
             (Datum::Date(a), Datum::DateTime(b, _)) => return Ok(Some(a.midnight().cmp(&b))),
             (Datum::DateTime(a, _), Datum::Date(b)) => return Ok(Some(a.cmp(&b.midnight()))),
+            (Datum::Time(a, _), Datum::Time(b, _)) => return Ok(Some(a.cmp(&b))),
             (Datum::Double(a), Datum::Double(b)) => return Ok(a.partial_cmp(&b)),
             _ => {}
         }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   at > NOW() - INTERVAL ? DAY      at > Once(NOW() - INTERVAL ? DAY)      a date is kept from row to row
-//!   at = '2024-05-05'                at = Once('2024-05-05')                the text is read as a date once
+//!   at IN ('2024-05-05', ..)         at IN (Once('2024-05-05'), ..)         a text is read as a date once
 //!   n < '5x'                         n < Once('5x')                         and as a number once: one warning, not one a row
 //!   DATEDIFF('2024-05-05', at)       DATEDIFF(Once('2024-05-05'), at)
 //!   n IN (?, ?, ?, ..)               the list is looked at once (`in_list`)
@@ -18,7 +18,7 @@
 //! The manual, "Type Conversion in Expression Evaluation": a constant that is compared with a column is converted before the
 //! comparison is performed.
 
-use meseta_types::comparison::{ComparisonType, exact_number, text_as_point};
+use meseta_types::comparison::{ComparisonType, exact_number, text_as_length, text_as_point};
 use meseta_types::{CastType, DataType, Datum, cast};
 
 use super::case::KeptCase;
@@ -71,6 +71,9 @@ impl Once {
                 TakenAs::Compared(ComparisonType::DateTime) => {
                     text_as_point(text, env.context).map_or(value, |point| Datum::DateTime(point, 6))
                 }
+                TakenAs::Compared(ComparisonType::Time) => {
+                    text_as_length(text, env.context).map_or(value, |length| Datum::Time(length, 6))
+                }
                 TakenAs::Compared(kind) => {
                     let is_exact = kind == ComparisonType::Given;
                     let exactly = if is_exact { exact_number(value, env.context) } else { None };
@@ -113,7 +116,14 @@ impl Expr {
             ExprKind::In(list) => {
                 list.keep_keys(next);
                 list.operand.compute_once(None, next);
-                list.list.iter_mut().for_each(|element| element.compute_once(None, next));
+                for (element, comparers) in list.list.iter_mut().zip(list.comparers.chunks(list.operand.width().max(1)))
+                {
+                    let taken_as = match comparers {
+                        [comparer] => taken_beside(&list.operand, comparer),
+                        _ => None,
+                    };
+                    element.compute_once(taken_as, next);
+                }
             }
             ExprKind::Case(case) => {
                 case.keep_keys(next);
@@ -161,6 +171,7 @@ fn taken_beside(other: &Expr, comparer: &Comparer) -> Option<TakenAs> {
     let other = &other.data_type;
     let is_taken = |kind: &ComparisonType| match kind {
         ComparisonType::DateTime => !matches!(other, DataType::Time { .. }) && other.is_temporal(),
+        ComparisonType::Time => matches!(other, DataType::Time { .. }),
         ComparisonType::Double | ComparisonType::Given => other.is_numeric(),
         _ => false,
     };
