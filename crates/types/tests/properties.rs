@@ -93,7 +93,11 @@ proptest! {
     }
 
     #[test]
-    fn sort_keys_order_as_texts_do(a in "[ a-dA-D\tß~é日😀]{0,6}", b in "[ a-dA-D\tß~é日😀]{0,6}") {
+    fn sort_keys_order_as_texts_do(
+        a in "[ a-dA-D\tß~é日😀]{0,6}",
+        b in "[ a-dA-D\tß~é日😀]{0,6}",
+        more in "[a-c ]{0,14}",
+    ) {
         for collation in Collation::ALL {
             let own = |text: &str| {
                 let mut out = Vec::new();
@@ -108,8 +112,9 @@ proptest! {
             let (a, b) = (own(&a), own(&b));
             let order = collation.compare(&a, &b);
             prop_assert_eq!(order, key(&a).cmp(&key(&b)), "{} {:?} {:?}", collation.name(), a, b);
+            let a = [&a[..], &own(&more)].concat();
             let mut front = key(&a);
-            front.resize(8, 0);
+            front.resize(16, 0);
             prop_assert_eq!(collation.sort_key_head(&a).to_be_bytes().to_vec(), front, "{}", collation.name());
         }
     }

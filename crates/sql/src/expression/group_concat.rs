@@ -74,17 +74,15 @@ impl Texts {
     /// Their numbers in the order that is wanted; those that are equal there in the order in which they came.
     fn ordered(&self, call: &AggregateCall, env: &mut Env<'_, '_>) -> Result<Vec<usize>> {
         let all = 0..self.ends.len();
-        let Some(first) = call.order_by.first() else { return Ok(all.collect()) };
+        if call.order_by.is_empty() {
+            return Ok(all.collect());
+        }
         let values = |number: usize| {
             let keys = call.order_by.len();
             self.keys[number * keys..][..keys].iter().map(Value::get)
         };
-        let abbreviation = |number: usize| {
-            let value = values(number).next()?;
-            let abbreviation = abbreviation(value, &first.value.data_type, first.value.collated.collation)?;
-            Some((if first.descending { !abbreviation } else { abbreviation }, number))
-        };
-        let abbreviated: Option<Vec<(u64, usize)>> = all.clone().map(abbreviation).collect();
+        let abbreviation = |number| Some((abbreviation(values(number), &call.order_by)?, number));
+        let abbreviated: Option<Vec<(u128, usize)>> = all.clone().map(abbreviation).collect();
         let mut numbers = abbreviated.unwrap_or_else(|| all.map(|number| (0, number)).collect());
         numbers.sort_by_key(|(abbreviation, _)| *abbreviation);
         let comparer = |SortKey { value, .. }: &SortKey| match value.orders_by_number() {
@@ -112,7 +110,8 @@ impl Texts {
         let (mut alike_rows, mut keys) = (AlikeRows::default(), SortKeys::new(&call.order_by));
         for alike in numbers.chunk_by_mut(|(one, _), (other, _)| one == other).filter(|alike| alike.len() > 1) {
             let append_key = |(_, number), key: &mut Vec<u8>| keys.append(values(number), env.context, key);
-            if !alike_rows.sort(alike, usize::MAX, append_key) {
+            let prefetch = |(_, number)| meseta_prefetch::beginning(&self.keys[number * call.order_by.len()..]);
+            if !alike_rows.sort(alike, usize::MAX, prefetch, append_key) {
                 alike.sort_by(|(_, one), (_, other)| compare(*one, *other, env.context));
             }
         }

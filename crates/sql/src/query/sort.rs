@@ -4,14 +4,14 @@
 //! taken: what is sorted is little, and few rows are copied ([`super::top_rows`]). If they take more memory than they may, all of them go to a file
 //! ([`super::spilled_rows`]).
 //!
-//! Beside each row is an abbreviation of its first key: a number that is never greater than that of a row behind it. Most
+//! Beside each row is an abbreviation of its keys: a number that is never greater than that of a row behind it. Most
 //! rows differ in it, and values are compared only where they do not ([`abbreviation`](crate::expression::abbreviation)); where many do
 //! not, they get keys ([`alike_rows`](crate::expression::alike_rows)).
 
-use std::cmp::{Ordering, Reverse};
+use std::cmp::Ordering;
 
 use bumpalo::Bump;
-use meseta_types::{Collation, DataType, Datum, compare};
+use meseta_types::{Collation, Datum, compare};
 use smallvec::SmallVec;
 
 use super::inside::Running;
@@ -68,8 +68,8 @@ impl KeyPlaces {
 /// A row.
 #[derive(Clone, Copy)]
 struct Row<'a> {
-    /// Of its first key; of no use if some row's has none.
-    abbreviation: u64,
+    /// Of its keys; of no use if some row's have none.
+    abbreviation: u128,
     values: &'a [Datum<'a>],
 }
 
@@ -107,12 +107,10 @@ pub struct Kept<'a> {
     nulls: SmallVec<[Datum<'static>; 8]>,
     /// So many of the first are wanted.
     wanted: usize,
-    /// The collation of the first key.
-    collation: Collation,
     /// Some keys are members of ENUMs or SETs, which go by their numbers.
     has_members: bool,
-    /// The first key's type, while all rows have an abbreviation.
-    abbreviates: Option<&'a DataType>,
+    /// All rows have an abbreviation.
+    abbreviates: bool,
     bytes_left: usize,
     /// Where there are members of ENUMs and SETs in rows.
     members: MemberPlaces<'a>,
@@ -131,9 +129,8 @@ impl<'a> Kept<'a> {
             top: None,
             nulls: SmallVec::new(),
             wanted: wanted.and_then(|wanted| usize::try_from(wanted).ok()).unwrap_or(usize::MAX),
-            collation: order.first().map_or(Collation::Binary, collation_of),
             has_members: order.iter().any(|key| key.value.orders_by_number()),
-            abbreviates: order.first().map(|key| &key.value.data_type),
+            abbreviates: true,
             bytes_left: memory_limit,
             members: MemberPlaces::default(),
             spilled: None,
@@ -172,9 +169,7 @@ impl<'a> Kept<'a> {
             return spilled.add(keys.iter().copied(), row, running);
         }
         let abbreviation = self.abbreviation(keys);
-        if abbreviation.is_none() {
-            self.abbreviates = None;
-        }
+        self.abbreviates &= abbreviation.is_some();
         if self.is_behind(keys, abbreviation, running)? {
             return Ok(());
         }
@@ -229,17 +224,17 @@ impl<'a> Kept<'a> {
     }
 
     #[inline]
-    fn abbreviation(&self, keys: &[Datum<'_>]) -> Option<u64> {
-        self.abbreviates.zip(keys.first()).and_then(|(of, key)| abbreviation(*key, of, self.collation))
+    fn abbreviation(&self, keys: &[Datum<'_>]) -> Option<u128> {
+        if self.abbreviates { abbreviation(keys.iter().copied(), self.order) } else { None }
     }
 
     /// Whether the rows that are wanted are there, and all come before one with these keys.
     #[inline]
-    fn is_behind(&self, keys: &[Datum<'_>], abbreviation: Option<u64>, running: &mut Running<'_>) -> Result<bool> {
+    fn is_behind(&self, keys: &[Datum<'_>], abbreviation: Option<u128>, running: &mut Running<'_>) -> Result<bool> {
         let Some(top) = &self.top else { return Ok(false) };
         let (mut failed, (last_abbreviation, last)) = (None, top.last());
         let first = abbreviation.map_or(Ordering::Equal, |abbreviation| last_abbreviation.cmp(&abbreviation));
-        let ordering = ordered_by(self.order, first, || {
+        let ordering = first.then_with(|| {
             let pairs = keys.iter().enumerate().map(|(at, key)| [last[self.key_places.of(at)].get(), *key]);
             keys_compared(self.order, pairs, running, &mut failed)
         });
@@ -280,26 +275,31 @@ impl<'a> Kept<'a> {
             let append_key = |row: Row<'_>, key: &mut Vec<u8>| {
                 keys.append(places.values_of(order, row.values), running.context, key)
             };
-            if !alike_rows.sort(rows, memory, append_key) {
+            // (Its texts are in front of it: arenas grow downwards.)
+            let prefetch = |row: Row<'_>| {
+                let values = row.values.as_ptr().cast::<u8>();
+                meseta_prefetch::bytes(
+                    values.wrapping_sub(meseta_prefetch::LINE_LEN),
+                    meseta_prefetch::LINE_LEN + size_of_val(row.values).min(meseta_prefetch::BEGINNING_LEN),
+                );
+            };
+            if !alike_rows.sort(rows, memory, prefetch, append_key) {
                 rows.sort_by(|one, other| sorted_by(order, places, one.values, other.values, running, &mut failed));
             }
         };
-        if self.abbreviates.is_none() {
+        if !self.abbreviates {
             by_all_keys(&mut self.rows);
         } else {
-            match order[0].descending {
-                false => self.rows.sort_by_key(|row| row.abbreviation),
-                true => self.rows.sort_by_key(|row| Reverse(row.abbreviation)),
-            }
+            self.rows.sort_by_key(|row| row.abbreviation);
             let alike = self.rows.chunk_by_mut(|one, other| one.abbreviation == other.abbreviation);
             alike.filter(|rows| rows.len() > 1).for_each(by_all_keys);
         }
         self.rows.truncate(self.wanted);
         if let Some(top) = &mut self.top {
-            let is_abbreviated = self.abbreviates.is_some();
+            let is_abbreviated = self.abbreviates;
             top.sort(|[one_abbreviation, other_abbreviation], [one, other]| {
                 let first = one_abbreviation.cmp(&other_abbreviation);
-                ordered_by(order, if is_abbreviated { first } else { Ordering::Equal }, || {
+                if is_abbreviated { first } else { Ordering::Equal }.then_with(|| {
                     let pairs = (0..order.len()).map(|at| places.of(at));
                     let pairs = pairs.map(|place| [one[place].get(), other[place].get()]);
                     keys_compared(order, pairs, running, &mut failed)
@@ -312,7 +312,7 @@ impl<'a> Kept<'a> {
     /// Of rows in order, drops those that are equal to the one in front of them.
     pub fn drop_equals(&mut self, running: &mut Running<'_>) -> Result<()> {
         self.spilled.iter_mut().for_each(|spilled| spilled.rows.drop_equals());
-        let (mut failed, is_abbreviated) = (None, self.abbreviates.is_some());
+        let (mut failed, is_abbreviated) = (None, self.abbreviates);
         let (order, places) = (self.order, &self.key_places);
         self.rows.dedup_by(|one, before| {
             ordered_rows(order, places, is_abbreviated, before, one, running, &mut failed).is_eq()
@@ -365,17 +365,7 @@ fn ordered_rows(
     failed: &mut Option<Error>,
 ) -> Ordering {
     let first = if is_abbreviated { one.abbreviation.cmp(&other.abbreviation) } else { Ordering::Equal };
-    ordered_by(order, first, || sorted_by(order, places, one.values, other.values, running, failed))
-}
-
-/// How two rows compare whose abbreviations compare so.
-#[inline]
-fn ordered_by(order: &[SortKey], abbreviations: Ordering, by_values: impl FnOnce() -> Ordering) -> Ordering {
-    match abbreviations {
-        Ordering::Equal => by_values(),
-        first if order[0].descending => first.reverse(),
-        first => first,
-    }
+    first.then_with(|| sorted_by(order, places, one.values, other.values, running, failed))
 }
 
 /// How two rows compare by their values. The first error is kept; what fails counts as equal.

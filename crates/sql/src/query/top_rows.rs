@@ -25,7 +25,7 @@ pub fn are_many(rows: usize, wanted: usize) -> bool {
 }
 
 struct Row {
-    abbreviation: u64,
+    abbreviation: u128,
     values: Box<[Value]>,
 }
 
@@ -42,7 +42,7 @@ pub struct TopRows {
 
 impl TopRows {
     /// These, in order: as many as are wanted.
-    pub fn new<'v>(rows: impl Iterator<Item = (u64, &'v [Datum<'v>])>) -> Self {
+    pub fn new<'v>(rows: impl Iterator<Item = (u128, &'v [Datum<'v>])>) -> Self {
         let mut top = Self { rows: Vec::new(), wanted: usize::MAX, spare: Vec::new(), bytes: 0 };
         rows.for_each(|(abbreviation, values)| top.add(abbreviation, values.iter().copied()));
         top.wanted = top.rows.len();
@@ -60,13 +60,13 @@ impl TopRows {
     }
 
     /// The last of those that are wanted, of all that were there when they were put in order: its abbreviation, and its values.
-    pub fn last(&self) -> (u64, &[Value]) {
+    pub fn last(&self) -> (u128, &[Value]) {
         let Row { abbreviation, values } = &self.rows[self.wanted - 1];
         (*abbreviation, values)
     }
 
     /// Adds one that comes before the last.
-    pub fn add<'v>(&mut self, abbreviation: u64, row: impl Iterator<Item = Datum<'v>>) {
+    pub fn add<'v>(&mut self, abbreviation: u128, row: impl Iterator<Item = Datum<'v>>) {
         let values = match self.spare.pop() {
             Some(mut values) => {
                 values.iter_mut().zip(row).for_each(|(own, value)| own.keep(value));
@@ -85,7 +85,7 @@ impl TopRows {
 
     /// Puts them in order, by their abbreviations and values, and drops those that are not wanted. Those that are equal stay in the order
     /// in which they came.
-    pub fn sort(&mut self, mut compare: impl FnMut([u64; 2], [&[Value]; 2]) -> Ordering) {
+    pub fn sort(&mut self, mut compare: impl FnMut([u128; 2], [&[Value]; 2]) -> Ordering) {
         self.rows.sort_by(|one, other| compare([one.abbreviation, other.abbreviation], [&one.values, &other.values]));
         for row in self.rows.drain(self.wanted..) {
             self.bytes -= bytes_of(&row.values);

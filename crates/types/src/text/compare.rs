@@ -311,29 +311,16 @@ impl Collation {
         Ok(())
     }
 
-    /// The first eight bytes of the sort key as a number, with zeros behind a shorter one. `a < b` if that of `a` is less than
+    /// The first sixteen bytes of the sort key as a number, with zeros behind a shorter one. `a < b` if that of `a` is less than
     /// that of `b`; where they are equal, it is open.
-    pub fn sort_key_head(self, text: &[u8]) -> u64 {
-        if let (Some(weights), Some(first)) =
-            (self.method().ascii(), text.first_chunk::<4>().filter(|first| first.is_ascii()))
-        {
-            let weights = first.map(|byte| weights[usize::from(byte)]);
-            // (What has no weight is left out, and blanks are counted where the collation pads.)
-            let special = if self.pad() == Pad::Space { self.blank() } else { 0 };
-            if !weights.contains(&0) && !weights.contains(&special) {
-                return weights.iter().fold(0, |head, weight| head << 16 | u64::from(*weight));
-            }
+    pub fn sort_key_head(self, text: &[u8]) -> u128 {
+        if let Some(head) = self.head_of_word(text) {
+            return head;
         }
-        if let (Some(weights), Some(first)) = (self.method().bytes(), text.first_chunk::<8>()) {
-            let first = first.map(|byte| weights[usize::from(byte)]);
-            if self.pad() == Pad::None || !first.contains(&weights[usize::from(b' ')]) {
-                return u64::from_be_bytes(first);
-            }
-        }
-        let mut head = [0; 8];
+        let mut head = [0; 16];
         match (self.method(), self.pad()) {
             (Method::Bytes, Pad::None) => {
-                let len = text.len().min(8);
+                let len = text.len().min(head.len());
                 head[..len].copy_from_slice(&text[..len]);
             }
             (_, Pad::None) => {
@@ -341,10 +328,34 @@ impl Collation {
                     to.copy_from_slice(&weight.to_be_bytes());
                 }
             }
-            // (An error says that the eight bytes are full.)
+            // (An error says that the bytes are full.)
             (_, Pad::Space) => drop(self.write_padded_sort_key(text, &mut head[..])),
         }
-        u64::from_be_bytes(head)
+        u128::from_be_bytes(head)
+    }
+
+    /// The same, where that many bytes are of characters of one weight each, none of them a blank that is counted.
+    #[inline]
+    fn head_of_word(self, text: &[u8]) -> Option<u128> {
+        let pads = self.pad() == Pad::Space;
+        if let Some(weights) = self.method().bytes() {
+            let first = text.first_chunk::<16>()?.map(|byte| weights[usize::from(byte)]);
+            let has_blank = pads && first.contains(&weights[usize::from(b' ')]);
+            return (!has_blank).then_some(u128::from_be_bytes(first));
+        }
+        let weights = self.method().ascii()?;
+        let (len, mut head) = (text.len().min(8), 0);
+        // (What has no weight is left out, and blanks are counted where the collation pads.)
+        let blank = if pads { self.blank() } else { 0 };
+        for byte in &text[..len] {
+            let weight = weights.get(usize::from(*byte)).filter(|weight| **weight != 0 && **weight != blank)?;
+            head = head << 16 | u128::from(*weight);
+        }
+        let end = [blank, 2 << 8, 0, 0, 0, 0, 0, 0];
+        for weight in &end[..8 - len] {
+            head = head << 16 | if pads { u128::from(*weight) } else { 0 };
+        }
+        Some(head)
     }
 
     /// Appends the weights as WEIGHT_STRING() shows them; with `length`, of exactly so many characters, filled up with
