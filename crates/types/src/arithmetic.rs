@@ -184,7 +184,7 @@ fn exact(number: Numeric) -> Decimal {
 
 fn by_zero(context: &mut Context) -> Result<Datum<'static>> {
     if context.mode.error_for_division_by_zero {
-        context.warnings.warn(SqlError::division_by_zero());
+        context.warnings.warn_with(SqlError::division_by_zero);
     }
     Ok(Datum::Null)
 }

@@ -77,7 +77,7 @@ pub fn cast<'a>(
             };
             let (fitted, fit) = number.fit(precision, scale);
             if fit == Fit::OutOfRange {
-                context.warnings.warn(SqlError::out_of_range(&describe(), context.row));
+                context.warnings.warn_with(|| SqlError::out_of_range(&describe(), context.row));
             }
             Datum::Decimal(fitted)
         }
@@ -213,7 +213,7 @@ fn integer<'a>(
     if let Datum::Text(text, collation) = value {
         let parsed = crate::integer::parse_integer(text);
         if parsed.overflow || parsed.len == 0 || !crate::integer::only_spaces(text, parsed.len) {
-            context.warnings.warn(SqlError::truncated_incorrect("INTEGER", &shown_text(text, collation)));
+            context.warnings.warn_with(|| SqlError::truncated_incorrect("INTEGER", &shown_text(text, collation)));
         }
         let complement = |kind: &str, sign: &str, to: &str| {
             SqlError::new(number::UNKNOWN, format!("Cast to {kind} converted {sign} integer to its {to} complement"))
@@ -244,7 +244,7 @@ fn integer<'a>(
                 (false, (number, fits), _) => (number, fits),
             };
             if !bits.1 {
-                context.warnings.warn(SqlError::truncated_incorrect("DECIMAL", exact.to_string().as_bytes()));
+                context.warnings.warn_with(|| SqlError::truncated_incorrect("DECIMAL", exact.to_string().as_bytes()));
             }
             bits.0
         }
@@ -279,7 +279,7 @@ fn text<'a>(
     if let Some(length) = length {
         let end = charset.char_offset(bytes, length as usize);
         if end < bytes.len() {
-            context.warnings.warn(SqlError::truncated_incorrect(&format!("CHAR({length})"), source));
+            context.warnings.warn_with(|| SqlError::truncated_incorrect(&format!("CHAR({length})"), source));
             bytes = &bytes[..end];
         }
     }
@@ -291,9 +291,9 @@ fn binary<'a>(value: Datum<'a>, length: Option<u32>, context: &mut Context, aren
     let Some(length) = length else { return Datum::Text(source, Collation::Binary) };
     let length = length as usize;
     let bytes = if source.len() > length {
-        context
-            .warnings
-            .warn(SqlError::truncated_incorrect(&format!("BINARY({length})"), &shown_text(source, Collation::Binary)));
+        context.warnings.warn_with(|| {
+            SqlError::truncated_incorrect(&format!("BINARY({length})"), &shown_text(source, Collation::Binary))
+        });
         &source[..length]
     } else if source.len() < length && length <= 1 << 24 {
         let filled = arena.alloc_slice_fill_copy(length, 0u8);
@@ -307,12 +307,9 @@ fn binary<'a>(value: Datum<'a>, length: Option<u32>, context: &mut Context, aren
 
 /// As a point in time; a warning and `None` if it is none.
 pub(crate) fn to_datetime(value: Datum<'_>, kind: &str, context: &mut Context) -> Result<Option<DateTime>> {
-    let refuse = |kind: &str, shown: &[u8], context: &mut Context| {
-        context.warnings.warn(match kind {
-            "date" => SqlError::truncated_incorrect("date", shown),
-            _ => SqlError::incorrect("datetime", shown),
-        });
-        None
+    let refused = |kind: &str, shown: &[u8]| match kind {
+        "date" => SqlError::truncated_incorrect("date", shown),
+        _ => SqlError::incorrect("datetime", shown),
     };
     Ok(match value {
         Datum::Date(date) => Some(date.midnight()),
@@ -326,13 +323,16 @@ pub(crate) fn to_datetime(value: Datum<'_>, kind: &str, context: &mut Context) -
                         number::DATETIME_FUNCTION_OVERFLOW,
                         "Datetime function: datetime field overflow",
                     ));
-                    context.warnings.warn(SqlError::truncated_incorrect(kind, text));
+                    context.warnings.warn_with(|| SqlError::truncated_incorrect(kind, text));
                     None
                 }
-                None => refuse(kind, &shown_text(text, collation), context),
+                None => {
+                    context.warnings.warn_with(|| refused(kind, &shown_text(text, collation)));
+                    None
+                }
                 Some(found) => {
                     if parsed.truncated {
-                        context.warnings.warn(SqlError::truncated_incorrect("date", text));
+                        context.warnings.warn_with(|| SqlError::truncated_incorrect("date", text));
                     }
                     if let Some(deprecated) = parsed.deprecated {
                         deprecated.warn(text, context.row, &mut context.warnings);
@@ -363,11 +363,14 @@ pub(crate) fn to_datetime(value: Datum<'_>, kind: &str, context: &mut Context) -
                 Some((found, true)) => Some(found),
                 Some((found, false)) => found.add_micros(micros),
                 None => {
-                    let mut shown = Vec::new();
-                    other.append_text(&mut shown);
                     let exact = matches!(other, Datum::Decimal(_));
                     let kind = if kind == "date" && (exact || whole.is_none()) { "date" } else { "datetime" };
-                    refuse(kind, &shown, context)
+                    context.warnings.warn_with(|| {
+                        let mut shown = Vec::new();
+                        other.append_text(&mut shown);
+                        refused(kind, &shown)
+                    });
+                    None
                 }
             }
         }
@@ -386,7 +389,7 @@ pub(crate) fn to_time(value: Datum<'_>, context: &mut Context) -> Option<Time> {
                 deprecated.warn(text, context.row, &mut context.warnings);
             }
             if parsed.truncated || parsed.out_of_range || parsed.value.is_none() {
-                context.warnings.warn(SqlError::truncated_incorrect("time", &shown_text(text, collation)));
+                context.warnings.warn_with(|| SqlError::truncated_incorrect("time", &shown_text(text, collation)));
             }
             parsed.value
         }
@@ -418,7 +421,7 @@ pub(crate) fn to_time(value: Datum<'_>, context: &mut Context) -> Option<Time> {
                 _ => {
                     let mut shown = Vec::new();
                     other.append_text(&mut shown);
-                    context.warnings.warn(SqlError::truncated_incorrect("time", &shown));
+                    context.warnings.warn_with(|| SqlError::truncated_incorrect("time", &shown));
                     None
                 }
             }
@@ -428,7 +431,7 @@ pub(crate) fn to_time(value: Datum<'_>, context: &mut Context) -> Option<Time> {
 
 fn year<'a>(value: Datum<'a>, context: &mut Context, describe: &dyn Fn() -> String) -> Result<Datum<'a>> {
     let refused = |value: &[u8], context: &mut Context| {
-        context.warnings.warn(SqlError::truncated_incorrect("YEAR", value));
+        context.warnings.warn_with(|| SqlError::truncated_incorrect("YEAR", value));
         Ok(Datum::Null)
     };
     let number = match value {
@@ -439,11 +442,11 @@ fn year<'a>(value: Datum<'a>, context: &mut Context, describe: &dyn Fn() -> Stri
             let parsed = crate::integer::parse_integer(text);
             if parsed.len == 0 {
                 let shown = crate::error::printable(&shown_text(text, collation));
-                context.warnings.warn(SqlError::new(1525, format!("Incorrect YEAR value: '{shown}'")));
+                context.warnings.warn_with(|| SqlError::new(1525, format!("Incorrect YEAR value: '{shown}'")));
                 return Ok(Datum::Null);
             }
             if !crate::integer::only_spaces(text, parsed.len) {
-                context.warnings.warn(SqlError::truncated_incorrect("YEAR", text));
+                context.warnings.warn_with(|| SqlError::truncated_incorrect("YEAR", text));
             }
             // Zero in text is the year 2000, but with four digits.
             if parsed.magnitude == 0 && parsed.len < 4 { 2000 } else { parsed.signed().0 }

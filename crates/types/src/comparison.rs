@@ -276,7 +276,7 @@ fn length(value: Datum<'_>, context: &mut Context) -> Option<Time> {
         Datum::Text(text, _) => {
             let parsed = parse_time(text, context.mode);
             if parsed.truncated || parsed.out_of_range {
-                context.warnings.warn(SqlError::truncated_incorrect("time", text));
+                context.warnings.warn_with(|| SqlError::truncated_incorrect("time", text));
             }
             parsed.value
         }

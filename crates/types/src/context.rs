@@ -134,6 +134,12 @@ impl Warnings {
         self.push(Level::Warning, condition);
     }
 
+    /// Adds a warning that is made only where it is kept: a statement may have one for each of many rows.
+    #[inline]
+    pub fn warn_with(&mut self, condition: impl FnOnce() -> SqlError) {
+        if self.refuses || self.kept.len() < self.limit { self.warn(condition()) } else { self.count += 1 }
+    }
+
     /// Adds a note.
     pub fn note(&mut self, condition: SqlError) {
         self.push(Level::Note, condition);

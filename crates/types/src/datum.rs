@@ -166,7 +166,9 @@ impl<'a> Datum<'a> {
                     || (parsed.len == 0 && !text.is_empty() && !only_spaces(text, 0))
                     || !only_spaces(text, parsed.len)
                 {
-                    context.warnings.warn(SqlError::truncated_incorrect("DOUBLE", &shown_text(text, collation)));
+                    context
+                        .warnings
+                        .warn_with(|| SqlError::truncated_incorrect("DOUBLE", &shown_text(text, collation)));
                 }
                 parsed.value
             }
@@ -219,7 +221,7 @@ impl<'a> Datum<'a> {
             let parsed = Decimal::parse(text);
             let underflow = parsed.truncated && parsed.value.is_zero();
             if parsed.overflow || underflow || !only_spaces(text, parsed.len) || parsed.len == 0 {
-                context.warnings.warn(SqlError::truncated_incorrect("DECIMAL", &shown_text(text, collation)));
+                context.warnings.warn_with(|| SqlError::truncated_incorrect("DECIMAL", &shown_text(text, collation)));
             }
             return Some(parsed.value);
         }
@@ -254,7 +256,7 @@ impl<'a> Datum<'a> {
         if let Datum::Text(text, collation) = self {
             let parsed = parse_integer(text);
             if parsed.overflow || parsed.len == 0 || !only_spaces(text, parsed.len) {
-                context.warnings.warn(SqlError::truncated_incorrect("INTEGER", &shown_text(text, collation)));
+                context.warnings.warn_with(|| SqlError::truncated_incorrect("INTEGER", &shown_text(text, collation)));
             }
             return Some(match parsed.negative {
                 false => (parsed.magnitude as i64, parsed.magnitude > i64::MAX as u64),
@@ -295,7 +297,7 @@ impl<'a> Datum<'a> {
             Datum::Date(date) => !date.is_zero(),
             Datum::DateTime(value, _) => value != DateTime::ZERO,
             Datum::Json(document) => {
-                context.warnings.warn(SqlError::new(number::JSON_IN_BOOLEAN_CONTEXT, JSON_IN_BOOLEAN_CONTEXT));
+                context.warnings.warn_with(|| SqlError::new(number::JSON_IN_BOOLEAN_CONTEXT, JSON_IN_BOOLEAN_CONTEXT));
                 crate::comparison::json_truth(document)
             }
             other => other.to_double(context)? != 0.0,

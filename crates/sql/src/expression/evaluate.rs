@@ -7,7 +7,7 @@
 
 use meseta_errors::{ER_OPERAND_COLUMNS, ER_SUBQUERY_NO_1_ROW};
 use meseta_types::comparison::ComparisonType;
-use meseta_types::{CastType, Charset, Collation, DataType, Date, DateTime, Datum, arithmetic, cast, json};
+use meseta_types::{CastType, Charset, Collation, Context, DataType, Date, DateTime, Datum, arithmetic, cast, json};
 use smallvec::SmallVec;
 
 use super::comparer::{Comparer, ComparisonOperator};
@@ -152,7 +152,7 @@ impl Expr {
                 let number;
                 let operand = match between.comparer.kind {
                     Some(ComparisonType::Double) => {
-                        number = as_number(*operand, env);
+                        number = number_of(*operand, env.context);
                         &number
                     }
                     _ => operand,
@@ -313,14 +313,15 @@ pub(in crate::expression) fn of_year<'v>(operand: &Expr, value: Datum<'v>) -> Da
     }
 }
 
-fn as_number<'v>(value: Datum<'v>, env: &mut Env<'v, '_>) -> Datum<'v> {
-    value.to_double(env.context).map_or(Datum::Null, Datum::Double)
+/// A value as a double.
+pub(super) fn number_of<'v>(value: Datum<'_>, context: &mut Context) -> Datum<'v> {
+    value.to_double(context).map_or(Datum::Null, Datum::Double)
 }
 
 /// Members of an ENUM or SET and documents are doubles in arithmetic.
 fn as_double<'v>(value: Datum<'v>, env: &mut Env<'v, '_>) -> Datum<'v> {
     match value {
-        Datum::Member { .. } | Datum::Json(_) => as_number(value, env),
+        Datum::Member { .. } | Datum::Json(_) => number_of(value, env.context),
         other => other,
     }
 }

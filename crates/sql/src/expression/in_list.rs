@@ -10,11 +10,12 @@
 //! # Invariants
 //! 1. What is answered is what comparing one by one answers. (What an element warns of is told once, not for each row.)
 
+use meseta_types::comparison::ComparisonType;
 use meseta_types::{Context, DataType, Datum};
 
 use super::comparer::{Comparer, ComparisonOperator};
 use super::comparison_key::has_keys;
-use super::evaluate::{operand, rows_equal};
+use super::evaluate::{number_of, operand, rows_equal};
 use super::kept_keys::KeptKeys;
 use super::kind::{ExprKind, InList};
 use super::once::Kept;
@@ -113,11 +114,19 @@ impl InList {
                 return Ok(found);
             }
         }
+        // (Converted once, and warned of once.)
+        let mut as_number = None;
         let mut is_unknown = false;
         for (element, comparers) in self.list.iter().zip(self.comparers.chunks(values.len())) {
             let is_equal = match (values, comparers) {
                 ([value], [comparer]) => {
                     operand!(element = element, row, env);
+                    let value = match (comparer.kind, value) {
+                        (Some(ComparisonType::Double), Datum::Text(..)) => {
+                            as_number.get_or_insert_with(|| number_of(*value, env.context))
+                        }
+                        _ => value,
+                    };
                     comparer.holds_at(ComparisonOperator::Equal, value, element, env.context)?
                 }
                 _ => rows_equal(values, &element.row_values(row, env)?, comparers, env.context)?,

@@ -173,7 +173,7 @@ fn arc_tangent<'v>(site: Site<'v>, env: &mut Env<'v, '_>) -> Result<Datum<'v>> {
 }
 
 fn refuse_logarithm<'v>(env: &mut Env<'v, '_>) -> Datum<'v> {
-    env.context.warnings.warn(super::warning(Error::new(ER_INVALID_ARGUMENT_FOR_LOGARITHM, &[])));
+    env.context.warnings.warn_with(|| super::warning(Error::new(ER_INVALID_ARGUMENT_FOR_LOGARITHM, &[])));
     Datum::Null
 }
 

@@ -45,7 +45,7 @@ pub(in crate::expression) static TEXT_AS_POINT: Function = pure("", 1, 1, bind_d
     let Datum::Text(text, _) = site.value(0, env)? else { return Ok(Datum::Null) };
     let point = parameter_as_point(text, env.context);
     if point.is_none() {
-        env.context.warnings.warn(SqlError::incorrect("datetime", text));
+        env.context.warnings.warn_with(|| SqlError::incorrect("datetime", text));
     }
     Ok(point.map_or(Datum::Null, |point| Datum::DateTime(point, 6)))
 });
@@ -224,7 +224,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         if date.month == 0 || date.day == 0 {
             let mut shown = Vec::new();
             date.append_text(&mut shown);
-            env.context.warnings.warn(SqlError::truncated_incorrect("date", &shown));
+            env.context.warnings.warn_with(|| SqlError::truncated_incorrect("date", &shown));
             return Ok(Datum::Null);
         }
         Ok(date.last_day().map_or(Datum::Null, Datum::Date))
@@ -274,7 +274,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
             if !fits {
                 let mut shown = Vec::new();
                 value.append_text(&mut shown);
-                env.context.warnings.warn(SqlError::truncated_incorrect("time", &shown));
+                env.context.warnings.warn_with(|| SqlError::truncated_incorrect("time", &shown));
             }
             Ok(Datum::Time(time.round(decimals, false).0, decimals))
         },
@@ -608,7 +608,7 @@ fn format_length(arguments: &Arguments<'_, '_>, number: usize) -> u64 {
 /// NULL, and warning 6527: a result that its type does not have.
 fn beyond<'v>(kind: &str, site: Site<'v>, env: &mut Env<'v, '_>) -> Datum<'v> {
     let message = format!("{kind} value is out of range in '{}'", site.described());
-    env.context.warnings.warn(SqlError::new(6527, message));
+    env.context.warnings.warn_with(|| SqlError::new(6527, message));
     Datum::Null
 }
 
@@ -716,7 +716,7 @@ fn make_time<'v>(site: Site<'v>, env: &mut Env<'v, '_>) -> Result<Datum<'v>> {
     if !fits {
         let shown =
             format!("{}{hours}:{minute:02}:{:02}", if negative { "-" } else { "" }, micros / i128::from(SECOND));
-        env.context.warnings.warn(SqlError::truncated_incorrect("time", shown.as_bytes()));
+        env.context.warnings.warn_with(|| SqlError::truncated_incorrect("time", shown.as_bytes()));
     }
     Ok(Datum::Time(time.round(decimals, true).0, decimals))
 }
@@ -765,7 +765,7 @@ fn str_to_date<'v>(site: Site<'v>, env: &mut Env<'v, '_>) -> Result<Datum<'v>> {
         let shown = meseta_types::error::printable(text);
         let refused = if kind == "time" { "time" } else { "datetime" };
         let message = format!("Incorrect {refused} value: '{shown}' for function str_to_date");
-        env.context.warnings.warn(SqlError::new(1411, message));
+        env.context.warnings.warn_with(|| SqlError::new(1411, message));
         Ok(Datum::Null)
     };
     let Some(scanned) = temporal::scan_date(text, format) else { return refuse(env) };
@@ -787,7 +787,7 @@ fn str_to_date<'v>(site: Site<'v>, env: &mut Env<'v, '_>) -> Result<Datum<'v>> {
         }
     };
     if scanned.truncated {
-        env.context.warnings.warn(SqlError::truncated_incorrect(kind, text));
+        env.context.warnings.warn_with(|| SqlError::truncated_incorrect(kind, text));
     }
     Ok(found)
 }

@@ -64,7 +64,7 @@ fn interval_of<'v>(value: Datum<'v>, unit: IntervalUnit, env: &mut Env<'v, '_>) 
 }
 
 fn overflow<'v>(env: &mut Env<'v, '_>) -> Datum<'v> {
-    env.context.warnings.warn(SqlError::new(1441, "Datetime function: datetime field overflow"));
+    env.context.warnings.warn_with(|| SqlError::new(1441, "Datetime function: datetime field overflow"));
     Datum::Null
 }
 
@@ -82,7 +82,7 @@ pub(super) fn date_add<'v>(site: Site<'v>, env: &mut Env<'v, '_>) -> Result<Datu
         return Ok(match i64::try_from(total).map(Time::from_micros) {
             Ok((time, true)) => Datum::Time(time, *decimals),
             _ => {
-                env.context.warnings.warn(SqlError::new(1441, "Datetime function: time field overflow"));
+                env.context.warnings.warn_with(|| SqlError::new(1441, "Datetime function: time field overflow"));
                 Datum::Null
             }
         });
@@ -139,7 +139,7 @@ pub(super) fn time_diff<'v>(site: Site<'v>, env: &mut Env<'v, '_>) -> Result<Dat
         let negative = if micros < 0 { "-" } else { "" };
         let seconds = micros.unsigned_abs() / SECOND as u64;
         let shown = format!("{negative}{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
-        env.context.warnings.warn(SqlError::truncated_incorrect("time", shown.as_bytes()));
+        env.context.warnings.warn_with(|| SqlError::truncated_incorrect("time", shown.as_bytes()));
     }
     Ok(Datum::Time(found, decimals))
 }
