@@ -241,7 +241,7 @@ impl<'a> Kept<'a> {
         failed.map_or(Ok(ordering.is_le()), Err)
     }
 
-    /// The rows go to a file, and those that follow. Error 1038: one has no key ([`super::sort_key`]).
+    /// The rows go to a file, and those that follow. Error 1038: one has no key ([`sort_key`](crate::expression::sort_key)).
     fn spill(&mut self, running: &mut Running<'_>) -> Result<()> {
         let keys = SortKeys::new(self.order);
         let mut spilled = Spilled { keys, rows: SpilledRows::new(running), key: Vec::new() };
