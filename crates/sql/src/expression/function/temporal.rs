@@ -222,9 +222,11 @@ pub(super) static FUNCTIONS: &[Function] = &[
     pure("last_day", 1, 1, bind_date, |site, env| {
         let Some(date) = date(site, env)? else { return Ok(Datum::Null) };
         if date.month == 0 || date.day == 0 {
-            let mut shown = Vec::new();
-            date.append_text(&mut shown);
-            env.context.warnings.warn_with(|| SqlError::truncated_incorrect("date", &shown));
+            env.context.warnings.warn_with(|| {
+                let mut shown = Vec::new();
+                date.append_text(&mut shown);
+                SqlError::truncated_incorrect("date", &shown)
+            });
             return Ok(Datum::Null);
         }
         Ok(date.last_day().map_or(Datum::Null, Datum::Date))
@@ -272,9 +274,11 @@ pub(super) static FUNCTIONS: &[Function] = &[
             let clamped = i64::try_from(micros).unwrap_or(if micros < 0 { i64::MIN } else { i64::MAX });
             let (time, fits) = Time::from_micros(clamped);
             if !fits {
-                let mut shown = Vec::new();
-                value.append_text(&mut shown);
-                env.context.warnings.warn_with(|| SqlError::truncated_incorrect("time", &shown));
+                env.context.warnings.warn_with(|| {
+                    let mut shown = Vec::new();
+                    value.append_text(&mut shown);
+                    SqlError::truncated_incorrect("time", &shown)
+                });
             }
             Ok(Datum::Time(time.round(decimals, false).0, decimals))
         },
@@ -607,8 +611,8 @@ fn format_length(arguments: &Arguments<'_, '_>, number: usize) -> u64 {
 
 /// NULL, and warning 6527: a result that its type does not have.
 fn beyond<'v>(kind: &str, site: Site<'v>, env: &mut Env<'v, '_>) -> Datum<'v> {
-    let message = format!("{kind} value is out of range in '{}'", site.described());
-    env.context.warnings.warn_with(|| SqlError::new(6527, message));
+    let message = || format!("{kind} value is out of range in '{}'", site.described());
+    env.context.warnings.warn_with(|| SqlError::new(6527, message()));
     Datum::Null
 }
 
@@ -714,9 +718,11 @@ fn make_time<'v>(site: Site<'v>, env: &mut Env<'v, '_>) -> Result<Datum<'v>> {
     let total = i64::try_from(total).unwrap_or(i64::MAX);
     let (time, fits) = Time::from_micros(if negative { -total } else { total });
     if !fits {
-        let shown =
-            format!("{}{hours}:{minute:02}:{:02}", if negative { "-" } else { "" }, micros / i128::from(SECOND));
-        env.context.warnings.warn_with(|| SqlError::truncated_incorrect("time", shown.as_bytes()));
+        env.context.warnings.warn_with(|| {
+            let sign = if negative { "-" } else { "" };
+            let shown = format!("{sign}{hours}:{minute:02}:{:02}", micros / i128::from(SECOND));
+            SqlError::truncated_incorrect("time", shown.as_bytes())
+        });
     }
     Ok(Datum::Time(time.round(decimals, true).0, decimals))
 }
@@ -762,10 +768,11 @@ fn str_to_date<'v>(site: Site<'v>, env: &mut Env<'v, '_>) -> Result<Datum<'v>> {
         _ => "datetime",
     };
     let refuse = |env: &mut Env<'v, '_>| {
-        let shown = meseta_types::error::printable(text);
-        let refused = if kind == "time" { "time" } else { "datetime" };
-        let message = format!("Incorrect {refused} value: '{shown}' for function str_to_date");
-        env.context.warnings.warn_with(|| SqlError::new(1411, message));
+        env.context.warnings.warn_with(|| {
+            let shown = meseta_types::error::printable(text);
+            let refused = if kind == "time" { "time" } else { "datetime" };
+            SqlError::new(1411, format!("Incorrect {refused} value: '{shown}' for function str_to_date"))
+        });
         Ok(Datum::Null)
     };
     let Some(scanned) = temporal::scan_date(text, format) else { return refuse(env) };

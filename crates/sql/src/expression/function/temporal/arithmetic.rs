@@ -136,10 +136,12 @@ pub(super) fn time_diff<'v>(site: Site<'v>, env: &mut Env<'v, '_>) -> Result<Dat
     };
     let (found, fits) = Time::from_micros(micros);
     if !fits {
-        let negative = if micros < 0 { "-" } else { "" };
-        let seconds = micros.unsigned_abs() / SECOND as u64;
-        let shown = format!("{negative}{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
-        env.context.warnings.warn_with(|| SqlError::truncated_incorrect("time", shown.as_bytes()));
+        env.context.warnings.warn_with(|| {
+            let negative = if micros < 0 { "-" } else { "" };
+            let seconds = micros.unsigned_abs() / SECOND as u64;
+            let shown = format!("{negative}{:02}:{:02}:{:02}", seconds / 3600, seconds / 60 % 60, seconds % 60);
+            SqlError::truncated_incorrect("time", shown.as_bytes())
+        });
     }
     Ok(Datum::Time(found, decimals))
 }
