@@ -49,7 +49,9 @@ impl AlikeRows {
         keys.clear();
         ends.clear();
         for (at, row) in rows.iter().enumerate() {
-            rows.get(at + AHEAD).copied().into_iter().for_each(&prefetch);
+            if let Some(soon) = rows.get(at + AHEAD) {
+                prefetch(*soon);
+            }
             if !append_key(*row, keys) || keys.len() > memory {
                 return false;
             }
@@ -61,7 +63,7 @@ impl AlikeRows {
         });
         let behind = |row: usize| &key(row)[in_common..];
         heads.clear();
-        heads.extend((0..rows.len()).map(|row| Head { number: number_of(behind(row)), row }));
+        heads.extend((0..rows.len()).map(|row| Head { number: first_eight(behind(row)), row }));
         heads.sort_unstable_by(|one, other| {
             let by_keys = || behind(one.row).cmp(behind(other.row));
             one.number.cmp(&other.number).then_with(by_keys).then(one.row.cmp(&other.row))
@@ -73,7 +75,7 @@ impl AlikeRows {
 }
 
 /// The first eight bytes, with zeros behind fewer: not greater than that of bytes behind these.
-fn number_of(bytes: &[u8]) -> u64 {
+fn first_eight(bytes: &[u8]) -> u64 {
     let mut first = [0; 8];
     let len = bytes.len().min(first.len());
     first[..len].copy_from_slice(&bytes[..len]);
@@ -108,6 +110,7 @@ mod tests {
         let came: Vec<&str> = (0..MANY).map(|row| ["b", "a"][row % 2]).collect();
         let mut rows = came.clone();
         assert!(!AlikeRows::default().sort(&mut rows, usize::MAX, drop, |key, out| append(key, out) && key != "a"));
+        // (A row, 16 bytes; its end and head, 24; its key, one.)
         assert!(!AlikeRows::default().sort(&mut rows, 41 * MANY - 1, drop, append));
         assert_eq!(rows, came);
         assert!(AlikeRows::default().sort(&mut rows, 41 * MANY, drop, append));

@@ -152,7 +152,7 @@ impl Expr {
                 let number;
                 let operand = match between.comparer.kind {
                     Some(ComparisonType::Double) => {
-                        number = number_of(*operand, env.context);
+                        number = as_number(*operand, env.context);
                         &number
                     }
                     _ => operand,
@@ -314,14 +314,14 @@ pub(in crate::expression) fn of_year<'v>(operand: &Expr, value: Datum<'v>) -> Da
 }
 
 /// A value as a double.
-pub(super) fn number_of<'v>(value: Datum<'_>, context: &mut Context) -> Datum<'v> {
+pub(super) fn as_number<'v>(value: Datum<'_>, context: &mut Context) -> Datum<'v> {
     value.to_double(context).map_or(Datum::Null, Datum::Double)
 }
 
 /// Members of an ENUM or SET and documents are doubles in arithmetic.
 fn as_double<'v>(value: Datum<'v>, env: &mut Env<'v, '_>) -> Datum<'v> {
     match value {
-        Datum::Member { .. } | Datum::Json(_) => number_of(value, env.context),
+        Datum::Member { .. } | Datum::Json(_) => as_number(value, env.context),
         other => other,
     }
 }

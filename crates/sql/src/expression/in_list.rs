@@ -15,7 +15,7 @@ use meseta_types::{Context, DataType, Datum};
 
 use super::comparer::{Comparer, ComparisonOperator};
 use super::comparison_key::has_keys;
-use super::evaluate::{number_of, operand, rows_equal};
+use super::evaluate::{as_number, operand, rows_equal};
 use super::kept_keys::KeptKeys;
 use super::kind::{ExprKind, InList};
 use super::once::Kept;
@@ -115,7 +115,7 @@ impl InList {
             }
         }
         // (Converted once, and warned of once.)
-        let mut as_number = None;
+        let mut number = None;
         let mut is_unknown = false;
         for (element, comparers) in self.list.iter().zip(self.comparers.chunks(values.len())) {
             let is_equal = match (values, comparers) {
@@ -123,7 +123,7 @@ impl InList {
                     operand!(element = element, row, env);
                     let value = match (comparer.kind, value) {
                         (Some(ComparisonType::Double), Datum::Text(..)) => {
-                            as_number.get_or_insert_with(|| number_of(*value, env.context))
+                            number.get_or_insert_with(|| as_number(*value, env.context))
                         }
                         _ => value,
                     };
