@@ -155,9 +155,7 @@ pub fn compare_as(
         }
         ComparisonType::Text => {
             let (mut a, mut b) = (Vec::new(), Vec::new());
-            left.append_text(&mut a);
-            right.append_text(&mut b);
-            Some(collation.compare(&a, &b))
+            Some(collation.compare(left.text_in(&mut a), right.text_in(&mut b)))
         }
         ComparisonType::DateTime => {
             let (a, b) = (point(left, right, context)?, point(right, left, context)?);

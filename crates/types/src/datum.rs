@@ -124,6 +124,21 @@ impl<'a> Datum<'a> {
         }
     }
 
+    /// Its text, as [`Datum::append_text`] has it: borrowed where there is one, otherwise put into an empty buffer.
+    pub fn text_in<'b>(self, buffer: &'b mut Vec<u8>) -> &'b [u8]
+    where
+        'a: 'b,
+    {
+        match self {
+            Datum::Text(text, _) => text,
+            Datum::Member { number, members, set: false } => members.get(number),
+            other => {
+                other.append_text(buffer);
+                buffer
+            }
+        }
+    }
+
     /// Its text as a conversion makes it: borrowed where there is one, otherwise put into the arena. `None` for NULL.
     pub fn to_text(self, arena: &'a Bump) -> Option<&'a [u8]> {
         match self {
