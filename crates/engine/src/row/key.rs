@@ -32,6 +32,8 @@
 
 use std::ops::Bound;
 
+use bumpalo::Bump;
+
 use super::error::{Corrupt, KeyError};
 use super::escape;
 use super::value::{Column, ColumnType, IntegerWidth, Value};
@@ -99,16 +101,6 @@ impl KeyPart {
     /// floating point, where a zero has lost its sign.
     pub const fn is_reversible(&self) -> bool {
         self.reversible
-    }
-
-    /// Whether [`KeyReader::read`] finds the column's value in the key as it is, with nothing to put together.
-    pub const fn lies_in_place(&self) -> bool {
-        let is_whole = match self.content.column_type {
-            ColumnType::Variable { .. } => false,
-            ColumnType::Fixed { .. } => !self.descending,
-            _ => true,
-        };
-        self.reversible && is_whole
     }
 
     /// A string as a bound, cut to what values may have: those below it are those up to what it begins with, and those above it are
@@ -247,13 +239,21 @@ pub fn primary_key_in<'k>(parts: &[KeyPart], secondary_key: &'k [u8]) -> Result<
     parts.iter().try_fold(secondary_key, |key, part| part.skip(key))
 }
 
-/// Reads a key part by part. All values may be held at once: strings that are not in the key as they are go to a buffer
-/// that is lent, used again for the next key, and never longer than the longest of them.
+/// Reads a key part by part. All values may be held at once: strings that are not in the key as they are are put together elsewhere.
 #[derive(Debug)]
 pub struct KeyReader<'a> {
     rest: &'a [u8],
-    /// At least as long as `rest`, and no value is longer than what it was made from.
-    free: &'a mut [u8],
+    room: Room<'a>,
+}
+
+/// Where strings are put together.
+#[derive(Debug)]
+enum Room<'a> {
+    /// A buffer that is used again for the next key, and never longer than the longest of them. It is at least as long as what has not
+    /// been read, and no value is longer than what it was made from.
+    Buffer(&'a mut [u8]),
+    /// An arena: those of many keys may be held at once.
+    Arena(&'a Bump),
 }
 
 impl<'a> KeyReader<'a> {
@@ -262,13 +262,13 @@ impl<'a> KeyReader<'a> {
         if buffer.len() < key.len() {
             buffer.resize(key.len(), 0);
         }
-        Self { rest: key, free: buffer }
+        Self { rest: key, room: Room::Buffer(buffer) }
     }
 
-    /// The same, where all parts that are read lie in the key as they are ([`KeyPart::lies_in_place`]).
+    /// The same, of one of many keys whose values are held at once.
     #[inline]
-    pub fn in_place(key: &'a [u8]) -> Self {
-        Self { rest: key, free: &mut [] }
+    pub fn in_arena(key: &'a [u8], arena: &'a Bump) -> Self {
+        Self { rest: key, room: Room::Arena(arena) }
     }
 
     /// What has not been read yet.
@@ -335,8 +335,9 @@ impl<'a> KeyReader<'a> {
                 let bytes = if escape::is_plain(escaped, mask) {
                     escaped
                 } else {
-                    let len = escape::unescape(escaped, mask, self.free)?;
-                    self.room(len)
+                    let room = self.room(escaped.len());
+                    let len = escape::unescape(escaped, mask, room)?;
+                    &room[..len]
                 };
                 if bytes.len() > max_len as usize {
                     return Err(Corrupt::TooLong);
@@ -361,7 +362,10 @@ impl<'a> KeyReader<'a> {
     }
 
     fn room(&mut self, len: usize) -> &'a mut [u8] {
-        self.free.split_off_mut(..len).expect("a value is no longer than the bytes that it was made from")
+        match &mut self.room {
+            Room::Buffer(free) => free.split_off_mut(..len).expect("it is as long as what has not been read"),
+            Room::Arena(arena) => arena.alloc_slice_fill_copy(len, 0),
+        }
     }
 }
 

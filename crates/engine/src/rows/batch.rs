@@ -14,6 +14,7 @@
 //! 1. A batch has no row whose version had to be looked for, and none that is kept elsewhere, but for its first.
 //! 2. The cursor stays on the first row until the batch is over, and then passes all that was looked at.
 
+use bumpalo::Bump;
 use meseta_storage::Copied;
 
 use crate::error::Result;
@@ -75,6 +76,8 @@ pub(super) struct Wanted<'t> {
     pub how: InPlace<'t>,
     /// Whether keys are put together for it.
     pub gathers_keys: bool,
+    /// Where values of a batch are that have to be put together of its keys.
+    pub arena: Bump,
 }
 
 /// A row of a batch.
@@ -131,7 +134,7 @@ impl<'c> BatchRow<'c> {
     #[inline(always)]
     pub fn visit_columns(&self, visit: impl FnMut(usize, Value<'c>)) -> Result<()> {
         let Self { index, wanted, key, payload } = *self;
-        let visited = index.layout.visit_in_place(&wanted.how, key, payload, visit);
+        let visited = index.layout.visit_in_place(&wanted.how, key, payload, &wanted.arena, visit);
         visited.map_err(|problem| index.index.damaged(problem))
     }
 }

@@ -5,8 +5,7 @@
 //!                                                                              no: the row, by its key
 //! ```
 //!
-//! Where entries tell all, and as it lies there, rows come in batches: those that lie copied side by side, and are seen as they
-//! are. What takes a moment for each row is then done once for some dozens ([`RowCursor::next_batch`]).
+//! Where entries tell all, rows come in batches: those that lie copied side by side, and are seen as they are. What takes a moment for each row is then done once for some dozens ([`RowCursor::next_batch`]).
 //!
 //! # Invariants
 //! 1. What a consistent read shows of an entry and of its row is of one version: they were changed together. Where a
@@ -18,6 +17,7 @@
 //! A consistent read of an entry costs its copy out of the leaf; the row besides, a descent. In a batch there is besides the copy
 //! only the look at the header.
 
+use bumpalo::Bump;
 use meseta_storage::{Cursor, Portion};
 
 use super::batch::{Behind, RowBatch, Wanted};
@@ -208,7 +208,7 @@ impl<'t> RowCursor<'t> {
     }
 
     /// For who reads these columns of each row, and asks for no keys: of long rows no more is read than they take, if that is in front,
-    /// and rows come in batches, and no other way, if the columns lie in the index's entries as they are ([`RowCursor::has_batches`]).
+    /// and rows come in batches, and no other way, if the index's entries tell the columns ([`RowCursor::has_batches`]).
     pub fn for_columns(mut self, columns: &'t [u16]) -> Self {
         let Source::Consistent(read) = &mut self.source else { return self };
         read.columns = Some(columns);
@@ -219,7 +219,7 @@ impl<'t> RowCursor<'t> {
             if !gathers_keys {
                 read.cursor.leave_out_keys();
             }
-            self.batches = Some(Wanted { how, gathers_keys });
+            self.batches = Some(Wanted { how, gathers_keys, arena: Bump::new() });
         }
         if self.index.layout.is_clustered {
             read.cursor.leave_out_rests();
@@ -302,6 +302,7 @@ impl<'t> RowCursor<'t> {
         }
         wanted.how.set_portion(read.payload().portion);
         if wanted.gathers_keys {
+            wanted.arena.reset();
             read.cursor.gather_keys();
         }
         let snapshot = session.snapshot();

@@ -18,6 +18,7 @@
 
 use std::ops::Bound;
 
+use bumpalo::Bump;
 use meseta_storage::Portion;
 use smallvec::SmallVec;
 
@@ -203,11 +204,11 @@ impl EntryLayout {
         self.stored_at[usize::from(column)] != NOT_STORED
     }
 
-    /// How these columns are read from entries as they lie; `None` if one of them has to be put together, or is not told.
+    /// How these columns are read from one entry after the other; `None` if one of them is not told.
     pub(crate) fn in_place(&self, columns: &[u16]) -> Option<InPlace<'_>> {
         let (mut own, mut primary) = (PartSet::default(), PartSet::default());
         for &column in columns.iter().filter(|column| !self.is_stored(**column)) {
-            let is_it = |part: &KeyPart| part.column() == column && part.lies_in_place();
+            let is_it = |part: &KeyPart| part.column() == column && part.is_reversible();
             if let Some(part) = self.parts.iter().position(is_it) {
                 own.insert(part);
             } else {
@@ -502,17 +503,19 @@ impl EntryLayout {
         visit_parts(&self.primary_parts, KeyReader::new(split.primary_key, primary_buffer))
     }
 
-    /// Shows columns as they lie in an entry. The key is looked at only if [`InPlace::needs_key`].
+    /// Shows columns as they lie in an entry. The key is looked at only if [`InPlace::needs_key`]; what has to be put together of it is
+    /// in the arena.
     #[inline(always)]
     pub(crate) fn visit_in_place<'e>(
         &'e self,
         how: &InPlace<'e>,
         key: &'e [u8],
         payload: &'e [u8],
+        arena: &'e Bump,
         mut visit: impl FnMut(usize, Value<'e>),
     ) -> Result<(), Corrupt> {
         if how.needs_key() {
-            return self.visit_with_key(how, key, payload, &mut visit);
+            return self.visit_with_key(how, key, payload, arena, &mut visit);
         }
         if how.stored.is_empty() { Ok(()) } else { how.stored.show(payload, visit) }
     }
@@ -525,9 +528,10 @@ impl EntryLayout {
         how: &InPlace<'e>,
         key: &'e [u8],
         payload: &'e [u8],
+        arena: &'e Bump,
         visit: &mut impl FnMut(usize, Value<'e>),
     ) -> Result<(), Corrupt> {
-        let (mut stored, mut reader) = (payload, KeyReader::in_place(key));
+        let (mut stored, mut reader) = (payload, KeyReader::in_arena(key, arena));
         how.own.visit(&self.parts[..usize::from(how.own_len)], &mut reader, visit)?;
         if !how.primary.is_empty() || how.is_behind_primary {
             let mut primary_key = reader.rest();
@@ -535,7 +539,7 @@ impl EntryLayout {
                 (primary_key, stored) = split_payload(payload)?;
             }
             let parts = &self.primary_parts[..how.primary.len()];
-            how.primary.visit(parts, &mut KeyReader::in_place(primary_key), visit)?;
+            how.primary.visit(parts, &mut KeyReader::in_arena(primary_key, arena), visit)?;
         }
         if how.stored.is_empty() { Ok(()) } else { how.stored.show(stored, visit) }
     }
