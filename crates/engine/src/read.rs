@@ -66,7 +66,7 @@ const ATTEMPTS: usize = 100_000;
 
 /// Copies an entry's newest version, header and all, to `out`, or its front, if that `is_enough`: how much. With a waker that is called
 /// when a page that is missing has come, and this fails with [`EngineError::Suspended`].
-fn get_into(
+pub(crate) fn get_into(
     index: &Index,
     key: &[u8],
     out: &mut Vec<u8>,

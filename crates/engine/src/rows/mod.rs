@@ -7,6 +7,7 @@ mod batch;
 mod check;
 mod cursor;
 mod foreign_key;
+mod point;
 mod run;
 mod write;
 
@@ -14,5 +15,6 @@ pub use batch::{BatchRow, RowBatch};
 pub use check::{TableProblem, TableReport};
 pub use cursor::{FoundRow, RowCursor};
 pub(crate) use foreign_key::Cascade;
+pub use point::{Point, PointRow};
 pub use run::RowRun;
 pub use write::{Conflict, RowChange};

@@ -3,6 +3,7 @@
 use std::ops::Bound;
 
 use meseta_engine::Direction::{Ascending, Descending};
+use meseta_engine::rows::{Point, PointRow};
 use meseta_engine::table::{BytesOnly, CollationId, Payload};
 use meseta_storage::Portion;
 
@@ -166,56 +167,78 @@ fn rows_one_by_one(session: &mut Session, table: &TableHandle, wanted: &Wanted, 
     rows
 }
 
-/// Rows of several ages, tombstones and rows of others among them, long ones too: a snapshot sees in batches what it sees row by
-/// row, in every index, both ways; and of long rows' fronts what it sees of the whole.
+/// Rows of several ages, tombstones and rows of others among them, long ones too; and those who look at them: with an old snapshot, with a
+/// new one, the one who has changed some that are not committed, and one who sees those.
+struct Ages {
+    engine: Engine,
+    t: TableId,
+    sessions: [Session; 4],
+}
+
+impl Ages {
+    fn new() -> Self {
+        let (engine, mut writer) = engine(&SimDisk::new(1));
+        let columns = vec![
+            column("id", INT),
+            column("u", INT.or_null()),
+            column("s", Column::new(ColumnType::Variable { max_len: 9_000 })),
+            column("c", TEXT).collated(CollationId(1)),
+            column("b", TEXT),
+        ];
+        let downwards = |column| PartDefinition { descending: true, ..PartDefinition::new(column) };
+        let t = TableDefinition::new("d", "t", columns)
+            .with_primary_key(&[0])
+            .with_index(index("u", true, &[1]))
+            .with_index(index("uc", true, &[1, 3]))
+            .with_index(index("cu", false, &[3, 1]))
+            .with_index(IndexDefinition::new("down", false, vec![downwards(1), downwards(4)]));
+        let t = writer.create_table(t).unwrap();
+        let text = |id: i64, len: usize| format!("{id}-").repeat(len / 4).into_bytes();
+        let row = |session: &mut Session, id: i64, u: i64, s: &[u8]| {
+            let c = format!("c{}", u % 7);
+            let u = if u % 5 == 4 { Value::Null } else { number(u) };
+            inserts(session, t, &[number(id), u, Value::Bytes(s), Value::Bytes(c.as_bytes()), Value::Bytes(b"b\0b")]);
+        };
+        for id in 0..600 {
+            row(&mut writer, id, id, &text(id, if id % 97 == 0 { 9_000 } else { 100 }));
+        }
+        writer.commit().unwrap();
+        let mut old = engine.session().unwrap();
+        assert_eq!(rows(&mut old, t).len(), 600);
+        // Committed after the old snapshot; then what is not committed.
+        for (from, commits) in [(3, true), (8, false)] {
+            for id in (from..600).step_by(11) {
+                let (s, c) = (text(-id, 50), Value::Bytes(b"c"));
+                let changed = update(&mut writer, t, id, &[number(id), number(-id), Value::Bytes(&s), c, c]);
+                assert_eq!(changed.unwrap(), RowChange::Done);
+                // Of tombstones there are several side by side.
+                (id + 1..id + 4).for_each(|id| delete(&mut writer, t, id).unwrap());
+                row(&mut writer, 1_000 * from + id, id, b"new");
+            }
+            if commits {
+                writer.commit().unwrap();
+            }
+        }
+        let (new, mut dirty) = (engine.session().unwrap(), engine.session().unwrap());
+        dirty.set_isolation(Isolation::ReadUncommitted);
+        Self { engine, t, sessions: [old, new, writer, dirty] }
+    }
+
+    fn end(self) {
+        for mut session in self.sessions {
+            session.commit().unwrap();
+        }
+        assert_sound(&self.engine);
+    }
+}
+
+/// A snapshot sees in batches what it sees row by row, in every index, both ways; and of long rows' fronts what it sees of the whole.
 #[test]
 fn batches_and_fronts_show_what_is_seen_row_by_row() {
-    let (engine, mut writer) = engine(&SimDisk::new(1));
-    let columns = vec![
-        column("id", INT),
-        column("u", INT.or_null()),
-        column("s", Column::new(ColumnType::Variable { max_len: 9_000 })),
-        column("c", TEXT).collated(CollationId(1)),
-        column("b", TEXT),
-    ];
-    let downwards = |column| PartDefinition { descending: true, ..PartDefinition::new(column) };
-    let t = TableDefinition::new("d", "t", columns)
-        .with_primary_key(&[0])
-        .with_index(index("u", true, &[1]))
-        .with_index(index("uc", true, &[1, 3]))
-        .with_index(index("cu", false, &[3, 1]))
-        .with_index(IndexDefinition::new("down", false, vec![downwards(1), downwards(4)]));
-    let t = writer.create_table(t).unwrap();
-    let text = |id: i64, len: usize| format!("{id}-").repeat(len / 4).into_bytes();
-    let row = |session: &mut Session, id: i64, u: i64, s: &[u8]| {
-        let c = format!("c{}", u % 7);
-        let u = if u % 5 == 4 { Value::Null } else { number(u) };
-        inserts(session, t, &[number(id), u, Value::Bytes(s), Value::Bytes(c.as_bytes()), Value::Bytes(b"b\0b")]);
-    };
-    for id in 0..600 {
-        row(&mut writer, id, id, &text(id, if id % 97 == 0 { 9_000 } else { 100 }));
-    }
-    writer.commit().unwrap();
-    let mut old = engine.session().unwrap();
-    assert_eq!(rows(&mut old, t).len(), 600);
-    // Committed after the old snapshot; then what is not committed.
-    for (from, commits) in [(3, true), (8, false)] {
-        for id in (from..600).step_by(11) {
-            let (s, c) = (text(-id, 50), Value::Bytes(b"c"));
-            let changed = update(&mut writer, t, id, &[number(id), number(-id), Value::Bytes(&s), c, c]);
-            assert_eq!(changed.unwrap(), RowChange::Done);
-            // Of tombstones there are several side by side.
-            (id + 1..id + 4).for_each(|id| delete(&mut writer, t, id).unwrap());
-            row(&mut writer, 1_000 * from + id, id, b"new");
-        }
-        if commits {
-            writer.commit().unwrap();
-        }
-    }
-    let (mut new, mut dirty) = (engine.session().unwrap(), engine.session().unwrap());
-    dirty.set_isolation(Isolation::ReadUncommitted);
+    let mut ages = Ages::new();
+    let t = ages.t;
     let (mut seen, mut with_batches) = (Vec::new(), 0);
-    for session in [&mut old, &mut new, &mut writer, &mut dirty] {
+    for session in &mut ages.sessions {
         seen.push(rows(session, t).len());
         let table = session.use_table(t, TableMode::Read).unwrap().unwrap();
         for (index, direction) in (0..5).flat_map(|index| [(index, Ascending), (index, Descending)]) {
@@ -224,7 +247,8 @@ fn batches_and_fronts_show_what_is_seen_row_by_row() {
                 if index == 3 { (Value::Bytes(b"c1"), Value::Bytes(b"c5")) } else { (number(100), number(400)) };
             let between = layout.range(&[], Bound::Included(low), Bound::Excluded(high), &BytesOnly).unwrap();
             for (range, columns) in [KeyRange::ALL, between].iter().flat_map(|range| {
-                let columns: [&[u16]; 8] = [&[], &[0], &[1], &[3], &[0, 1], &[1, 2], &[0, 1, 3], &[0, 1, 2, 3, 4]];
+                let columns: [&[u16]; 10] =
+                    [&[], &[0], &[1], &[3], &[4], &[0, 1], &[1, 2], &[1, 4], &[0, 1, 3], &[0, 1, 2, 3, 4]];
                 columns.map(|columns| (range.clone(), columns.to_vec()))
             }) {
                 let wanted = Wanted { index, direction, range, columns };
@@ -237,12 +261,48 @@ fn batches_and_fronts_show_what_is_seen_row_by_row() {
         }
     }
     assert!(seen[0] == 600 && seen[1] < 600 && seen[2] < seen[1] && seen[3] == seen[2], "{seen:?}");
-    // In each index those sets of columns that its entries tell as they lie.
-    assert_eq!(with_batches, 4 * 2 * 2 * (8 + 4 + 6 + 6 + 4));
-    for mut session in [old, new, writer, dirty] {
-        session.commit().unwrap();
+    // In each index those sets of columns that its entries tell.
+    assert_eq!(with_batches, 4 * 2 * 2 * (10 + 4 + 6 + 6 + 6));
+    ages.end();
+}
+
+#[test]
+fn a_whole_key_finds_the_row_that_a_cursor_does() {
+    let mut ages = Ages::new();
+    let (t, mut points) = (ages.t, PointRow::default());
+    for (number_of, session) in ages.sessions.iter_mut().enumerate() {
+        let table = session.use_table(t, TableMode::Read).unwrap().unwrap();
+        let (mut key, mut buffers, mut counts) = (Vec::new(), Default::default(), [0; 3]);
+        for (index, u) in (0..3).flat_map(|index| (-620..9_000).step_by(3).map(move |u| (index, u))) {
+            let c = if u < 0 { "c".to_owned() } else { format!("c{}", u % 7) };
+            let values = [number(u), Value::Bytes(c.as_bytes())];
+            let values = if index == 2 { &values[..] } else { &values[..1] };
+            table.indexes[index].layout.beginning(values, &BytesOnly, &mut key).unwrap();
+            for columns in [&[][..], &[0], &[1, 3], &[0, 1, 2, 3, 4]] {
+                let range = KeyRange::beginning_with(key.clone());
+                let wanted = Wanted { index, direction: Ascending, range, columns: columns.to_vec() };
+                let by_cursor = rows_one_by_one(session, &table, &wanted, true);
+                let point = session.find_point(&table, index, &key, columns, &mut points, false).unwrap();
+                let by_key: Vec<String> = match point {
+                    Point::Found => {
+                        let visit = |visit: &mut dyn FnMut(usize, Value<'_>)| {
+                            points.visit_columns(&table, (index, &key), columns, &mut buffers, visit)
+                        };
+                        vec![shown(columns, visit)]
+                    }
+                    Point::Missing => Vec::new(),
+                    Point::Unsure => by_cursor.clone(),
+                };
+                assert_eq!(by_key, by_cursor, "{index} {u} {columns:?}");
+                counts[point as usize] += 1;
+            }
+        }
+        let [found, missing, unsure] = counts;
+        assert!(found > 1_000 && missing > 1_000, "{counts:?}");
+        // Who sees what is there now is always told.
+        assert_eq!(unsure > 0, [true, true, false, false][number_of], "{counts:?}");
     }
-    assert_sound(&engine);
+    ages.end();
 }
 
 /// Of a long row no more is read than what is wanted takes, if that is in front; of an older version all of it.

@@ -22,6 +22,7 @@ use smallvec::SmallVec;
 
 use super::inside::Running;
 use super::plan::{Access, ConditionSet, Lookup, Stretch, TableSource};
+use super::spare::Memory;
 use crate::error::Result;
 use crate::expression::{InSubquery, Key, Like, copy_into, key_value};
 use crate::schema::MysqlCollations;
@@ -344,18 +345,19 @@ impl<'s> Seeker<'s, '_> {
 }
 
 /// Where the rows of an access are (not of a union), for the row so far: in one stretch, or in those of `any_of`, in the order of
-/// their keys, the last first if it goes backwards. And which of the source's conditions hold of all of them. A point's key is
-/// put in `key`'s memory.
+/// their keys, the last first if it goes backwards. And which of the source's conditions hold of all of them. The memory is that of the
+/// row: what it has is overwritten.
 pub fn bounds(
     source: &TableSource,
     access: &Access,
     row: &[Datum<'_>],
     outer: &[&[Datum<'_>]],
     running: &mut Running<'_>,
-    key: &mut Vec<u8>,
+    spare: &mut Memory,
 ) -> Result<(Stretches, ConditionSet)> {
-    let arena = Bump::new();
-    let mut seeker = Seeker { source, access, row, outer, arena: &arena, running, key, is_exact: true };
+    let Memory { arena, key, .. } = spare;
+    arena.reset();
+    let mut seeker = Seeker { source, access, row, outer, arena, running, key, is_exact: true };
     let stretches = seeker.bounds()?;
     let is_exact = seeker.is_exact;
     // Who reads what is not committed may see a row without the entry that led to it.

@@ -19,13 +19,14 @@ use std::sync::Arc;
 
 use bumpalo::Bump;
 use meseta_types::Datum;
+use smallvec::SmallVec;
 
 use super::early_sort::FirstRows;
 use super::hash::Built;
 use super::inside::{Inside, Running};
 use super::limit::{Limited, limit_of};
 use super::parts::{Parts, may_have_parts};
-use super::plan::{Access, Body, ConditionSet, Join, QueryPlan, SelectPlan, Source, SourceKind};
+use super::plan::{Access, Body, ConditionSet, Join, QueryPlan, SelectPlan, Source, SourceKind, TableSource};
 use super::projection::{Projection, SpareMemory, stretch_of_each, values_in};
 use super::sort::Kept;
 use super::spare::{Memory, Spare, recycle};
@@ -248,8 +249,9 @@ fn run_select(
             Some(node) => {
                 let parts = Parts::default();
                 loop {
-                    let (arena, built) = (Bump::new(), RefCell::new(Vec::new()));
-                    let execution = Execution { plan, arena: &arena, built: &built, parts: &parts, first_rows };
+                    let (arena, built, points) = (Bump::new(), RefCell::default(), RefCell::default());
+                    let execution =
+                        Execution { plan, arena: &arena, built: &built, points: &points, parts: &parts, first_rows };
                     if join(node, &execution, outer, row, running, sink)?.is_break() || !parts.go_on() {
                         break;
                     }
@@ -344,6 +346,8 @@ struct Execution<'e, 'a, 'f> {
     arena: &'a Bump,
     /// For each source that is kept in memory, once it has been asked for: its rows, or that they are too many.
     built: &'e RefCell<Vec<Option<Option<Rc<Built<'a>>>>>>,
+    /// For each source of which one row is looked for at a time, once it has been asked for: its memory, with the last row.
+    points: &'e RefCell<SmallVec<[Option<Spare>; 4]>>,
     /// Which part of one whose rows are too many is joined.
     parts: &'e Parts,
     /// The rows of the source that the join begins with, if they have been read.
@@ -391,7 +395,12 @@ fn kept_or_read<'a>(
     sink: &mut Sink<'_>,
 ) -> Result<Flow> {
     let Some(Some(hash)) = execution.plan.hashes.get(number) else {
-        return source_rows(source, outer, row, running, sink);
+        return match &source.kind {
+            SourceKind::Table(table) if table.access.is_one_point() && execution.plan.sources.len() > 1 => {
+                one_point(source, number, table, execution, outer, row, running, sink)
+            }
+            _ => source_rows(source, outer, row, running, sink),
+        };
     };
     let known = execution.built.borrow().get(number).cloned().flatten();
     let built = match known {
@@ -425,6 +434,29 @@ fn kept_or_read<'a>(
     }
 }
 
+/// Shows the row of a table that has the key that is looked for: from memory, if it was the last one.
+#[expect(clippy::too_many_arguments, reason = "what is read, beside what, and for whom")]
+fn one_point(
+    source: &Source,
+    number: usize,
+    table: &TableSource,
+    execution: &Execution<'_, '_, '_>,
+    outer: Outer<'_>,
+    row: &[Datum<'_>],
+    running: &mut Running<'_>,
+    sink: &mut Sink<'_>,
+) -> Result<Flow> {
+    let lent = execution.points.borrow_mut().get_mut(number).and_then(Option::take);
+    let mut spare = lent.unwrap_or_else(Spare::take);
+    let flow = table_rows(source, table, &table.access, outer, row, running, &mut spare, sink);
+    let mut points = execution.points.borrow_mut();
+    if points.len() <= number {
+        points.resize_with(number + 1, || None);
+    }
+    points[number] = Some(spare);
+    flow
+}
+
 /// Shows the rows of a join, each an extension of `row`.
 fn join(
     node: &Join,
@@ -456,6 +488,10 @@ fn join(
                 }
                 if is_matched || flow.is_break() {
                     return Ok(flow);
+                }
+                // (Nobody has filled them yet, as a rule.)
+                if slots.iter().all(|slots| row[slots.clone()].iter().all(|value| value.is_null())) {
+                    return sink(running, row);
                 }
                 let mut alone = row.to_vec();
                 slots.iter().for_each(|slots| alone[slots.clone()].fill(Datum::Null));

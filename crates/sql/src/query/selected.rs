@@ -229,7 +229,7 @@ fn change_found(
 ) -> Result<bool> {
     let handle = enter(table, TableMode::Write, running)?;
     let mut spare = Spare::take();
-    let (mut stretches, implied) = bounds(table, &table.access, &[], &[], running, &mut spare.key)?;
+    let (mut stretches, implied) = bounds(table, &table.access, &[], &[], running, &mut spare)?;
     let (Some(Bounds::Point(key)), true) = (stretches.pop(), stretches.is_empty()) else { return Ok(false) };
     // Not if the value had to be changed to become one of the column's.
     if !implied.has_first(selected.source.conditions.len()) {

@@ -29,6 +29,7 @@ use super::inside::Running;
 use super::limit::limit_of;
 use super::plan::{Access, LimitPlan, Lookup, TableSource};
 use super::sample::{Sample, Sampled};
+use super::spare::Spare;
 use super::table::KnownTable;
 use crate::error::Result;
 use crate::expression::Expr;
@@ -195,7 +196,7 @@ pub fn is_known(access: &Access) -> bool {
 pub fn rows_of(source: &TableSource, access: &Access, running: &mut Running<'_>) -> Result<f64> {
     let table = source.table.engine();
     let mut rows = 0.0;
-    for stretch in bounds(source, access, &[], &[], running, &mut Vec::new())?.0 {
+    for stretch in bounds(source, access, &[], &[], running, &mut Spare::take())?.0 {
         rows += match stretch {
             Bounds::Empty => 0.0,
             Bounds::Point(_) | Bounds::EachOf(_) => 1.0,

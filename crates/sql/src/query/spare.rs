@@ -12,6 +12,7 @@ use std::ops::{Deref, DerefMut};
 
 use bumpalo::Bump;
 use meseta_engine::row::Value;
+use meseta_engine::rows::PointRow;
 use meseta_types::Datum;
 
 /// Memory larger than this goes back to the system: bytes.
@@ -43,10 +44,23 @@ pub struct Memory {
     pub key: Vec<u8>,
     /// What is behind it.
     pub payload: Vec<u8>,
+    /// What was found last by the whole key of a unique index.
+    pub last: LastPoint,
     /// What expressions make of a row.
     pub arena: Bump,
     /// What is kept of all rows.
     pub kept: Bump,
+}
+
+/// What was found by the whole key of a unique index.
+#[derive(Default)]
+pub struct LastPoint {
+    /// The key.
+    pub key: Vec<u8>,
+    /// The row,
+    pub row: PointRow,
+    /// and whether there is one: if that was asked by whom this memory is lent to.
+    pub is_there: Option<bool>,
 }
 
 impl Memory {
@@ -58,6 +72,8 @@ impl Memory {
             + buffers
             + self.key.capacity()
             + self.payload.capacity()
+            + self.last.key.capacity()
+            + self.last.row.capacity()
             + self.arena.allocated_bytes()
             + self.kept.allocated_bytes()
     }
@@ -94,6 +110,7 @@ impl Drop for Spare {
         let Some(mut memory) = self.0.take() else { return };
         memory.arena.reset();
         memory.kept.reset();
+        memory.last.is_there = None;
         if memory.bytes() > KEPT_BYTES {
             return;
         }

@@ -1,7 +1,7 @@
 //! Rows of one table, as the engine has them: found, loaded into their slots of a row, and shown.
 //!
 //! ```text
-//!   bounds --a point of the primary key-----> one row, without a cursor
+//!   bounds --a point of a unique index------> one row, without a cursor
 //!          --what an index's entries tell---> a cursor, batch by batch
 //!          --all else, and what is locked---> a cursor, row by row
 //! ```
@@ -19,8 +19,7 @@ use bumpalo::Bump;
 use meseta_engine::catalog::TableHandle;
 use meseta_engine::lock::{Mode, OnConflict, TableMode};
 use meseta_engine::row::{KeyRange, Value};
-use meseta_engine::rows::{FoundRow, RowCursor};
-use meseta_engine::table::Payload;
+use meseta_engine::rows::{FoundRow, Point, RowCursor};
 use meseta_engine::{Direction, EngineError, Isolation, Locking, Taken};
 use meseta_parser::ast::LockWait;
 use meseta_types::Datum;
@@ -79,7 +78,11 @@ pub fn table_rows(
     let handle = enter(table, mode, running)?;
     let mut flow = Ok(MORE);
     for (access, operands) in access.steps() {
-        let (stretches, implied) = bounds(table, access, row, outer, running, &mut spare.key)?;
+        if !operands.is_empty() {
+            // (What another operand has found.)
+            spare.last.is_there = None;
+        }
+        let (stretches, implied) = bounds(table, access, row, outer, running, spare)?;
         let rows = TableRows { source, table, access, operands, handle: &handle, implied, outer, before: row };
         flow = rows.show(stretches, running, spare, sink);
         if !flow.as_ref().is_ok_and(|flow| flow.is_continue()) {
@@ -127,10 +130,8 @@ impl<'r> TableRows<'r> {
                 (Bounds::Range(range), Some(scan)) if self.implied == self.access.implied || !scan.trusts_bounds => {
                     self.show_ends(scan, range, running, spare, sink)?
                 }
-                (Bounds::Point(key), _) if locking.is_none() && self.access.index == 0 => {
-                    let flow = self.show_one(&key, may_suspend, running, spare, sink)?;
-                    spare.key = key;
-                    flow
+                (Bounds::Point(key), _) if locking.is_none() => {
+                    self.show_point(key, may_suspend, running, spare, sink)?
                 }
                 (Bounds::EachOf(groups), _) => self.show_groups(&groups, running, spare, sink)?,
                 (bounds, _) => match self.cursor(bounds, locking) {
@@ -229,27 +230,41 @@ impl<'r> TableRows<'r> {
         move |column, value| load_into(value, &columns[column].data_type, context, &mut slots[column])
     }
 
-    /// Shows a row by its primary key.
-    fn show_one(
+    /// Shows the row that has this key in a unique index. What the memory has found by it last is not looked for again: of a join with
+    /// rows in the order of that key, most are found there.
+    fn show_point(
         &self,
-        key: &[u8],
+        mut key: Vec<u8>,
         may_suspend: bool,
         running: &mut Running<'_>,
         spare: &mut Memory,
         sink: &mut Sink<'_>,
     ) -> Result<Flow> {
-        let (rows, columns) = (self.handle.rows(), self.columns());
-        let found = running.inside.engine.get(self.handle, key, columns, &mut spare.payload, may_suspend);
-        let found = found.map_err(Error::from_engine)?;
-        running.inside.facts.count(Counter::HandlerReadKey, 1);
-        let Some(portion) = found else { return Ok(MORE) };
-        running.inside.facts.count(Counter::InnodbRowsRead, 1);
-        let damaged = |problem| Error::from_engine(EngineError::Corrupt { index: rows.index.id(), problem });
+        let (index, columns, last) = (self.access.index, self.columns(), &mut spare.last);
+        if last.is_there.is_none() || last.key != key {
+            last.is_there = None;
+            let engine = &mut *running.inside.engine;
+            let point = engine.find_point(self.handle, index, &key, columns, &mut last.row, may_suspend);
+            let point = point.map_err(Error::from_engine)?;
+            if point == Point::Unsure {
+                let cursor = self.consistent(KeyRange::beginning_with(key), Direction::Ascending);
+                return self.show_cursor(cursor.for_columns(columns), running, spare, sink);
+            }
+            last.is_there = Some(point == Point::Found);
+            std::mem::swap(&mut last.key, &mut key);
+            running.inside.facts.count(Counter::HandlerReadKey, 1);
+            running.inside.facts.count(Counter::InnodbRowsRead, u64::from(point == Point::Found));
+        }
+        spare.key = key;
+        if last.is_there == Some(false) {
+            return Ok(MORE);
+        }
         let mut full = recycle(std::mem::take(&mut spare.row));
         full.extend_from_slice(self.before);
         let load = self.load(running, &mut full);
-        let payload = Payload { bytes: &spare.payload, portion };
-        rows.layout.visit_columns(columns, key, payload, &mut spare.buffers, load).map_err(damaged)?;
+        let shown = last.row.visit_columns(self.handle, (index, &last.key), columns, &mut spare.buffers, load);
+        shown.map_err(Error::from_engine)?;
+        spare.arena.reset();
         let is_match = !self.has_conditions() || self.holds(&full, running, &spare.arena)?;
         let flow = if is_match { sink(running, &full)? } else { MORE };
         spare.row = recycle(full);
@@ -528,7 +543,7 @@ pub fn rows_of_table(
     let locking = table.locking.map(|plan| locking_of(plan, running));
     let mut spare = Spare::take();
     for (access, operands) in table.access.steps() {
-        let (stretches, implied) = bounds(table, access, empty, &[], running, &mut spare.key)?;
+        let (stretches, implied) = bounds(table, access, empty, &[], running, &mut spare)?;
         let rows = TableRows { source, table, access, operands, handle, implied, outer: &[], before: empty };
         for bounds in stretches {
             let Some(cursor) = rows.cursor(bounds, locking) else { continue };
