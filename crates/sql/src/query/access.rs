@@ -268,13 +268,13 @@ fn for_index(table: &KnownTable, number: usize, first_slot: usize, facts: &Facts
     let mut access = Access { index: number, equal, low, high, ..Access::all() };
     let equal = access.equal.len();
     // How many columns are looked at, and which of OR and IN the stretches say completely.
-    let (mut looked_at, mut told) = (equal + 1, None);
+    let has_bounds = access.low.is_some() || access.high.is_some();
+    let (mut looked_at, mut told) = (equal + usize::from(has_bounds), None);
     let behind = &slots[equal..];
     // Each must say something that is not said of all anyway.
     let has_own =
         |alternative: &Alternative<'_>| alternative.facts.iter().any(|fact| behind.first() == Some(&fact.column));
     // What is known without a query is better known so.
-    let has_bounds = access.low.is_some() || access.high.is_some();
     let runs_query =
         |alternative: &Alternative<'_>| alternative.facts.iter().any(|fact| matches!(fact.said, Said::EqualToOneOf(_)));
     let may_be = |one_of: &&OneOf<'_>| {
@@ -289,7 +289,8 @@ fn for_index(table: &KnownTable, number: usize, first_slot: usize, facts: &Facts
             if !is_told || !are_used(own.iter(), &used) {
                 told = None;
             }
-            looked_at = looked_at.max(equal + stretch.equal.len() + 1);
+            let has_bounds = stretch.low.is_some() || stretch.high.is_some();
+            looked_at = looked_at.max(equal + stretch.equal.len() + usize::from(has_bounds));
             access.any_of.push(stretch);
         }
     }

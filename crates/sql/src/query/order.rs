@@ -88,8 +88,9 @@ impl Planner<'_> {
         self.wanted_order = Some(WantedOrder { source: number, columns });
         if said.is_of_this_alone {
             let access = self.access_in_order(&said.own);
-            let has_order = access.is_some_and(|(access, _)| access.implied.has_first(is_said));
-            (self.first, self.wanted_order) = (has_order.then_some(number), None);
+            if access.is_some_and(|(access, _)| access.implied.has_first(is_said)) {
+                (self.first, self.wanted_order) = (Some(number), None);
+            }
         }
     }
 
