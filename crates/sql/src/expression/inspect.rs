@@ -3,6 +3,8 @@
 //! A comparison can use an index only if the index orders its column as the comparison does, or finds equal values:
 //! [`Comparison::is_found_by_index`].
 
+use std::ops::Range;
+
 use meseta_types::{Collation, DataType, Datum};
 
 use super::comparer::{Comparer, ComparisonOperator};
@@ -193,15 +195,22 @@ impl Expr {
     }
 
     /// Whether its value is known, once and for all, before there are values for these columns.
-    pub fn is_known_without(&self, columns: &std::ops::Range<u32>) -> bool {
+    pub fn is_known_without(&self, columns: &Range<u32>) -> bool {
         let own = match &self.kind {
             ExprKind::Column(column) => !columns.contains(column),
             ExprKind::SetUserVariable(..) => false,
             ExprKind::Call(call) => call.function.is_stable(),
             _ => true,
         };
-        let mut known = own && self.query_inside().is_none_or(|query| !query.is_correlated);
+        let mut known = own && self.query_inside().is_none_or(|query| query.is_known_without(columns));
         self.operands(&mut |operand| known = known && operand.is_known_without(columns));
+        known
+    }
+
+    /// The same of what its queries find.
+    pub fn has_queries_known_without(&self, columns: &Range<u32>) -> bool {
+        let mut known = self.query_inside().is_none_or(|query| query.is_known_without(columns));
+        self.operands(&mut |operand| known = known && operand.has_queries_known_without(columns));
         known
     }
 
@@ -297,6 +306,13 @@ impl Expr {
         let mut names = false;
         self.columns(&mut |_| names = true);
         names
+    }
+
+    /// The same, as [`Expr::columns_looked_at`] has them.
+    pub fn looks_at_columns(&self) -> bool {
+        let mut looks = false;
+        self.columns_looked_at(&mut |_| looks = true);
+        looks
     }
 
     /// Whether it looks at a column of a row around the query that it is in.

@@ -53,6 +53,7 @@ pub mod sort_key;
 mod typing;
 mod value;
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use bumpalo::Bump;
@@ -189,6 +190,13 @@ pub struct BoundSubquery {
     pub is_of_nearest_row: bool,
     /// Its columns.
     pub columns: Vec<QueryColumn>,
+}
+
+impl BoundSubquery {
+    /// Whether its rows are known, once and for all, before there are values for these columns of the row around it.
+    pub fn is_known_without(&self, columns: &Range<u32>) -> bool {
+        !self.is_correlated || self.is_repeatable && !self.looks_at.iter().any(|column| columns.contains(column))
+    }
 }
 
 /// A column of a query inside of an expression.

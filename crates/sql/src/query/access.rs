@@ -335,7 +335,7 @@ fn skipping(source: &TableSource, number: usize, first_slot: usize, facts: &Fact
             None => (low, high),
         };
         let is_value =
-            |bound: &(Lookup, bool)| matches!(&bound.0, Lookup::Value { value, .. } if !value.names_columns());
+            |bound: &(Lookup, bool)| matches!(&bound.0, Lookup::Value { value, .. } if !value.looks_at_columns());
         let are_values = low.iter().chain(&high).all(is_value) && (low.is_some() || high.is_some());
         let implied = implied(&facts.all, &used);
         are_values.then(|| Access { index: number, skips, low, high, implied, ..Access::all() })

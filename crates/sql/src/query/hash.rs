@@ -114,7 +114,7 @@ pub fn plan(source: &mut Source) -> Option<HashPlan> {
 
 /// Whether a condition finds a source's rows in memory by the values of others.
 pub fn is_key(condition: &Expr, source: &Source) -> bool {
-    key(condition, source).is_some()
+    condition.is_repeatable() && key(condition, source).is_some()
 }
 
 /// A condition as a key, if it is an equality between a source and those before it.

@@ -13,6 +13,7 @@
 //! Greedy ordering by cost; Ramakrishnan and Gehrke, "Database Management Systems", chapter 15.
 
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 use std::rc::Rc;
 
 use super::bind::Tables;
@@ -506,10 +507,13 @@ fn is_source(input: &Tree, number: usize) -> bool {
     matches!(input, Tree::Source(own) if *own == number)
 }
 
-/// Of numbered conditions, those that say something before the row is there: what a query says that looks at the row is asked of the
-/// row only.
-pub fn before_row<'e>(conditions: impl Iterator<Item = (usize, &'e Expr)>) -> (Vec<usize>, Vec<&'e Expr>) {
-    conditions.filter(|(_, condition)| !condition.has_correlated_subquery()).unzip()
+/// Of numbered conditions, those that say something before the row with these slots is there: what a query says that looks at the row is
+/// asked of the row only.
+pub fn before_row<'e>(
+    slots: &Range<u32>,
+    conditions: impl Iterator<Item = (usize, &'e Expr)>,
+) -> (Vec<usize>, Vec<&'e Expr>) {
+    conditions.filter(|(_, condition)| condition.has_queries_known_without(slots)).unzip()
 }
 
 /// An access was chosen by conditions that have these numbers.

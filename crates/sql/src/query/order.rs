@@ -164,6 +164,7 @@ impl Planner<'_> {
         let Some(columns) = of_source(order, &self.sources[number]) else { return };
         // (What is joined to it leaves few of its rows out, if nothing is said of another table.)
         let is_alone = self.sources.len() == 1 || self.ordered == Some(number);
+        let slots = self.sources[number].slots();
         let Source { kind: SourceKind::Table(table), first_slot, conditions, .. } = &mut self.sources[number] else {
             return;
         };
@@ -179,7 +180,7 @@ impl Planner<'_> {
             return;
         }
         let statistics = self.tables.statistics(&table.table);
-        let (numbers, known) = before_row(conditions.iter().enumerate());
+        let (numbers, known) = before_row(&slots, conditions.iter().enumerate());
         let choice = Choice { is_contested: true, ..self.choice };
         let mut estimator = Estimator::new(&statistics, self.tables.sizes(), choice, *first_slot);
         let ordered = access::choose_ordered(table, *first_slot, &known, &mut estimator, usable, direction);

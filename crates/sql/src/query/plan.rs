@@ -679,7 +679,7 @@ impl Lookup {
 
     /// Whether it depends on the rows of sources before.
     pub fn is_by_row(&self) -> bool {
-        self.value().is_some_and(Expr::names_columns)
+        self.value().is_some_and(Expr::looks_at_columns)
     }
 
     /// Whether a query has to run before it is known.

@@ -183,7 +183,8 @@ impl Planner<'_> {
     fn step_to_table(&mut self, number: usize, asked: &Asked<'_>) -> Step {
         let source = &self.sources[number];
         let SourceKind::Table(table) = &source.kind else { return Step::of(LAST) };
-        let (numbers, usable) = before_row(asked.all.iter().map(|(number, condition)| (*number, &condition.expr)));
+        let (numbers, usable) =
+            before_row(&source.slots(), asked.all.iter().map(|(number, condition)| (*number, &condition.expr)));
         let statistics = self.tables.statistics(&table.table);
         let mut estimator = Estimator::new(&statistics, self.tables.sizes(), self.choice, source.first_slot);
         let (mut access, mut costs) = access::choose(table, source.first_slot, &usable, &mut estimator);

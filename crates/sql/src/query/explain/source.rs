@@ -119,7 +119,7 @@ fn reference(lookup: &Lookup, names: &Names<'_>) -> String {
     let Some(value) = lookup.value() else { return "const".to_owned() };
     match value.kind {
         ExprKind::Column(_) | ExprKind::Outer { .. } => Names { is_full: true, ..*names }.text(value).replace('`', ""),
-        _ if value.names_columns() || value.names_outer_columns() => "func".to_owned(),
+        _ if value.looks_at_columns() || value.names_outer_columns() => "func".to_owned(),
         _ => "const".to_owned(),
     }
 }
@@ -180,7 +180,7 @@ pub fn read_table(
 /// How an access that is no union finds rows.
 fn kind_of(access: &Access, is_ordered: bool) -> Kind {
     let by_row =
-        access.lookups().filter_map(Lookup::value).any(|value| value.names_columns() || value.names_outer_columns());
+        access.lookups().filter_map(Lookup::value).any(|value| value.looks_at_columns() || value.names_outer_columns());
     let is_point = access.is_one_point() && !access.equal.iter().any(|key| key.value().is_none());
     match () {
         () if access.loose.is_some() => Kind::Range,
