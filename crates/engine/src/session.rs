@@ -129,6 +129,8 @@ pub struct Session {
     pub(crate) checks_foreign_keys: bool,
     /// The rows whose changes cascade now, one because of the one before it.
     pub(crate) cascades: Vec<Cascade>,
+    /// Whether another row is expected to be in the way of the next that is inserted.
+    pub(crate) expects_conflict: bool,
     /// The schema as last seen, and its version.
     schema: (u64, Arc<Schema>),
     handles: TableHandles,
@@ -159,6 +161,7 @@ impl Session {
             scratch: Scratch::default(),
             checks_foreign_keys: true,
             cascades: Vec::new(),
+            expects_conflict: false,
             schema: core.catalog.schema(),
             handles: TableHandles::default(),
             snapshot: None,
@@ -297,6 +300,12 @@ impl Session {
         if self.snapshot.is_none() {
             self.announce();
         }
+    }
+
+    /// Whether another row is to be expected in the way of the next that is inserted; from there on, what was the case with the last one is.
+    /// Who expects none, and meets one, has written an undo record for nothing, and commits it.
+    pub fn expect_conflict(&mut self, is_expected: bool) {
+        self.expects_conflict = is_expected;
     }
 
     /// A statement may be about to come: what most of them begin with is brought near.

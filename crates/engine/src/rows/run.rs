@@ -260,7 +260,8 @@ impl Session {
         conflict_mode: Mode,
     ) -> Result<Option<(usize, Conflict)>> {
         // What one row would share with none is not worth looking at.
-        let together = if run.rows() > 1 { self.insert_together(table, run)? } else { 0 };
+        let may_be_together = run.rows() > 1 && !self.expects_conflict;
+        let together = if may_be_together { self.insert_together(table, run)? } else { 0 };
         for row in together..run.rows() {
             if let RowChange::Conflict(conflict) = self.insert_alone(table, run, row, conflict_mode)? {
                 return Ok(Some((row, conflict)));

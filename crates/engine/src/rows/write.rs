@@ -132,13 +132,17 @@ impl Session {
         scratch: &mut Scratch,
     ) -> Result<RowChange> {
         // Nearly always nothing is where a new row is to be: so that is what is tried first, and looked for only if it is not so;
-        // but who has deleted a row may be putting it back, over its tombstone.
+        // but who has deleted a row may be putting it back, over its tombstone, and where the last row met another this one may, too.
         scratch.seen_new.iter_mut().for_each(|seen| seen.is_there = false);
         let has_deleted = self.writing.as_ref().is_some_and(|writing| writing.has_deleted);
-        let mut looked_at = usize::from(has_deleted);
+        let (expects_conflict, mut looks_at_all) = (std::mem::take(&mut self.expects_conflict), false);
         let mut oddities = 0;
         'again: loop {
-            for (position, index) in table.indexes.iter().enumerate().take(looked_at) {
+            for (position, index) in table.indexes.iter().enumerate() {
+                let may_conflict = has_deleted && position == 0 || expects_conflict && index.layout.is_unique;
+                if !looks_at_all && !may_conflict {
+                    continue;
+                }
                 let (entry, seen) = (&scratch.new[position], &mut scratch.seen_new[position]);
                 match self.find_room(index, entry, seen, conflict_mode)? {
                     Room::Free => {}
@@ -150,7 +154,10 @@ impl Session {
                     }
                     Room::LookAgain => continue 'again,
                     Room::Taken if fails_build(index) => {}
-                    Room::Taken => return conflict(table, position, &entry.key, seen),
+                    Room::Taken => {
+                        self.expects_conflict = true;
+                        return conflict(table, position, &entry.key, seen);
+                    }
                     // Inserted by somebody meanwhile; and if the row is not there now, deleted and purged since, or damaged.
                     Room::Odd if oddities == ODDITIES_MAX => return Err(index.index.damaged(Corrupt::Record)),
                     Room::Odd => {
@@ -172,7 +179,7 @@ impl Session {
             if self.change_row(&writes)? == Changed::Yes {
                 return Ok(RowChange::Done);
             }
-            looked_at = table.indexes.len();
+            looks_at_all = true;
         }
     }
 

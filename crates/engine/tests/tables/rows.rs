@@ -88,6 +88,37 @@ fn a_unique_value_under_way_is_waited_for() {
     assert_sound(&engine);
 }
 
+/// Who expects another row in the way has written nothing when it is; and whoever meets one expects another.
+#[test]
+fn a_conflict_that_is_expected_leaves_nothing_to_commit() {
+    let (engine, mut session) = engine(&SimDisk::new(1));
+    let t = session.create_table(t()).unwrap();
+    let row = |id: i64, u: i64| [number(id), number(u), Value::Bytes(b"x")];
+    inserts(&mut session, t, &row(1, 10));
+    session.commit().unwrap();
+    let meets = |session: &mut Session, row: &[Value<'_>]| {
+        let change = insert(session, t, row).unwrap();
+        let has_written = session.transaction().is_some();
+        session.commit().unwrap();
+        (matches!(change, RowChange::Conflict(_)), has_written)
+    };
+    for (is_expected, row, expected) in [
+        (Some(false), row(1, 11), (true, true)),
+        (None, row(1, 12), (true, false)),
+        (None, row(2, 10), (true, false)),
+        (None, row(2, 20), (false, true)),
+        (None, row(2, 21), (true, true)),
+        (Some(true), row(3, 20), (true, false)),
+        (Some(true), row(3, 30), (false, true)),
+    ] {
+        is_expected.into_iter().for_each(|is_expected| session.expect_conflict(is_expected));
+        assert_eq!(meets(&mut session, &row), expected, "{is_expected:?} {row:?}");
+    }
+    assert_eq!(rows(&mut session, t), ["1 10 x", "2 20 x", "3 30 x"]);
+    session.commit().unwrap();
+    assert_sound(&engine);
+}
+
 #[test]
 fn an_old_snapshot_sees_whose_a_unique_value_was() {
     let (engine, mut session) = engine(&SimDisk::new(1));

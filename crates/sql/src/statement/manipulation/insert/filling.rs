@@ -79,8 +79,12 @@ pub struct Filling<'p> {
 
 impl<'p> Filling<'p> {
     /// No rows yet; so many are going to come, if that is known.
-    pub fn new(plan: &'p InsertPlan, handle: &'p TableHandle, rows: Option<usize>, running: &Running<'_>) -> Self {
+    pub fn new(plan: &'p InsertPlan, handle: &'p TableHandle, rows: Option<usize>, running: &mut Running<'_>) -> Self {
         let is_plain = !plan.replaces && plan.on_duplicate.is_empty();
+        // (IGNORE of many goes by what the last one met.)
+        if !plan.ignores || !is_plain || rows == Some(1) {
+            running.inside.engine.expect_conflict(!is_plain || plan.ignores);
+        }
         Self {
             plan,
             handle,
