@@ -1061,6 +1061,60 @@ fn what_a_query_says_of_the_rows_before_is_looked_up() {
     }
 }
 
+/// Orders of users: three of these, the last, have a thousand each, half of the others one.
+fn with_orders() -> (Server, Session) {
+    let server = Server::new();
+    let mut session = server.session();
+    let s = &mut session;
+    is(s, "create table user (id int primary key, gone int)", "ok 0");
+    is(s, "create table orders (id int primary key, user int not null, status int, n int, key u (user))", "ok 0");
+    let users: Vec<String> = (0..6000).map(|i| format!("({i}, null)")).collect();
+    let user = |i| if i % 2 == 0 { 5997 + i / 2 % 3 } else { i };
+    let orders: Vec<String> = (0..6000).map(|i| format!("({i}, {}, {}, 1)", user(i), i % 10)).collect();
+    is(s, &format!("insert into user values {}", users.join(",")), "ok 6000");
+    is(s, &format!("insert into orders values {}", orders.join(",")), "ok 6000");
+    run(s, "analyze table user, orders");
+    (server, session)
+}
+
+#[test]
+fn the_last_row_of_each_of_a_few_values_is_read_and_no_other() {
+    let (_server, mut session) = with_orders();
+    for (query, most) in [
+        ("select user, max(id) from orders where user in (5997, 5998, 5999, 77) group by user order by user", 8),
+        ("select user, min(id), max(id) from orders where user in (5997, 5998, 5999, 77) group by user order by user", 8),
+        ("select max(id), user from orders where user in (5999, 5998) group by user order by user desc", 4),
+    ] {
+        let (read, rows) = rows_read(&mut session, query);
+        assert!(read <= most, "{query}: {read}");
+        assert_eq!(rows, rows_read(&mut session, &query.replace("from orders", "from orders ignore index (u)")).1);
+    }
+}
+
+#[test]
+fn what_a_query_finds_is_asked_of_the_first_rows_if_these_are_enough() {
+    let (_server, mut session) = with_orders();
+    let exists = |condition: &str| {
+        format!(
+            "select id from user where exists (select 1 from orders where user = user.id and {condition}) and gone is null"
+        )
+    };
+    // A tenth of all orders: of the first users enough have one; none has a status of 77, which is not looked up for all users.
+    for (query, most, found) in [
+        (format!("{} limit 5", exists("orders.status = 3")), 1_000, 5),
+        (format!("{} limit 5", exists("orders.status = 77")), 16_000, 0),
+        (exists("orders.status = 3"), 16_000, 600),
+    ] {
+        let (read, rows) = rows_read(&mut session, &query);
+        assert!(read <= most, "{query}: {read}");
+        assert_eq!(rows.len(), found + 1, "{query}");
+    }
+    // One user has more orders than are worth reading to find none.
+    let query = "select id from user where id in (select user from orders where n = 2) order by gone, id limit 3";
+    let (read, rows) = rows_read(&mut session, query);
+    assert!(read <= 6_000 + 6_000 + 6_000 / 2 && rows.len() == 1, "{read}");
+}
+
 #[test]
 fn how_many_rows_are_wanted_decides_in_which_order_they_are_read() {
     let (_server, mut session) = with_ranges();

@@ -613,7 +613,7 @@ impl InSubquery {
         Ok(if self.unknown_is_false { Some(known == Some(true)) } else { known })
     }
 
-    /// Looks a value up by an index; `None` if that does not tell, or so many have been looked up.
+    /// Looks a value up by an index; `None` if that does not tell, or so much has been looked up.
     fn look_up(&self, operand: &[Datum<'_>], env: &mut Env<'_, '_>) -> Result<Option<Option<bool>>> {
         let has_null = operand.iter().any(|value| value.is_null());
         let may_be_null = self.query.columns.iter().any(|column| column.nullable);

@@ -5,7 +5,7 @@
 
 use meseta_types::{Context, Datum};
 
-use super::kind::SystemVariable;
+use super::kind::{LookUps, SystemVariable};
 use super::once::Kept;
 use super::random::Random;
 use super::value::Value;
@@ -35,11 +35,11 @@ pub trait Host {
     }
 
     /// Whether a query inside, which refers to no row around it, has a row of these values: looked up by an index. `None` if there is
-    /// none for that, or so many have been looked up.
+    /// none for that, or so much has been looked up.
     fn look_up(
         &mut self,
         _number: u32,
-        _times: u32,
+        _look_ups: LookUps,
         _values: &[Datum<'_>],
         _context: &mut Context,
     ) -> Result<Option<bool>> {

@@ -65,8 +65,8 @@ impl Expr {
     pub fn expect_rows(&mut self, rows: f64) {
         match &mut self.kind {
             ExprKind::Not(operand) => operand.expect_rows(rows),
-            ExprKind::InSubquery(inside) if rows > f64::from(inside.look_ups.max(OFTEN)) => {
-                (inside.look_ups, inside.is_asked_often) = (0, true);
+            ExprKind::InSubquery(inside) if rows > f64::from(inside.look_ups.values.max(OFTEN)) => {
+                (inside.look_ups.values, inside.is_asked_often) = (0, true);
             }
             _ => {}
         }

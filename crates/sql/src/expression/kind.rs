@@ -225,10 +225,19 @@ pub struct InSubquery {
     pub rows: f64,
     /// Whether a value can be looked for by itself, by an index.
     pub can_look_up: bool,
-    /// So many values are, before the query is run for all.
-    pub look_ups: u32,
+    /// How much is, before the query is run for all.
+    pub look_ups: LookUps,
     /// Whether many values are to be looked for: then its rows are kept at once.
     pub is_asked_often: bool,
+}
+
+/// How much is looked up of a query, before it is run for all values: either.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct LookUps {
+    /// So many values.
+    pub values: u32,
+    /// So many rows that are read for them: one value may have far more than another.
+    pub rows: u64,
 }
 
 impl InSubquery {
@@ -243,7 +252,7 @@ impl InSubquery {
             unknown_is_false: false,
             rows: 0.0,
             can_look_up: false,
-            look_ups: 0,
+            look_ups: LookUps::default(),
             is_asked_often: false,
         }
     }

@@ -67,7 +67,7 @@ pub use index_key::{Key, finds_equal, key_value, orders_like};
 pub use inspect::Comparison;
 pub use kind::{
     Between, BitOperator, Call, Case, Cast, Chain, ChainOperator, Compare, ExprKind, Extra, InList, InSubquery, Like,
-    Quantified, RowCompare, Step, SystemVariable,
+    LookUps, Quantified, RowCompare, Step, SystemVariable,
 };
 pub use once::Kept;
 pub use sort_key::SortKey;

@@ -20,7 +20,7 @@
 //! The manual, "Range Optimization".
 
 use meseta_engine::Direction;
-use meseta_engine::table::PartDefinition;
+use meseta_engine::table::{PartDefinition, TableDefinition};
 use meseta_types::{Collation, DataType};
 
 use super::estimate::{Cost, Estimator};
@@ -61,6 +61,13 @@ pub fn covers(source: &TableSource, index: usize) -> bool {
 /// Whether rows that an index finds are read beside each other, none of them fetched from elsewhere.
 pub fn is_direct(source: &TableSource, index: usize) -> bool {
     index == 0 || covers(source, index)
+}
+
+/// What the keys of an index have behind its own columns: entries with the same values are in the order of the primary key, where that is
+/// in the key.
+pub fn parts_behind(definition: &TableDefinition, index: usize) -> &[PartDefinition] {
+    let has_primary_key = index > 0 && definition.has_primary_key && !definition.indexes[index].unique;
+    if has_primary_key { &definition.indexes[0].parts } else { &[] }
 }
 
 /// Of the indexes that have all columns that are asked for, the one with the shortest entries.

@@ -27,8 +27,9 @@ use super::run::{ENOUGH, MORE, Outer, run_query};
 use crate::error::{Error, Result};
 use crate::expression::kept_keys::KeptKeys;
 use crate::expression::random::Random;
-use crate::expression::{Comparer, Env, Host, Kept, Quantified, SystemVariable, Value};
+use crate::expression::{Comparer, Env, Host, Kept, LookUps, Quantified, SystemVariable, Value};
 use crate::schema::{StatisticsCache, TableCache};
+use crate::session::Counter;
 use crate::statement::definition::change_failure;
 
 /// So many rows of a query are kept when it is run for the first time.
@@ -82,6 +83,8 @@ pub struct KeptQueries(HashMap<u32, KeptQuery, RandomState>);
 struct KeptQuery {
     /// So many values have been looked up in it.
     looked_up: u32,
+    /// So many rows have been read for that.
+    read: u64,
     /// It has been run.
     has_run: bool,
     /// Whether it has a row, once that has been asked.
@@ -170,6 +173,11 @@ impl<'r> Inside<'r> {
         let mut running = Running { inside, context, materialized: Materialized::default() };
         let outer: Outer<'_> = rows;
         run_query(plan, outer, &mut running, &mut |_, row| Ok(if show(row)? { MORE } else { ENOUGH }))
+    }
+
+    /// How many rows the session has read, if that is counted.
+    fn rows_read(&self) -> u64 {
+        self.facts.session().map_or(0, |facts| facts.shared.counters.get(Counter::InnodbRowsRead))
     }
 
     /// What is kept of a query.
@@ -302,7 +310,7 @@ impl Host for Inside<'_> {
     fn look_up(
         &mut self,
         number: u32,
-        times: u32,
+        look_ups: LookUps,
         values: &[Datum<'_>],
         context: &mut Context,
     ) -> Result<Option<bool>> {
@@ -312,16 +320,19 @@ impl Host for Inside<'_> {
         };
         let is_enough = self.kept(number, |kept| {
             kept.looked_up = kept.looked_up.saturating_add(1);
-            kept.looked_up > times && !matches!(kept.keys, Some(None))
+            let is_over = kept.looked_up > look_ups.values || kept.read > look_ups.rows;
+            is_over && !matches!(kept.keys, Some(None))
         });
         if is_enough {
             return Ok(None);
         }
-        let mut found = false;
+        let (mut found, before) = (false, self.rows_read());
         self.run_plan(plan, &[values], context, &mut |_| {
             found = true;
             Ok(false)
         })?;
+        let read = self.rows_read() - before;
+        self.kept(number, |kept| kept.read += read);
         Ok(Some(found))
     }
 

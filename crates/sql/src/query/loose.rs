@@ -24,9 +24,10 @@ use meseta_engine::Direction;
 use meseta_engine::table::PartDefinition;
 use meseta_types::DataType;
 
-use super::access::{covers, is_usable};
+use super::access::{covers, is_usable, parts_behind};
+use super::estimate::{Choice, Estimator};
 use super::join::Planner;
-use super::plan::{GroupPlan, Join, LooseScan, Source, SourceKind, TableSource};
+use super::plan::{GroupPlan, Join, LooseScan, Source, SourceKind, Stretch, TableSource};
 use crate::expression::Expr;
 use crate::expression::aggregate::AggregateFunction;
 
@@ -95,7 +96,8 @@ impl Wanted {
         let is_same = |column: u16| parts[..scan.parts].iter().any(|part| part.column == column);
         let end = self.end.filter(|end| !is_same(*end));
         if let Some(end) = end {
-            let part = rest.first().filter(|part| part.column == end && part.prefix.is_none())?;
+            let mut rest = rest.iter().chain(parts_behind(definition, index));
+            let part = rest.next().filter(|part| part.column == end && part.prefix.is_none())?;
             let column = &table.table.columns[usize::from(end)];
             // MIN of a member of an ENUM is that of texts.
             if matches!(column.data_type, DataType::Enum(_) | DataType::Set(_) | DataType::Json) {
@@ -147,7 +149,22 @@ impl Planner<'_> {
         }
         let statistics = self.tables.statistics(&table.table);
         let chosen = table.access.index;
-        let pays = |index: usize, scan: &LooseScan| statistics.rows_per_key(index, scan.parts) >= ENTRIES;
+        // Values that are looked for may have more rows than others.
+        let choice = Choice { is_contested: true, ..self.choice };
+        let any_of = &table.access.any_of;
+        let are_values =
+            |stretch: &Stretch| stretch.equal.len() == 1 && stretch.low.is_none() && stretch.high.is_none();
+        let each = (!any_of.is_empty() && any_of.iter().all(are_values)).then(|| {
+            let mut estimator = Estimator::new(&statistics, self.tables.sizes(), choice, *first_slot);
+            estimator.cost(table, &table.access).found / any_of.len() as f64
+        });
+        let rows_per_stretch = |index: usize, scan: &LooseScan| {
+            let is_group = index == chosen && scan.parts == table.access.equal.len() + 1;
+            each.filter(|_| is_group).unwrap_or(0.0)
+        };
+        let pays = |index: usize, scan: &LooseScan| {
+            statistics.rows_per_key(index, scan.parts).max(rows_per_stretch(index, scan)) >= ENTRIES
+        };
         let scan = |index: usize| {
             let scan = wanted.by(table, index, table.access.equal.len())?;
             pays(index, &scan).then_some((index, LooseScan { trusts_bounds, ..scan }))

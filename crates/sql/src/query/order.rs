@@ -15,13 +15,14 @@
 use std::collections::HashSet;
 
 use meseta_engine::Direction;
-use meseta_engine::table::{PartDefinition, TableDefinition};
+use meseta_engine::table::TableDefinition;
 use meseta_types::DataType;
 
 use super::access;
-use super::estimate::{BESIDE, Choice, Cost, Estimator, FETCHED};
+use super::estimate::{BESIDE, Choice, Cost, Estimator, FETCHED, OTHERS};
 use super::join::{Planner, Tree, before_row, first_of, renumber};
-use super::plan::{Access, GroupPlan, Join, LimitPlan, SortKey, Source, SourceKind, TableSource};
+use super::plan::{Access, GroupPlan, Join, LimitPlan, Lookup, SortKey, Source, SourceKind, TableSource};
+use super::step::LOOK_UP;
 use super::usable::{Usable, UsableIndexes};
 use crate::expression::Expr;
 use crate::expression::aggregate::{AggregateCall, AggregateFunction};
@@ -142,6 +143,34 @@ impl Planner<'_> {
             }
         }
         Some((number, said))
+    }
+
+    /// If the first rows of a table are wanted in any order, and they are found by what a query finds, which has to be run to its end for
+    /// that: the rows are read as they come, and the query is asked of each, if that costs less.
+    pub fn use_any_order(&mut self, join: &Option<Join>) {
+        let (Some(Join::Source(0)), [source], Some(limit)) = (join, &mut *self.sources, self.limit) else { return };
+        let slots = source.slots();
+        let Source { kind: SourceKind::Table(table), first_slot, conditions, .. } = source else { return };
+        let queries = || table.access.lookups().filter_map(Lookup::query);
+        if queries().next().is_none() || !queries().all(|inside| inside.can_look_up) || table.locking.is_some() {
+            return;
+        }
+        let statistics = self.tables.statistics(&table.table);
+        // (What its query reads, of which a part is shown: what is looked up of it costs no more than to run it.)
+        let values = queries().map(|inside| inside.rows).fold(f64::INFINITY, f64::min) * OTHERS;
+        let plain = || conditions.iter().enumerate().filter(|(_, condition)| !condition.has_subquery());
+        let (numbers, known) = before_row(&slots, plain());
+        let choice = Choice { is_contested: true, ..self.choice };
+        let mut estimator = Estimator::new(&statistics, self.tables.sizes(), choice, *first_slot);
+        let (mut access, all) = access::choose(table, *first_slot, &known, &mut estimator);
+        renumber(&mut access, &numbers);
+        let chosen = estimator.cost(table, &table.access);
+        let shown = values.min(all.found) * estimator.share_beside(table, &access, plain());
+        let wanted = self.tables.sizes().wanted(self.choice.block, limit);
+        let read = all.found * (wanted / shown.max(1.0)).min(1.0);
+        if read * (all.rows / all.found + LOOK_UP) < chosen.rows {
+            table.access = access;
+        }
     }
 
     /// If the rows of one table are wanted in the order of an index, they are read in it, and need not be sorted: that of the
@@ -315,10 +344,7 @@ fn direction_of(
     columns: &[(usize, bool)],
 ) -> Option<Direction> {
     let own = &definition.indexes[index].parts;
-    // Entries with the same values are in the order of the primary key, where that is in the key.
-    let has_primary_key = index > 0 && definition.has_primary_key && !definition.indexes[index].unique;
-    let behind: &[PartDefinition] = if has_primary_key { &definition.indexes[0].parts } else { &[] };
-    let mut parts = own.iter().chain(behind).skip(equal);
+    let mut parts = own.iter().chain(access::parts_behind(definition, index)).skip(equal);
     let mut backwards = None;
     for &(column, descending) in columns {
         // A column that has one value only is in any order.

@@ -25,7 +25,7 @@ use crate::expression::Expr;
 pub const LAST: f64 = f64::MAX / 4.0;
 
 /// To look for where rows begin costs as much as to fetch so many (measured: 0.7 µs and 0.45); a single one is found sooner.
-const LOOK_UP: f64 = 1.5;
+pub const LOOK_UP: f64 = 1.5;
 
 /// To run a query for a row costs at least as much as to read so many that are fetched.
 const QUERY: f64 = 2.0;

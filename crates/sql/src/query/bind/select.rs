@@ -277,6 +277,7 @@ impl<'a> Binder<'a, '_> {
         });
         let is_sorted = !order.is_empty();
         match &mut group {
+            None if order.is_empty() && is_limited && !shows_once => planner.use_any_order(&planned.join),
             None if shows_in_order => planner.use_order(&planned.join, &mut order, is_limited),
             Some(group) if group.keys.is_empty() => planner.use_ends(&planned.join, group),
             Some(group) if grouped.is_some() => {
