@@ -1082,7 +1082,10 @@ fn the_last_row_of_each_of_a_few_values_is_read_and_no_other() {
     let (_server, mut session) = with_orders();
     for (query, most) in [
         ("select user, max(id) from orders where user in (5997, 5998, 5999, 77) group by user order by user", 8),
-        ("select user, min(id), max(id) from orders where user in (5997, 5998, 5999, 77) group by user order by user", 8),
+        (
+            "select user, min(id), max(id) from orders where user in (5997, 5998, 5999, 77) group by user order by user",
+            8,
+        ),
         ("select max(id), user from orders where user in (5999, 5998) group by user order by user desc", 4),
     ] {
         let (read, rows) = rows_read(&mut session, query);

@@ -32,6 +32,7 @@ mod join;
 mod joined;
 mod kept_rows;
 mod kept_slots;
+mod last_point;
 mod limit;
 mod loose;
 mod materialized;

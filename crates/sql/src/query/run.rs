@@ -447,7 +447,11 @@ fn one_point(
     sink: &mut Sink<'_>,
 ) -> Result<Flow> {
     let lent = execution.points.borrow_mut().get_mut(number).and_then(Option::take);
-    let mut spare = lent.unwrap_or_else(Spare::take);
+    let mut spare = lent.unwrap_or_else(|| {
+        let mut spare = Spare::take();
+        spare.last.note_values(&table.access);
+        spare
+    });
     let flow = table_rows(source, table, &table.access, outer, row, running, &mut spare, sink);
     let mut points = execution.points.borrow_mut();
     if points.len() <= number {

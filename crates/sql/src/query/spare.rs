@@ -12,8 +12,9 @@ use std::ops::{Deref, DerefMut};
 
 use bumpalo::Bump;
 use meseta_engine::row::Value;
-use meseta_engine::rows::PointRow;
 use meseta_types::Datum;
+
+use super::last_point::LastPoint;
 
 /// Memory larger than this goes back to the system: bytes.
 const KEPT_BYTES: usize = 64 << 10;
@@ -52,17 +53,6 @@ pub struct Memory {
     pub kept: Bump,
 }
 
-/// What was found by the whole key of a unique index.
-#[derive(Default)]
-pub struct LastPoint {
-    /// The key.
-    pub key: Vec<u8>,
-    /// The row,
-    pub row: PointRow,
-    /// and whether there is one: if that was asked by whom this memory is lent to.
-    pub is_there: Option<bool>,
-}
-
 impl Memory {
     fn bytes(&self) -> usize {
         let values = self.row.capacity() + self.items.capacity() + self.keys.capacity();
@@ -72,8 +62,7 @@ impl Memory {
             + buffers
             + self.key.capacity()
             + self.payload.capacity()
-            + self.last.key.capacity()
-            + self.last.row.capacity()
+            + self.last.capacity()
             + self.arena.allocated_bytes()
             + self.kept.allocated_bytes()
     }
@@ -110,7 +99,7 @@ impl Drop for Spare {
         let Some(mut memory) = self.0.take() else { return };
         memory.arena.reset();
         memory.kept.reset();
-        memory.last.is_there = None;
+        memory.last.clear();
         if memory.bytes() > KEPT_BYTES {
             return;
         }

@@ -73,6 +73,10 @@ pub fn table_rows(
     spare: &mut Memory,
     sink: &mut Sink<'_>,
 ) -> Result<Flow> {
+    if let Some((handle, implied)) = spare.last.found_by(row) {
+        let rows = TableRows { source, table, access, operands: &[], handle: &handle, implied, outer, before: row };
+        return rows.show_last_point(running, spare, sink);
+    }
     let is_exclusive = table.locking.is_some_and(|plan| plan.exclusive);
     let mode = if is_exclusive { TableMode::Write } else { TableMode::Read };
     let handle = enter(table, mode, running)?;
@@ -80,7 +84,7 @@ pub fn table_rows(
     for (access, operands) in access.steps() {
         if !operands.is_empty() {
             // (What another operand has found.)
-            spare.last.is_there = None;
+            spare.last.forget();
         }
         let (stretches, implied) = bounds(table, access, row, outer, running, spare)?;
         let rows = TableRows { source, table, access, operands, handle: &handle, implied, outer, before: row };
@@ -230,8 +234,7 @@ impl<'r> TableRows<'r> {
         move |column, value| load_into(value, &columns[column].data_type, context, &mut slots[column])
     }
 
-    /// Shows the row that has this key in a unique index. What the memory has found by it last is not looked for again: of a join with
-    /// rows in the order of that key, most are found there.
+    /// Shows the row that has this key in a unique index, which is not looked for again if it is the last one.
     fn show_point(
         &self,
         mut key: Vec<u8>,
@@ -242,7 +245,7 @@ impl<'r> TableRows<'r> {
     ) -> Result<Flow> {
         let (index, columns, last) = (self.access.index, self.columns(), &mut spare.last);
         if last.is_there.is_none() || last.key != key {
-            last.is_there = None;
+            last.forget();
             let engine = &mut *running.inside.engine;
             let point = engine.find_point(self.handle, index, &key, columns, &mut last.row, may_suspend);
             let point = point.map_err(Error::from_engine)?;
@@ -256,7 +259,14 @@ impl<'r> TableRows<'r> {
             running.inside.facts.count(Counter::InnodbRowsRead, u64::from(point == Point::Found));
         }
         spare.key = key;
-        if last.is_there == Some(false) {
+        last.note(self.handle, self.implied);
+        self.show_last_point(running, spare, sink)
+    }
+
+    /// Shows the row that was found last by a whole key, if there is one.
+    fn show_last_point(&self, running: &mut Running<'_>, spare: &mut Memory, sink: &mut Sink<'_>) -> Result<Flow> {
+        let (index, columns, last) = (self.access.index, self.columns(), &spare.last);
+        if last.is_there != Some(true) {
             return Ok(MORE);
         }
         let mut full = recycle(std::mem::take(&mut spare.row));
