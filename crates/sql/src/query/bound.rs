@@ -92,7 +92,7 @@ impl BoundSelect {
     }
 }
 
-/// Notes the columns that an expression names.
+/// Notes the columns that an expression names, and those that queries inside of it look at.
 pub fn name_columns(expr: &Expr, named: &mut HashSet<u32>) {
-    expr.columns(&mut |slot| named.extend([slot]));
+    expr.columns_looked_at(&mut |slot| named.extend([slot]));
 }
