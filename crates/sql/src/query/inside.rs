@@ -331,7 +331,7 @@ impl Host for Inside<'_> {
             found = true;
             Ok(false)
         })?;
-        let read = self.rows_read() - before;
+        let read = self.rows_read().saturating_sub(before);
         self.kept(number, |kept| kept.read += read);
         Ok(Some(found))
     }
