@@ -388,6 +388,8 @@ impl Session {
         self.count_changes(body, &changes);
         let insert_id = match (changes.insert_id, self.facts.given_insert_id) {
             (0, Some(given)) => given,
+            // (Of the last row, whether it has come to be or not, if any has.)
+            (0, None) if changes.affected == 0 => 0,
             (0, None) => changes.last_number,
             (generated, _) => generated,
         };

@@ -422,6 +422,7 @@ impl InsertPlan {
         }
         running.context.warnings.warn(SqlError::new(error.code.0, error.message));
         inserting.changes.duplicates += 1;
+        inserting.changes.last_number = self.counted(row);
         inserting.put_back(number);
         Ok(())
     }
