@@ -21,14 +21,15 @@ use bumpalo::Bump;
 use meseta_storage::{Cursor, Portion};
 
 use super::batch::{Behind, RowBatch, Wanted};
+use super::fetched::FetchedRow;
 use crate::change::Writer;
 use crate::error::{EngineError, Result};
 use crate::ids::TransactionId;
 use crate::lock::{Key, Mode, Reach, Request};
 use crate::locking::{Direction, Locking, LockingCursor, LookingCursor, Taken};
-use crate::read::{row_seen_by, seen_at};
-use crate::row::{Corrupt, KeyRange, VERSION_HEADER_LEN, Value, VersionHeader};
-use crate::session::{Isolation, Session};
+use crate::read::seen_at;
+use crate::row::{KeyRange, VERSION_HEADER_LEN, Value, VersionHeader};
+use crate::session::Session;
 use crate::table::{Entry, EntryLayout, Payload, Table, TableIndex};
 use crate::time::Snapshot;
 use crate::version::{Seen, VersionReader, is_told_by};
@@ -123,16 +124,7 @@ struct Consistent<'t> {
     /// The columns that are read; `None` if those may be any.
     columns: Option<&'t [u16]>,
     /// The row that belongs to the entry, if entries do not tell all that is asked for.
-    fetched: Option<Fetched>,
-}
-
-/// A row that was fetched by its key.
-#[derive(Default)]
-struct Fetched {
-    key: Vec<u8>,
-    /// What is behind the version header, of the version that is seen: so much of it.
-    payload: Vec<u8>,
-    portion: Portion,
+    fetched: Option<FetchedRow>,
 }
 
 /// The version that is seen of an entry whose newest is not. Its memory is kept from one to the next.
@@ -202,7 +194,7 @@ impl<'t> RowCursor<'t> {
             older: Older::default(),
             behind: Behind::default(),
             columns: None,
-            fetched: (!tells_all).then(Fetched::default),
+            fetched: (!tells_all).then(FetchedRow::default),
         });
         Self { table, index, source, row: FoundRow::default(), batches: None }
     }
@@ -394,7 +386,7 @@ impl<'t> RowCursor<'t> {
         };
         Ok(match &self.source {
             Source::Consistent(consistent) => match &consistent.fetched {
-                Some(Fetched { key, payload, portion }) => (rows, key, Payload { bytes: payload, portion: *portion }),
+                Some(fetched) => (rows, &fetched.key, fetched.payload()),
                 None => {
                     let key = if consistent.cursor.has_keys() { consistent.cursor.key() } else { &[] };
                     (self.index, key, consistent.payload())
@@ -408,7 +400,6 @@ impl<'t> RowCursor<'t> {
 
 fn next_consistent(table: &Table, index: &TableIndex, read: &mut Consistent, session: &mut Session) -> Result<bool> {
     let snapshot = session.snapshot();
-    let is_uncommitted = session.isolation() == Isolation::ReadUncommitted;
     if !read.is_started && (index.build.is_some() || snapshot.time < index.usable_from) {
         return Err(EngineError::TableChanged);
     }
@@ -426,24 +417,12 @@ fn next_consistent(table: &Table, index: &TableIndex, read: &mut Consistent, ses
         if !is_there {
             continue;
         }
-        let Consistent { cursor, older, columns, fetched: Some(Fetched { key, payload, portion }), .. } = read else {
-            return Ok(true);
-        };
+        let Consistent { cursor, older, columns, fetched: Some(row), .. } = read else { return Ok(true) };
         let primary_key = index.layout.primary_key_of(cursor.key(), older.or_newest(cursor).bytes);
-        key.clear();
-        key.extend_from_slice(primary_key.map_err(|problem| index.index.damaged(problem))?);
-        let mut versions = VersionReader::new(&session.core.time, &session.core.undo);
-        let seen = match *columns {
-            Some(columns) => row_seen_by(&mut versions, &snapshot, table, key, columns, payload, None)?,
-            None => seen_at(&mut versions, &snapshot, &table.rows().index, key, payload)?.then_some(Portion::Whole),
-        };
-        if let Some(seen) = seen {
-            *portion = seen;
+        row.key.clear();
+        row.key.extend_from_slice(primary_key.map_err(|problem| index.index.damaged(problem))?);
+        if row.fetch(session, &snapshot, table, *columns)? {
             return Ok(true);
-        }
-        // Only who looks at what is there now may see one without the other.
-        if !is_uncommitted {
-            return Err(table.rows().index.damaged(Corrupt::Record));
         }
     }
     Ok(false)

@@ -6,6 +6,7 @@
 mod batch;
 mod check;
 mod cursor;
+mod fetched;
 mod foreign_key;
 mod point;
 mod run;

@@ -15,29 +15,26 @@
 
 use meseta_storage::Portion;
 
+use super::fetched::FetchedRow;
 use crate::error::{EngineError, Result};
-use crate::read::{get_into, row_seen_by};
-use crate::row::{Corrupt, VERSION_HEADER_LEN, Value, VersionHeader};
-use crate::session::{Isolation, Session};
-use crate::table::{Payload, Table};
-use crate::version::VersionReader;
+use crate::read::get_into;
+use crate::row::{VERSION_HEADER_LEN, Value, VersionHeader};
+use crate::session::Session;
+use crate::table::Table;
 
 /// What was found by a key: the row, or the index's entry. Its memory is used again.
 #[derive(Default)]
 pub struct PointRow {
     /// Which index it is of.
     index: usize,
-    /// The row's key, if it was found by another index.
-    primary_key: Vec<u8>,
-    /// What is behind the version header: so much of it.
-    payload: Vec<u8>,
-    portion: Portion,
+    /// What was read; with the key, if another index has named the row.
+    row: FetchedRow,
 }
 
 impl PointRow {
     /// Bytes that it has memory for.
     pub fn capacity(&self) -> usize {
-        self.primary_key.capacity() + self.payload.capacity()
+        self.row.capacity()
     }
 
     /// Shows some of the columns that were asked for: the column, and its value. `sought` is the index, and the key in it, by which this
@@ -54,11 +51,11 @@ impl PointRow {
         if columns.is_empty() {
             return Ok(());
         }
-        let key = if sought.0 == self.index { sought.1 } else { &self.primary_key };
-        let (index, payload) = (&table.indexes[self.index], Payload { bytes: &self.payload, portion: self.portion });
+        let key = if sought.0 == self.index { sought.1 } else { &self.row.key };
+        let index = &table.indexes[self.index];
         index
             .layout
-            .visit_columns(columns, key, payload, buffers, visit)
+            .visit_columns(columns, key, self.row.payload(), buffers, visit)
             .map_err(|problem| index.index.damaged(problem))
     }
 }
@@ -90,9 +87,9 @@ impl Session {
             return self.find_by_entry(table, index, key, columns, found);
         }
         found.index = 0;
-        Ok(match self.get(table, key, columns, &mut found.payload, is_repeatable)? {
+        Ok(match self.get(table, key, columns, &mut found.row.payload, is_repeatable)? {
             Some(portion) => {
-                found.portion = portion;
+                found.row.portion = portion;
                 Point::Found
             }
             None => Point::Missing,
@@ -112,7 +109,7 @@ impl Session {
             return Err(EngineError::TableChanged);
         }
         let damaged = |problem| index.index.damaged(problem);
-        let PointRow { payload, primary_key, .. } = found;
+        let FetchedRow { key: primary_key, payload, portion } = &mut found.row;
         if get_into(&index.index, key, payload, |_| false, None)?.is_none() {
             return Ok(Point::Missing);
         }
@@ -125,20 +122,12 @@ impl Session {
         }
         if index.layout.covers(columns.iter().copied()) {
             payload.drain(..VERSION_HEADER_LEN);
-            (found.index, found.portion) = (number, Portion::Whole);
+            (found.index, *portion) = (number, Portion::Whole);
             return Ok(Point::Found);
         }
         primary_key.clear();
         primary_key.extend_from_slice(index.layout.primary_key_of(key, entry).map_err(damaged)?);
-        let mut versions = VersionReader::new(&self.core.time, &self.core.undo);
-        match row_seen_by(&mut versions, &snapshot, table, primary_key, columns, payload, None)? {
-            Some(portion) => {
-                (found.index, found.portion) = (0, portion);
-                Ok(Point::Found)
-            }
-            // Only who looks at what is there now may see one without the other.
-            None if self.isolation() == Isolation::ReadUncommitted => Ok(Point::Missing),
-            None => Err(table.rows().index.damaged(Corrupt::Record)),
-        }
+        found.index = 0;
+        Ok(if found.row.fetch(self, &snapshot, table, Some(columns))? { Point::Found } else { Point::Missing })
     }
 }
