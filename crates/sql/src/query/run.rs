@@ -12,30 +12,25 @@
 //! 1. A row that is shown is valid until the call returns.
 //! 2. A kill is noticed between two rows. (`table_rows`: between some and the next.)
 
-use std::cell::RefCell;
 use std::ops::{ControlFlow, Range};
-use std::rc::Rc;
-use std::sync::Arc;
 
 use bumpalo::Bump;
 use meseta_types::Datum;
-use smallvec::SmallVec;
 
 use super::early_sort::FirstRows;
-use super::hash::Built;
-use super::inside::{Inside, Running};
+use super::execution::Execution;
+use super::inside::Running;
 use super::limit::{Limited, limit_of};
-use super::parts::{Parts, may_have_parts};
-use super::plan::{Access, Body, ConditionSet, Join, QueryPlan, SelectPlan, Source, SourceKind, TableSource};
+use super::parts::Parts;
+use super::plan::{Access, Body, ConditionSet, Join, QueryPlan, SelectPlan, Source, SourceKind};
 use super::projection::{Projection, SpareMemory, stretch_of_each, values_in};
 use super::sort::Kept;
-use super::spare::{Memory, Spare, recycle};
+use super::source_rows::{measured, source_rows};
+use super::spare::{Memory, Spare};
 use super::table_rows::table_rows;
-use super::wanted::wanted_names;
-use super::{group, materialized, recursive, set_operation};
+use super::{group, recursive, set_operation};
 use crate::error::Result;
 use crate::expression::Expr;
-use crate::schema::information::{Cell, View, VirtualTable, Wanted};
 
 /// Whether more rows are wanted: `Break` if not, and then whoever shows rows returns.
 pub type Flow = ControlFlow<()>;
@@ -249,10 +244,9 @@ fn run_select(
             Some(node) => {
                 let parts = Parts::default();
                 loop {
-                    let (arena, built, points) = (Bump::new(), RefCell::default(), RefCell::default());
-                    let execution =
-                        Execution { plan, arena: &arena, built: &built, points: &points, parts: &parts, first_rows };
-                    if join(node, &execution, outer, row, running, sink)?.is_break() || !parts.go_on() {
+                    let arena = Bump::new();
+                    let execution = Execution::new(plan, outer, &arena, &parts, first_rows);
+                    if execution.join(node, row, running, sink)?.is_break() || !parts.go_on() {
                         break;
                     }
                 }
@@ -338,302 +332,4 @@ fn rows_of_only_table(
         table_rows(source, table, access, outer, row, running, &mut spare, sink)
     };
     measured(source, running, sink, read).map(drop)
-}
-
-/// A SELECT that runs: what it keeps of its sources.
-struct Execution<'e, 'a, 'f> {
-    plan: &'a SelectPlan,
-    arena: &'a Bump,
-    /// For each source that is kept in memory, once it has been asked for: its rows, or that they are too many.
-    built: &'e RefCell<Vec<Option<Option<Rc<Built<'a>>>>>>,
-    /// For each source of which one row is looked for at a time, once it has been asked for: its memory, with the last row.
-    points: &'e RefCell<SmallVec<[Option<Spare>; 4]>>,
-    /// Which part of one whose rows are too many is joined.
-    parts: &'e Parts,
-    /// The rows of the source that the join begins with, if they have been read.
-    first_rows: Option<&'e FirstRows<'f>>,
-}
-
-/// Shows the rows of one source, from memory if they are kept there.
-fn one_source<'a>(
-    number: usize,
-    execution: &Execution<'_, 'a, '_>,
-    outer: Outer<'_>,
-    row: &[Datum<'_>],
-    running: &mut Running<'_>,
-    sink: &mut Sink<'_>,
-) -> Result<Flow> {
-    let source: &'a Source = &execution.plan.sources[number];
-    if let Some(first_rows) = execution.first_rows
-        && first_rows.number == number
-    {
-        return first_rows.show(row, running, sink);
-    }
-    measured(source, running, sink, |running, sink| kept_or_read(source, number, execution, outer, row, running, sink))
-}
-
-/// Shows what `read` shows of a source, and measures it for EXPLAIN ANALYZE.
-fn measured(
-    source: &Source,
-    running: &mut Running<'_>,
-    sink: &mut Sink<'_>,
-    read: impl FnOnce(&mut Running<'_>, &mut Sink<'_>) -> Result<Flow>,
-) -> Result<Flow> {
-    match running.inside.measures.clone() {
-        Some(measures) => measures.measure(source, running, sink, read),
-        None => read(running, sink),
-    }
-}
-
-fn kept_or_read<'a>(
-    source: &'a Source,
-    number: usize,
-    execution: &Execution<'_, 'a, '_>,
-    outer: Outer<'_>,
-    row: &[Datum<'_>],
-    running: &mut Running<'_>,
-    sink: &mut Sink<'_>,
-) -> Result<Flow> {
-    let Some(Some(hash)) = execution.plan.hashes.get(number) else {
-        return match &source.kind {
-            SourceKind::Table(table) if table.access.is_one_point() && execution.plan.sources.len() > 1 => {
-                one_point(source, number, table, execution, outer, row, running, sink)
-            }
-            _ => source_rows(source, outer, row, running, sink),
-        };
-    };
-    let known = execution.built.borrow().get(number).cloned().flatten();
-    let built = match known {
-        Some(built) => built,
-        None => {
-            let passed = execution.parts.passed(number);
-            let built = Built::new(source, hash, passed, outer, running, execution.arena, &mut |running, sink| {
-                source_rows(source, outer, row, running, sink).map(drop)
-            })?;
-            let may_be_part = || execution.first_rows.is_none() && may_have_parts(execution.plan);
-            let is_kept = !built.is_part || may_be_part() && execution.parts.ends_at(number, built.read);
-            let built = is_kept.then(|| Rc::new(built));
-            let mut all = execution.built.borrow_mut();
-            if all.is_empty() {
-                all.resize(execution.plan.sources.len(), None);
-            }
-            all[number] = Some(built.clone());
-            built
-        }
-    };
-    match built {
-        Some(built) => built.probe(source, hash, outer, row, running, sink),
-        // Too many: they are read again.
-        None => {
-            let mut spare = Bump::new();
-            source_rows(source, outer, row, running, &mut |running, row| {
-                spare.reset();
-                if holds(&hash.conditions, row, outer, running, &spare)? { sink(running, row) } else { Ok(MORE) }
-            })
-        }
-    }
-}
-
-/// Shows the row of a table that has the key that is looked for: from memory, if it was the last one.
-#[expect(clippy::too_many_arguments, reason = "what is read, beside what, and for whom")]
-fn one_point(
-    source: &Source,
-    number: usize,
-    table: &TableSource,
-    execution: &Execution<'_, '_, '_>,
-    outer: Outer<'_>,
-    row: &[Datum<'_>],
-    running: &mut Running<'_>,
-    sink: &mut Sink<'_>,
-) -> Result<Flow> {
-    let lent = execution.points.borrow_mut().get_mut(number).and_then(Option::take);
-    let mut spare = lent.unwrap_or_else(|| {
-        let mut spare = Spare::take();
-        spare.last.note_values(&table.access);
-        spare
-    });
-    let flow = table_rows(source, table, &table.access, outer, row, running, &mut spare, sink);
-    let mut points = execution.points.borrow_mut();
-    if points.len() <= number {
-        points.resize_with(number + 1, || None);
-    }
-    points[number] = Some(spare);
-    flow
-}
-
-/// Shows the rows of a join, each an extension of `row`.
-fn join(
-    node: &Join,
-    execution: &Execution<'_, '_, '_>,
-    outer: Outer<'_>,
-    row: &[Datum<'_>],
-    running: &mut Running<'_>,
-    sink: &mut Sink<'_>,
-) -> Result<Flow> {
-    match node {
-        Join::Source(number) => one_source(*number, execution, outer, row, running, sink),
-        Join::Inner(nodes) => match nodes.split_first() {
-            None => sink(running, row),
-            Some((first, [])) => join(first, execution, outer, row, running, sink),
-            Some((first, rest)) => inner(first, rest, execution, outer, row, running, sink),
-        },
-        Join::Left { left, right, on, slots, is_anti } => {
-            join(left, execution, outer, row, running, &mut |running, row| {
-                let (mut is_matched, arena) = (false, Bump::new());
-                let flow = join(right, execution, outer, row, running, &mut |running, row| {
-                    if !holds(on, row, outer, running, &arena)? {
-                        return Ok(MORE);
-                    }
-                    is_matched = true;
-                    if *is_anti { Ok(ENOUGH) } else { sink(running, row) }
-                })?;
-                if is_matched && *is_anti {
-                    return Ok(MORE);
-                }
-                if is_matched || flow.is_break() {
-                    return Ok(flow);
-                }
-                // (Nobody has filled them yet, as a rule.)
-                if slots.iter().all(|slots| row[slots.clone()].iter().all(|value| value.is_null())) {
-                    return sink(running, row);
-                }
-                let mut alone = row.to_vec();
-                slots.iter().for_each(|slots| alone[slots.clone()].fill(Datum::Null));
-                sink(running, &alone)
-            })
-        }
-        Join::Filter { input, conditions } => {
-            let mut arena = Bump::new();
-            join(input, execution, outer, row, running, &mut |running, row| {
-                arena.reset();
-                if holds(conditions, row, outer, running, &arena)? { sink(running, row) } else { Ok(MORE) }
-            })
-        }
-    }
-}
-
-fn inner(
-    first: &Join,
-    rest: &[Join],
-    execution: &Execution<'_, '_, '_>,
-    outer: Outer<'_>,
-    row: &[Datum<'_>],
-    running: &mut Running<'_>,
-    sink: &mut Sink<'_>,
-) -> Result<Flow> {
-    join(first, execution, outer, row, running, &mut |running, row| match rest {
-        [] => sink(running, row),
-        [next] => join(next, execution, outer, row, running, sink),
-        [next, rest @ ..] => inner(next, rest, execution, outer, row, running, sink),
-    })
-}
-
-fn source_rows(
-    source: &Source,
-    outer: Outer<'_>,
-    row: &[Datum<'_>],
-    running: &mut Running<'_>,
-    sink: &mut Sink<'_>,
-) -> Result<Flow> {
-    let mut spare = Spare::take();
-    match &source.kind {
-        SourceKind::Table(table) => table_rows(source, table, &table.access, outer, row, running, &mut spare, sink),
-        SourceKind::Derived { plan, is_lateral, .. } => {
-            let mut flow = MORE;
-            let mut with_row = outer.to_vec();
-            with_row.push(row);
-            let mut make = |running: &mut Running<'_>, sink: &mut Sink<'_>| run_query(plan, &with_row, running, sink);
-            let mut show = |running: &mut Running<'_>, derived: &[Datum<'_>]| {
-                flow = extended(source, row, derived, outer, running, &mut spare, sink)?;
-                Ok(flow)
-            };
-            let shown = match is_lateral {
-                true => make(running, &mut show),
-                false => materialized::show(source, outer, row, running, &mut make, &mut show),
-            };
-            shown.map(|()| flow)
-        }
-        SourceKind::Virtual(table) => {
-            let mut flow = MORE;
-            let mut make =
-                |running: &mut Running<'_>, sink: &mut Sink<'_>| virtual_rows(source, *table, outer, running, sink);
-            let shown = materialized::show(source, outer, row, running, &mut make, &mut |running, made| {
-                flow = extended(source, row, made, outer, running, &mut spare, sink)?;
-                Ok(flow)
-            });
-            shown.map(|()| flow)
-        }
-        SourceKind::Working(number) => working_rows(source, *number, outer, row, running, &mut spare, sink),
-    }
-}
-
-/// Rows of a table that is made up.
-fn virtual_rows(
-    source: &Source,
-    table: &dyn VirtualTable,
-    outer: Outer<'_>,
-    running: &mut Running<'_>,
-    sink: &mut Sink<'_>,
-) -> Result<()> {
-    let names = wanted_names(source, table, outer, running)?;
-    let wanted = Wanted { database: names.database.as_deref(), table: names.table.as_deref() };
-    let schema = Arc::clone(running.inside.engine.schema());
-    let session = running.inside.facts.session();
-    let Inside { tables, statistics, .. } = running.inside;
-    let view = View { schema: &schema, tables, statistics, zone: &running.context.zone, session };
-    let mut rows = table.rows(&view, wanted);
-    if let Some(session) = session {
-        let names: Vec<_> = table.columns().iter().map(|column| column.name).collect();
-        session.account.grants().keep_visible(&names, &mut rows);
-    }
-    for made in rows {
-        let values: Vec<Datum<'_>> = made.iter().map(Cell::datum).collect();
-        if sink(running, &values)?.is_break() {
-            break;
-        }
-    }
-    Ok(())
-}
-
-/// The rows that came last of a recursive table.
-fn working_rows(
-    source: &Source,
-    number: usize,
-    outer: Outer<'_>,
-    row: &[Datum<'_>],
-    running: &mut Running<'_>,
-    spare: &mut Memory,
-    sink: &mut Sink<'_>,
-) -> Result<Flow> {
-    let rows = running.inside.working.get(number).cloned().unwrap_or_default();
-    for made in rows.iter() {
-        let values: Vec<Datum<'_>> = made.iter().map(crate::expression::Value::get).collect();
-        if extended(source, row, &values, outer, running, spare, sink)?.is_break() {
-            return Ok(ENOUGH);
-        }
-    }
-    Ok(MORE)
-}
-
-/// Shows a row with the values of a source behind it.
-fn extended(
-    source: &Source,
-    row: &[Datum<'_>],
-    values: &[Datum<'_>],
-    outer: Outer<'_>,
-    running: &mut Running<'_>,
-    spare: &mut Memory,
-    sink: &mut Sink<'_>,
-) -> Result<Flow> {
-    running.inside.facts.check_killed()?;
-    spare.arena.reset();
-    let mut full = recycle(std::mem::take(&mut spare.row));
-    full.extend_from_slice(row);
-    full[source.first_slot..source.first_slot + values.len()].copy_from_slice(values);
-    let flow = match holds(&source.conditions, &full, outer, running, &spare.arena)? {
-        true => sink(running, &full)?,
-        false => MORE,
-    };
-    spare.row = recycle(full);
-    Ok(flow)
 }
