@@ -5,12 +5,14 @@
 //! | text | text | text, in the collation that wins |
 //! | integer | integer | integers, whatever their signs |
 //! | exact number | integer, exact number | exact numbers |
-//! | date, time, both | the same, text that is one | points in time, lengths of time |
+//! | date, time, both | the same; a date, text that is one | points in time, lengths of time |
+//! | column of times | text or date that was given | lengths of time, if it is one |
+//! | time | text, number | texts, numbers: `10:00:00` is 100000 |
 //! | column of integers or exact numbers | text that was given | exact numbers, if it is one |
-//! | column of years | integer or text that was given | years |
+//! | column of years | number, text or date that was given | years |
+//! | column of years | date | points in time: a year is before all of its days |
 //! | column of dates | number that was given | points in time, if it is written as one ([`number_as_point`]) |
 //! | JSON | anything | JSON |
-//! | TIME | text that is none | text |
 //! | anything else | | doubles |
 //!
 //! # Source
@@ -23,7 +25,7 @@ use crate::datum::{Datum, Numeric};
 use crate::decimal::Decimal;
 use crate::error::SqlError;
 use crate::json::{self, Element};
-use crate::temporal::{DateTime, Time, parse_datetime, parse_time, time_from_number};
+use crate::temporal::{Date, DateTime, NumberTime, Time, parse_datetime, parse_time, time_from_number};
 use crate::text::Collation;
 
 /// As what two values are compared.
@@ -47,6 +49,8 @@ pub enum ComparisonType {
     Given,
     /// Years: numbers and text of one or two digits stand for 1970 to 2069.
     Year,
+    /// Points in time, of which a number is a year, which is before its first day.
+    YearBesideDate,
 }
 
 /// What kind a value is when it is compared.
@@ -77,12 +81,11 @@ impl ComparisonKind {
         match (self, other) {
             (Json, _) | (_, Json) => ComparisonType::Json,
             (DateTime, DateTime | Text | Time) | (Text | Time, DateTime) => ComparisonType::DateTime,
-            (Time, Time | Text | Integer | Decimal | Double) | (Text | Integer | Decimal | Double, Time) => {
-                ComparisonType::Time
-            }
-            (Text | Member, Text | Member) => ComparisonType::Text,
+            (Time, Time | Text) | (Text, Time) => ComparisonType::Time,
+            (Text | Member, Text | Member) | (Time, Member) | (Member, Time) => ComparisonType::Text,
             (Integer | Member, Integer | Member) => ComparisonType::Integer,
-            (Decimal, Integer | Decimal | Member) | (Integer | Member, Decimal) => ComparisonType::Decimal,
+            (Decimal, Integer | Decimal | Member | Time) | (Integer | Member, Decimal) => ComparisonType::Decimal,
+            (Time, Integer | Decimal) | (Integer, Time) => ComparisonType::Decimal,
             _ => ComparisonType::Double,
         }
     }
@@ -168,18 +171,26 @@ pub fn compare_as(
         ComparisonType::Time if no_time(left, context) || no_time(right, context) => {
             return compare_as(ComparisonType::Text, left, right, collation, context);
         }
-        ComparisonType::Time => length(left, context).zip(length(right, context)).map(|(a, b)| a.cmp(&b)),
+        ComparisonType::Time => match length(left, context).zip(length(right, context)) {
+            Some((a, b)) => Some(a.cmp(&b)),
+            // A number that is written as none: as numbers.
+            None => left.to_double(context).zip(right.to_double(context)).and_then(|(a, b)| a.partial_cmp(&b)),
+        },
         ComparisonType::Given => match (exact_number(left, context), exact_number(right, context)) {
             (Some(a), Some(b)) => Some(a.cmp(&b)),
             _ => left.to_double(context).zip(right.to_double(context)).and_then(|(a, b)| a.partial_cmp(&b)),
         },
         ComparisonType::Year => {
-            let year = |value: Datum<'_>, context: &mut Context| {
-                let number = value.to_double(context)?;
-                let short = number.trunc() == number && (1.0..100.0).contains(&number);
-                Some(crate::cast::year_of(number as i64).filter(|_| short).map_or(number, |year| year as f64))
+            given_year(left, context).zip(given_year(right, context)).and_then(|(a, b)| a.partial_cmp(&b))
+        }
+        ComparisonType::YearBesideDate => {
+            let mut point = |value, other| match value {
+                Datum::Signed(year) => Ok(Some(before_year(year as u64))),
+                Datum::Unsigned(year) => Ok(Some(before_year(year))),
+                _ => point(value, other, context),
             };
-            year(left, context).zip(year(right, context)).and_then(|(a, b)| a.partial_cmp(&b))
+            let (a, b) = (point(left, right)?, point(right, left)?);
+            a.zip(b).map(|(a, b)| a.cmp(&b))
         }
         ComparisonType::Json => {
             let document = |value: Datum<'_>| json::from_datum(value).to_document();
@@ -187,6 +198,29 @@ pub fn compare_as(
             Some(json::compare(&a, &b))
         }
     })
+}
+
+/// The year that something stands for beside a column of years: of a point in time its own, of one or two digits one of 1970 to 2069, and
+/// of all else what it is as a number, which may be no year.
+pub fn given_year(value: Datum<'_>, context: &mut Context) -> Option<f64> {
+    let number = match value {
+        Datum::Date(date) => return Some(date.year.into()),
+        Datum::DateTime(point, _) => return Some(point.date.year.into()),
+        // (The number is no year, these digits are the year 2000.)
+        Datum::Text(text, _) if !text.is_empty() && text.iter().all(|digit| *digit == b'0') => return Some(2000.0),
+        // (A day begins with its year.)
+        Datum::Text(text, _) if text.first().is_some_and(u8::is_ascii_digit) => {
+            value.to_double(&mut context.apart())?.round()
+        }
+        _ => value.to_double(context)?.round(),
+    };
+    let short = (1.0..100.0).contains(&number);
+    Some(crate::cast::year_of(number as i64).filter(|_| short).map_or(number, |year| year as f64))
+}
+
+/// What is before the first day of a year, and behind all days of those before.
+fn before_year(year: u64) -> DateTime {
+    Date { year: u16::try_from(year).unwrap_or(u16::MAX), month: 0, day: 0 }.midnight()
 }
 
 /// A number, or a text that is one and nothing else, exactly.
@@ -213,6 +247,14 @@ pub fn text_as_length(text: &[u8], context: &Context) -> Option<Time> {
     parsed.value.filter(|_| !parsed.truncated && !parsed.out_of_range)
 }
 
+/// The length of time that a value is beside a column of them; `None` if it is none, or not all of it.
+pub fn as_length(value: Datum<'_>, context: &mut Context) -> Option<Time> {
+    match value {
+        Datum::Text(text, _) => text_as_length(text, context),
+        _ => length(value, context),
+    }
+}
+
 /// The point in time that a parameter's text is beside a date; `None` if it is none. In all modes the zero date is one, as are days of a month
 /// that have no number, or that it does not have: as in `at < '2024-02-31'`.
 pub fn parameter_as_point(text: &[u8], context: &Context) -> Option<DateTime> {
@@ -237,6 +279,15 @@ pub fn number_as_point(number: Datum<'_>, decimals: u8, context: &mut Context) -
     let (point, is_date) = crate::temporal::datetime_from_number(whole?, mode)?;
     let micros = if is_date { 0 } else { micros.min(999_999) };
     DateTime { micros, ..point }.round(decimals, false)
+}
+
+/// The length of time that a number is written as; `None` if it is none.
+pub fn number_as_length(number: Datum<'_>, context: &mut Context) -> Option<Time> {
+    let (whole, micros) = number.whole_and_micros(context);
+    match time_from_number(whole?, micros, context.mode) {
+        NumberTime::Time(time) => Some(time),
+        _ => None,
+    }
 }
 
 /// A value as a point in time beside another one.
@@ -279,15 +330,8 @@ fn length(value: Datum<'_>, context: &mut Context) -> Option<Time> {
             parsed.value
         }
         Datum::DateTime(value, _) => Some(value.time()),
-        other => {
-            let number = other.to_decimal(context)?;
-            let whole = number.truncate(0).ok()?.to_i64().0;
-            match time_from_number(whole, 0, context.mode) {
-                crate::temporal::NumberTime::Time(time) => Some(time),
-                crate::temporal::NumberTime::OutOfRange(time) => Some(time),
-                _ => None,
-            }
-        }
+        Datum::Date(date) => Some(date.midnight().time()),
+        other => number_as_length(other, context),
     }
 }
 

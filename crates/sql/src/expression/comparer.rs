@@ -131,8 +131,8 @@ impl Comparer {
             _ => {}
         }
         Ok(match self.kind {
-            // A number beside a time may be of any kind: what the values are decides.
-            Some(ComparisonType::Time | ComparisonType::DateTime | ComparisonType::Json) | None => {
+            // A number beside a point in time may be of any kind: what the values are decides.
+            Some(ComparisonType::DateTime | ComparisonType::Json) | None => {
                 match compare(left, right, self.collation, context) {
                     Err(error) if error.number == 1525 && !self.refuses => {
                         let beside_date = matches!(left, Datum::Date(_)) || matches!(right, Datum::Date(_));

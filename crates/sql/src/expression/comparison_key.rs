@@ -45,7 +45,12 @@ pub fn append_comparison_key(value: Datum<'_>, comparer: &Comparer, context: &mu
         }
         (
             Some(T::Decimal),
-            Datum::Signed(_) | Datum::Unsigned(_) | Datum::Decimal(_) | Datum::Bits { .. } | Datum::Member { .. },
+            Datum::Signed(_)
+            | Datum::Unsigned(_)
+            | Datum::Decimal(_)
+            | Datum::Bits { .. }
+            | Datum::Member { .. }
+            | Datum::Time(..),
         ) => match value.to_decimal(context) {
             Some(number) => Datum::Decimal(number),
             None => return Keyed::No,

@@ -10,7 +10,7 @@
 //! # Invariants
 //! 1. A key finds all rows that the comparison is true of. Where that is not certain, it is unusable, and all rows are looked at.
 
-use meseta_types::comparison::{ComparisonKind, ComparisonType, exact_number};
+use meseta_types::comparison::{ComparisonKind, ComparisonType, exact_number, given_year, number_as_length};
 use meseta_types::decimal::Fit;
 use meseta_types::{Collation, DataType, Datum, Decimal};
 
@@ -31,13 +31,16 @@ pub fn orders_like(comparer: &Comparer, column: &DataType, value: &DataType) -> 
         Some(ComparisonType::Integer) => matches!(kind, Kind::Integer | Kind::Member),
         Some(ComparisonType::Given) => matches!(kind, Kind::Integer | Kind::Decimal),
         Some(ComparisonType::Year) => matches!(column, DataType::Year),
-        Some(ComparisonType::Decimal) => matches!(kind, Kind::Integer | Kind::Decimal | Kind::Member),
+        Some(ComparisonType::Decimal) => matches!(kind, Kind::Integer | Kind::Decimal | Kind::Member | Kind::Time),
         Some(ComparisonType::Double) => is_number(Some(kind)) || kind == Kind::Member && is_number(kind_of(value)),
         Some(ComparisonType::DateTime) => {
             kind == Kind::DateTime && matches!(kind_of(value), Some(Kind::DateTime | Kind::Text))
         }
-        Some(ComparisonType::Time) => kind == Kind::Time && matches!(kind_of(value), Some(Kind::Time | Kind::Text)),
-        Some(ComparisonType::Json) => false,
+        Some(ComparisonType::Time) => {
+            let value = kind_of(value);
+            kind == Kind::Time && (is_number(value) || matches!(value, Some(Kind::Time | Kind::Text)))
+        }
+        Some(ComparisonType::YearBesideDate | ComparisonType::Json) => false,
     }
 }
 
@@ -187,7 +190,13 @@ pub fn key_value<'v>(value: Datum<'v>, column: &'v DataType, comparer: &Comparer
                 _ => Key::Unusable,
             }
         }
-        (DataType::Year, Datum::Signed(_) | Datum::Unsigned(_) | Datum::Text(..)) => year_key(value, comparer),
+        (DataType::Time { decimals }, Datum::Signed(_) | Datum::Unsigned(_) | Datum::Decimal(_)) => {
+            match number_as_length(value, env.context) {
+                Some(time) if time.round(*decimals, true).0 == time => Key::Exact(Datum::Time(time, *decimals)),
+                _ => Key::Unusable,
+            }
+        }
+        (DataType::Year, Datum::Signed(_) | Datum::Unsigned(_) | Datum::Text(..)) => year_key(value, comparer, env),
         _ => Key::Unusable,
     }
 }
@@ -222,24 +231,18 @@ fn binary_key<'v>(bytes: &'v [u8], length: usize, env: &mut Env<'v, '_>) -> Key<
 }
 
 /// The place of a number among years.
-fn year_key<'v>(value: Datum<'_>, comparer: &Comparer) -> Key<'v> {
-    let number = match value {
-        Datum::Signed(number) => number,
-        Datum::Unsigned(number) => i64::try_from(number).unwrap_or(i64::MAX),
-        Datum::Text(text, _) => match Decimal::parse(text) {
-            parsed if parsed.len == text.len() && parsed.len > 0 && parsed.value.scale() == 0 => {
-                parsed.value.to_i64().0
-            }
-            _ => return Key::Unusable,
-        },
-        _ => return Key::Unusable,
+fn year_key<'v>(value: Datum<'_>, comparer: &Comparer, env: &mut Env<'v, '_>) -> Key<'v> {
+    let mut apart = env.context.apart();
+    let number = match comparer.kind {
+        Some(ComparisonType::Year) => given_year(value, &mut apart),
+        _ => value.to_double(&mut apart),
     };
-    let number = match number {
-        1..=69 if comparer.kind == Some(ComparisonType::Year) => 2000 + number,
-        70..=99 if comparer.kind == Some(ComparisonType::Year) => 1900 + number,
-        _ => number,
-    };
-    match number {
+    let Some(number) = number.filter(|number| number.trunc() == *number) else { return Key::Unusable };
+    // (The comparison warns.)
+    if apart.warnings.count() > 0 {
+        return Key::Unusable;
+    }
+    match number as i64 {
         0 | 1901..=2155 => Key::Exact(Datum::Unsigned(number as u64)),
         ..0 => Key::Between(Datum::Unsigned(0)),
         1..=1900 => Key::Between(Datum::Unsigned(1901)),

@@ -3,8 +3,8 @@
 use meseta_errors::{ER_COLLATION_CHARSET_MISMATCH, ER_OPERAND_COLUMNS, ER_WRONG_ARGUMENTS};
 use meseta_parser::ast::{self, BinaryOperator as B, ExpressionKind as A, UnaryOperator};
 use meseta_types::arithmetic::Operator;
-use meseta_types::comparison::{ComparisonKind, ComparisonType};
-use meseta_types::{CastType, Charset, Collated, Collation, DataType, Datum, Derivation, IntervalUnit};
+use meseta_types::comparison::{ComparisonKind, ComparisonType, as_length};
+use meseta_types::{CastType, Charset, Collated, Collation, Context, DataType, Datum, Derivation, IntervalUnit};
 
 use super::describe::describe;
 use super::parameter::{exact_beside, parameter_of, point_beside_dates};
@@ -388,12 +388,7 @@ impl Binder<'_, '_> {
         if left.data_type.is_numeric() {
             right = numeric_operand(right);
         }
-        // A year beside a date is its first day, a condition beside a document one that is true or false.
-        if is_year_column(&left) && right.data_type.is_temporal() {
-            left = self.cast_to(left, CastType::Date, "".into());
-        } else if is_year_column(&right) && left.data_type.is_temporal() {
-            right = self.cast_to(right, CastType::Date, "".into());
-        }
+        // A condition beside a document is one that is true or false.
         if matches!(right.data_type, DataType::Json) && is_condition(&left) {
             left = self.cast_to(left, CastType::Json, "".into()).fold(self.facts.mode);
         } else if matches!(left.data_type, DataType::Json) && is_condition(&right) {
@@ -492,13 +487,12 @@ impl Binder<'_, '_> {
             }
             let mut all: Vec<&mut Expr> = std::iter::once(&mut operand).chain(&mut elements).collect();
             let collated = unify_compared(&mut all, "IN", self.facts)?;
-            // In a list, numbers stand for themselves beside years.
-            comparers.extend(elements.iter().map(|element| match comparer_of(&operand, element, collated.collation) {
-                Comparer { kind: Some(ComparisonType::Year), .. } => {
-                    Comparer::new(&operand.data_type, &element.data_type, collated.collation)
-                }
-                comparer => comparer,
-            }));
+            let is_alone = elements.len() == 1;
+            let comparer = |element| match comparer_of(&operand, element, collated.collation) {
+                comparer if is_alone => comparer,
+                comparer => beside_others(comparer, &operand, element),
+            };
+            comparers.extend(elements.iter().map(comparer));
             integers = sorted_integers(&operand, &elements);
         } else {
             let ExprKind::Row(parts) = &mut operand.kind else {
@@ -640,7 +634,8 @@ impl Binder<'_, '_> {
                     if operand.data_type.is_numeric() {
                         condition = numeric_operand(condition);
                     }
-                    let mut comparer = self.comparer(operand, &mut condition, "case")?;
+                    let comparer = self.comparer(operand, &mut condition, "case")?;
+                    let mut comparer = beside_others(comparer, operand, &condition);
                     let numbers = operand.data_type.is_numeric() || condition.data_type.is_numeric();
                     if comparer.kind == Some(ComparisonType::Json) && numbers {
                         comparer.kind = Some(ComparisonType::Double);
@@ -775,8 +770,8 @@ pub(super) fn result_of(
 pub(super) fn comparer_of(left: &Expr, right: &Expr, collation: Collation) -> Comparer {
     let open = |expr: &Expr| matches!(expr.kind, ExprKind::UserVariable(_));
     let mut comparer = Comparer::new(&left.data_type, &right.data_type, collation);
-    if is_year_column(left) && may_be_short_year(right) || is_year_column(right) && may_be_short_year(left) {
-        comparer.kind = Some(ComparisonType::Year);
+    if let Some(kind) = kind_beside(left, right).or_else(|| kind_beside(right, left)) {
+        comparer.kind = Some(kind);
     }
     if is_exact_column(left) && is_given_text(right) || is_exact_column(right) && is_given_text(left) {
         comparer.kind = Some(ComparisonType::Given);
@@ -785,6 +780,33 @@ pub(super) fn comparer_of(left: &Expr, right: &Expr, collation: Collation) -> Co
         comparer.kind = None;
     }
     comparer
+}
+
+/// As what a column of years, or a time, compares with something, if that depends on what the other is beside its type: a column takes what
+/// was given for what it has itself, and otherwise a time is a text beside a text.
+fn kind_beside(expr: &Expr, other: &Expr) -> Option<ComparisonType> {
+    use ComparisonKind as Kind;
+    let is_taken = is_column(expr) && is_given(other);
+    match (&expr.data_type, kind_of(&other.data_type)?) {
+        (DataType::Year, Kind::Integer | Kind::Decimal | Kind::Double | Kind::Text | Kind::DateTime) if is_taken => {
+            Some(ComparisonType::Year)
+        }
+        (DataType::Year, Kind::DateTime) if is_column(expr) => Some(ComparisonType::YearBesideDate),
+        (DataType::Time { .. }, Kind::DateTime) if is_taken => Some(ComparisonType::Time),
+        (DataType::Time { .. }, Kind::Text) if !is_taken => Some(ComparisonType::Text),
+        _ => None,
+    }
+}
+
+/// How two operands compare, one of which is compared with others, too (CASE, or IN with a list): numbers beside years stand for
+/// themselves, and texts beside times for times.
+fn beside_others(comparer: Comparer, left: &Expr, right: &Expr) -> Comparer {
+    let is_time = [left, right].iter().any(|operand| matches!(operand.data_type, DataType::Time { .. }));
+    match comparer.kind {
+        Some(ComparisonType::Year) => Comparer::new(&left.data_type, &right.data_type, comparer.collation),
+        Some(_) if is_time => Comparer::new(&left.data_type, &right.data_type, comparer.collation),
+        _ => comparer,
+    }
 }
 
 /// A cast of a bound operand, in a session with this collation.
@@ -826,25 +848,23 @@ pub(super) fn cast_of(operand: Expr, target: CastType, text: Box<str>, connectio
     Expr { kind: ExprKind::Cast(Box::new(cast)), data_type, nullable, collated }
 }
 
-fn is_year_column(expr: &Expr) -> bool {
-    matches!(expr.data_type, DataType::Year) && matches!(expr.kind, ExprKind::Column(_) | ExprKind::Outer { .. })
+fn is_column(expr: &Expr) -> bool {
+    matches!(expr.kind, ExprKind::Column(_) | ExprKind::Outer { .. })
 }
 
 /// Whether it is a column of integers or exact numbers.
 fn is_exact_column(expr: &Expr) -> bool {
-    matches!(expr.data_type, DataType::Integer { .. } | DataType::Decimal { .. })
-        && matches!(expr.kind, ExprKind::Column(_) | ExprKind::Outer { .. })
+    matches!(expr.data_type, DataType::Integer { .. } | DataType::Decimal { .. }) && is_column(expr)
 }
 
-/// Whether it is a literal or parameter that may be a year of two digits.
-fn may_be_short_year(expr: &Expr) -> bool {
+/// Whether it is a literal or a parameter.
+fn is_given(expr: &Expr) -> bool {
     matches!(expr.kind, ExprKind::Constant(_) | ExprKind::Slot(_))
-        && (matches!(expr.data_type, DataType::Integer { .. }) || expr.data_type.is_string())
 }
 
 /// Whether it is a text that was given: beside a date it must be one.
 pub(in crate::expression) fn is_given_text(expr: &Expr) -> bool {
-    expr.data_type.is_string() && matches!(expr.kind, ExprKind::Constant(_) | ExprKind::Slot(_))
+    expr.data_type.is_string() && is_given(expr)
 }
 
 /// As what the three operands of BETWEEN are compared: what all of them can be. `None` if it depends on the values.
@@ -862,7 +882,19 @@ fn between_kind(operands: [&Expr; 3]) -> Option<ComparisonType> {
     let is_number = |kind: &ComparisonKind| {
         matches!(kind, ComparisonKind::Integer | ComparisonKind::Decimal | ComparisonKind::Double)
     };
+    // (A column of times takes bounds for times, if they are.)
+    let is_length = |bound: &Expr| match bound.as_constant() {
+        Some(value) => as_length(value, &mut Context::default()).is_some(),
+        None => is_given(bound),
+    };
+    let takes_bounds = || is_column(operands[0]) && operands[1..].iter().all(|bound| is_length(bound));
     match kinds.iter().filter(|kind| is_number(kind)).count() {
+        0 | 1 | 2 if kinds[0] == ComparisonKind::Time && !is(ComparisonKind::Json) && takes_bounds() => {
+            Some(ComparisonType::Time)
+        }
+        0 if is(ComparisonKind::Time) && has_text && !is(ComparisonKind::DateTime) && !is(ComparisonKind::Json) => {
+            Some(ComparisonType::Text)
+        }
         0 if is(ComparisonKind::DateTime) && !is(ComparisonKind::Json) => Some(ComparisonType::DateTime),
         0 => None,
         3 if is(ComparisonKind::Double) => Some(ComparisonType::Double),

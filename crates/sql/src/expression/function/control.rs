@@ -60,7 +60,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
         |arguments| {
             let collated = arguments.unify(0, 2)?;
             let mut comparer = arguments.comparer(0, 1, collated.collation);
-            if !matches!(comparer.kind, Some(ComparisonType::DateTime | ComparisonType::Time)) {
+            if comparer.kind != Some(ComparisonType::DateTime) {
                 comparer.kind = Some(ComparisonType::Text);
             }
             arguments.extra = Extra::Comparer(comparer);
@@ -140,15 +140,8 @@ fn bind_extreme(arguments: &mut Arguments<'_, '_>) -> Result<Typed> {
     let count = arguments.list.len();
     if has_text || has_time && has_number {
         let collated = arguments.unify(0, count)?;
-        let has_json = arguments.list.iter().any(|argument| matches!(argument.data_type, DataType::Json));
         let has_date = arguments.list.iter().any(|argument| is_date(&argument.data_type));
-        let kind = if has_date {
-            Some(ComparisonType::DateTime)
-        } else if has_time && !has_number && !has_json {
-            Some(ComparisonType::Time)
-        } else {
-            Some(ComparisonType::Text)
-        };
+        let kind = if has_date { Some(ComparisonType::DateTime) } else { Some(ComparisonType::Text) };
         arguments.extra = Extra::Comparer(Comparer { kind, ..Comparer::open(collated.collation) });
         let longest = (0..count).map(|number| arguments.characters(number)).max().unwrap_or(0);
         return Ok(Typed { nullable, ..arguments.text(longest, collated) });

@@ -106,7 +106,9 @@ pub(super) static FUNCTIONS: &[Function] = &[
         255,
         |arguments| {
             let count = arguments.list.len();
-            let all_text = arguments.list.iter().all(|argument| argument.data_type.collation().is_some());
+            // (Points and lengths of time are texts here.)
+            let mut types = arguments.list.iter().map(|argument| &argument.data_type);
+            let all_text = types.all(|data_type| data_type.collation().is_some() || data_type.is_temporal());
             let all_exact = arguments.list.iter().all(|argument| typing::exact_digits(&argument.data_type).is_some());
             let all_integers = arguments.list.iter().all(|argument| typing::is_integral(&argument.data_type));
             let collated = if all_text {
