@@ -206,8 +206,8 @@ pub fn given_year(value: Datum<'_>, context: &mut Context) -> Option<f64> {
     let number = match value {
         Datum::Date(date) => return Some(date.year.into()),
         Datum::DateTime(point, _) => return Some(point.date.year.into()),
-        // (The number is no year, these digits are the year 2000.)
-        Datum::Text(text, _) if !text.is_empty() && text.iter().all(|digit| *digit == b'0') => return Some(2000.0),
+        // (Four digits are the year that a number is.)
+        Datum::Text(b"0" | b"00" | b"000", _) => return Some(2000.0),
         // (A day begins with its year.)
         Datum::Text(text, _) if text.first().is_some_and(u8::is_ascii_digit) => {
             value.to_double(&mut context.apart())?.round()

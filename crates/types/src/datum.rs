@@ -321,6 +321,18 @@ impl<'a> Datum<'a> {
 }
 
 impl DataType {
+    /// Whether a column's value is shown otherwise than it would be by itself ([`DataType::append_text`]).
+    pub fn is_shown_apart(&self) -> bool {
+        match self {
+            DataType::Integer { number, .. } | DataType::Decimal { number, .. } => number.zerofill,
+            DataType::Float { digits, number } | DataType::Double { digits, number } => {
+                digits.is_some() || number.zerofill
+            }
+            DataType::Year => true,
+            _ => false,
+        }
+    }
+
     /// Appends a column's value as a client sees it: with ZEROFILL's zeros, the decimals of DOUBLE(m, d), four digits
     /// of a YEAR.
     pub fn append_text(&self, value: Datum<'_>, out: &mut Vec<u8>) {

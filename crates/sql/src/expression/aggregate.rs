@@ -166,7 +166,7 @@ pub fn bind_aggregate(
                 DataType::Enum(_) | DataType::Set(_) => {
                     typing::string_type(typing::characters(&first_type), collated.collation)
                 }
-                other => other.clone(),
+                other => typing::unfilled(other),
             }
         }
         AggregateFunction::BitAnd | AggregateFunction::BitOr | AggregateFunction::BitXor => match first {

@@ -5,6 +5,7 @@
 //!
 //! Source: the manual's "Operators" and "Working with NULL Values": conditions have three values.
 
+use bumpalo::Bump;
 use meseta_errors::{ER_OPERAND_COLUMNS, ER_SUBQUERY_NO_1_ROW};
 use meseta_types::comparison::ComparisonType;
 use meseta_types::{CastType, Charset, Collation, Context, DataType, Date, DateTime, Datum, arithmetic, cast, json};
@@ -184,7 +185,10 @@ impl Expr {
             ExprKind::Cast(target) => target.evaluate(row, env),
             ExprKind::Convert(operand) => {
                 operand!(value = operand, row, env);
-                Ok(self.convert(value, env))
+                match operand.data_type.is_shown_apart() {
+                    true => Ok(operand.shown_as(*value, self.collated.collation, env.arena)),
+                    false => Ok(self.convert(value, env)),
+                }
             }
             ExprKind::Call(call) => (call.function.evaluate)(super::function::Site { expr: self, call, row }, env),
             ExprKind::UserVariable(name) => {
@@ -208,6 +212,25 @@ impl Expr {
                 self.evaluate(row, env)
             }
         }
+    }
+
+    /// A value of this expression as text: a column's as it is shown, with the zeros of ZEROFILL or of a year.
+    #[inline]
+    pub(super) fn text_of<'v>(&self, value: Datum<'v>, arena: &'v Bump) -> Option<&'v [u8]> {
+        match value {
+            Datum::Text(text, _) => Some(text),
+            _ if !self.data_type.is_shown_apart() || value.is_null() => value.to_text(arena),
+            _ => {
+                let mut shown = Vec::new();
+                self.data_type.append_text(value, &mut shown);
+                Some(arena.alloc_slice_copy(&shown))
+            }
+        }
+    }
+
+    /// The same, of digits, as a text with this collation.
+    fn shown_as<'v>(&self, value: Datum<'v>, collation: Collation, arena: &'v Bump) -> Datum<'v> {
+        self.text_of(value, arena).map_or(Datum::Null, |text| Datum::Text(text, collation))
     }
 
     /// Text in the character set of this expression's collation.
@@ -518,6 +541,9 @@ impl Cast {
             CastType::Json if super::function::is_condition(&self.operand) && !value.is_null() => {
                 let truth = json::Tree::Bool(value.to_bool(env.context) == Some(true)).to_document()?;
                 return Ok(Datum::Json(env.arena.alloc_slice_copy(&truth)));
+            }
+            CastType::Char(..) | CastType::Binary(_) if self.operand.data_type.is_shown_apart() => {
+                self.operand.shown_as(value, Collation::Utf8mb4_0900AiCi, env.arena)
             }
             _ => value,
         };

@@ -13,7 +13,8 @@ impl Like {
     pub(super) fn holds<'v>(&'v self, row: &'v [Datum<'v>], env: &mut Env<'v, '_>) -> Result<Option<bool>> {
         let text = self.operand.evaluate(row, env)?;
         let pattern = self.pattern.evaluate(row, env)?;
-        let (Some(text), Some(pattern)) = (text.to_text(env.arena), pattern.to_text(env.arena)) else {
+        let (text, pattern) = (self.operand.text_of(text, env.arena), self.pattern.text_of(pattern, env.arena));
+        let (Some(text), Some(pattern)) = (text, pattern) else {
             return Ok(None);
         };
         Ok(Some(self.collation.like(text, pattern, self.escape) != self.negated))

@@ -166,9 +166,9 @@ pub fn merge_types(left: &DataType, right: &DataType, collation: Collation) -> D
     match (left, right) {
         (Null, other) | (other, Null) => match other.collation() {
             Some(_) if !matches!(other, Enum(_) | Set(_)) => with_collation(other, collation),
-            _ => other.clone(),
+            _ => unfilled(other),
         },
-        (a, b) if a == b && !a.is_string() && !matches!(a, Enum(_) | Set(_)) => a.clone(),
+        (a, b) if a == b && !a.is_string() && !matches!(a, Enum(_) | Set(_)) => unfilled(a),
         (Json, Json) => Json,
         _ if left.is_numeric() && right.is_numeric() => merge_numbers(left, right),
         _ if left.is_temporal() && right.is_temporal() => {
@@ -188,6 +188,19 @@ pub fn merge_types(left: &DataType, right: &DataType, collation: Collation) -> D
         (Json, _) | (_, Json) => Text { size: TextSize::Long, collation },
         _ => string_type(characters(left).max(characters(right)), collation),
     }
+}
+
+/// The type of what is made of a column's values: it has no ZEROFILL.
+pub fn unfilled(data_type: &DataType) -> DataType {
+    let mut unfilled = data_type.clone();
+    match &mut unfilled {
+        DataType::Integer { number, .. }
+        | DataType::Decimal { number, .. }
+        | DataType::Float { number, .. }
+        | DataType::Double { number, .. } => *number = number.unfilled(),
+        _ => {}
+    }
+    unfilled
 }
 
 fn with_collation(data_type: &DataType, collation: Collation) -> DataType {

@@ -97,6 +97,13 @@ pub struct Number {
     pub zerofill: bool,
 }
 
+impl Number {
+    /// The same, printed as it is.
+    pub fn unfilled(self) -> Self {
+        Self { zerofill: false, ..self }
+    }
+}
+
 /// A type.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub enum DataType {

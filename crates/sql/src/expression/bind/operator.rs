@@ -760,10 +760,23 @@ pub(super) fn result_of(
     for result in results.iter() {
         data_type = merge_types(&data_type, &result.data_type, collated.collation);
     }
+    if data_type.is_string() {
+        results.iter_mut().for_each(|result| as_shown(result, collated.collation));
+    }
     if matches!(data_type, DataType::Enum(_) | DataType::Set(_)) && results.len() > 1 {
         data_type = typing::string_type(typing::characters(&data_type), collated.collation);
     }
     Ok((data_type, collated))
+}
+
+/// Makes a text of a number that is shown otherwise than it would be by itself.
+fn as_shown(expr: &mut Expr, collation: Collation) {
+    if expr.data_type.is_shown_apart() {
+        let number = std::mem::replace(expr, Expr::constant(Value::NULL, DataType::Null, collation));
+        let data_type = typing::string_type(typing::characters(&number.data_type), collation);
+        let (nullable, collated) = (number.nullable, number.collated);
+        *expr = Expr { kind: ExprKind::Convert(Box::new(number)), data_type, nullable, collated };
+    }
 }
 
 /// How two operands compare; what is not known of a parameter is found out when it has a value.

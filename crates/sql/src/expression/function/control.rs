@@ -201,7 +201,7 @@ fn extreme<'v>(site: Site<'v>, env: &mut Env<'v, '_>, wanted: Ordering) -> Resul
             return Ok(Datum::Null);
         }
         let value = match comparer.kind {
-            Some(ComparisonType::Text) => match value.to_text(env.arena) {
+            Some(ComparisonType::Text) => match site.text_of(number, value, env) {
                 Some(text) => Datum::Text(text, comparer.collation),
                 None => Datum::Null,
             },

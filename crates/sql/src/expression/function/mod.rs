@@ -356,7 +356,13 @@ impl<'v> Site<'v> {
 
     /// As text, in the character set that its binder chose.
     pub fn text(self, number: usize, env: &mut Env<'v, '_>) -> Result<Option<&'v [u8]>> {
-        Ok(self.value(number, env)?.to_text(env.arena))
+        let value = self.value(number, env)?;
+        Ok(self.text_of(number, value, env))
+    }
+
+    /// The same, of a value of it that is there.
+    pub fn text_of(self, number: usize, value: Datum<'v>, env: &Env<'v, '_>) -> Option<&'v [u8]> {
+        self.argument(number)?.text_of(value, env.arena)
     }
 
     /// As an integer and whether it is unsigned.

@@ -203,7 +203,7 @@ impl Search {
 /// An argument in UTF-8.
 fn utf8<'v>(site: Site<'v>, number: usize, env: &mut Env<'v, '_>) -> Result<Option<String>> {
     let value = site.value(number, env)?;
-    let Some(text) = value.to_text(env.arena) else { return Ok(None) };
+    let Some(text) = site.text_of(number, value, env) else { return Ok(None) };
     let charset = match value {
         Datum::Text(..) | Datum::Member { .. } => value.collation().charset(),
         _ => Charset::Utf8mb4,

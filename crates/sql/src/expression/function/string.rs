@@ -28,7 +28,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
     }),
     pure("ord", 1, 1, bind_integer::<21>, |site, env| {
         let value = site.value(0, env)?;
-        let Some(text) = value.to_text(env.arena) else { return Ok(Datum::Null) };
+        let Some(text) = site.text_of(0, value, env) else { return Ok(Datum::Null) };
         let charset = value_charset(value);
         let len = if text.is_empty() { 0 } else { charset.decode(text).1.min(text.len()) };
         Ok(Datum::Signed(text[..len].iter().fold(0, |number, byte| number << 8 | i64::from(*byte))))
@@ -523,7 +523,8 @@ fn value_charset(value: Datum<'_>) -> Charset {
 fn char_length<'v>(site: Site<'v>, env: &mut Env<'v, '_>) -> Result<Datum<'v>> {
     let value = site.value(0, env)?;
     let charset = value_charset(value);
-    Ok(value.to_text(env.arena).map_or(Datum::Null, |text| Datum::Signed(charset.char_count(text) as i64)))
+    let text = site.text_of(0, value, env);
+    Ok(text.map_or(Datum::Null, |text| Datum::Signed(charset.char_count(text) as i64)))
 }
 
 /// A text as long as the first argument, with its collation.
