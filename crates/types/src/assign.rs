@@ -224,7 +224,7 @@ impl<'a> Target<'a, '_> {
                 let digits = &text[start..];
                 (digits.len() <= 8).then(|| digits.iter().fold(0, |bits, byte| bits << 8 | u64::from(*byte)))
             }
-            Datum::Member { .. } | Datum::Date(_) | Datum::Time(..) | Datum::DateTime(..) | Datum::Json(_) => {
+            Datum::Date(_) | Datum::Time(..) | Datum::DateTime(..) | Datum::Json(_) => {
                 let text = self.value.to_text(self.arena).unwrap_or_default();
                 (text.len() <= 8).then(|| text.iter().fold(0, |bits, byte| bits << 8 | u64::from(*byte)))
             }
@@ -378,12 +378,14 @@ impl<'a> Target<'a, '_> {
     fn date(&self, context: &mut Context) -> Result<Datum<'a>> {
         match self.point(context) {
             Ok(point) if point.value.check(context.mode) => {
+                // (Half a second before midnight it is the next day.)
+                let rounded = point.value.round(0, context.mode.time_truncate_fractional).unwrap_or(point.value);
                 if point.garbage {
                     self.no_point("date", Refusal::NoDate, context)?;
-                } else if point.value.time() != Time::ZERO {
+                } else if rounded.time() != Time::ZERO {
                     self.lost("date", context);
                 }
-                Ok(Datum::Date(point.value.date))
+                Ok(Datum::Date(rounded.date))
             }
             other => {
                 self.no_point("date", other.map_or_else(|refusal| refusal, |_| Refusal::Invalid), context)?;
@@ -467,7 +469,7 @@ impl<'a> Target<'a, '_> {
         }
         match self.value {
             Datum::Time(time, _) => done(time),
-            Datum::DateTime(value, _) => done(value.round(decimals, truncate).unwrap_or(value).time()),
+            Datum::DateTime(value, _) => done(value.time()),
             Datum::Date(_) => done(Time::ZERO),
             Datum::Json(_) => {
                 let mut quiet = quiet(context, context.mode);
@@ -518,6 +520,19 @@ impl<'a> Target<'a, '_> {
             _ => Charset::Utf8mb4,
         };
         let mut bytes = source;
+        if source.len() > characters as usize
+            && let Datum::Double(_) | Datum::Float(_) = self.value
+        {
+            let (text, fits) = double::text_within(double::parse_double(source).value, characters as usize);
+            bytes = self.arena.alloc_slice_copy(text.as_bytes());
+            if !fits && bytes.len() <= characters as usize {
+                if context.mode.strict {
+                    return Err(SqlError::data_too_long(self.column, context.row));
+                }
+                self.truncated(context)?;
+            }
+        }
+        let source = bytes;
         let mut wrong = None;
         if from == Charset::Binary || from == charset {
             let valid = charset.valid_len(source);

@@ -6,6 +6,7 @@
 //! | FLOAT | six | the same |
 //! | in text made by a conversion | the same | also where 22 (FLOAT: 12) characters are not enough |
 //! | DOUBLE(m, d), FLOAT(m, d) | `d` decimals | never |
+//! | in a column of fewer characters | as many as there is room for | where that shows more of them |
 //!
 //! # Source
 //! MySQL Reference Manual, "Floating-Point Types (Approximate Value) - FLOAT, DOUBLE"; limits by experiment.
@@ -61,6 +62,39 @@ pub fn append_fixed(number: f64, decimals: u8, out: &mut Vec<u8>) {
         out.push(b'.');
     }
     out.extend(std::iter::repeat_n(b'0', decimals - shortest));
+}
+
+/// A number as a text of at most so many characters, with as many of its digits as there is room for, rounded; and whether there is room.
+/// Otherwise it is one digit and its exponent, which may be longer.
+pub fn text_within(number: f64, width: usize) -> (String, bool) {
+    if number.is_sign_negative() {
+        let (text, fits) = text_within(-number, width.saturating_sub(1));
+        return if text == "0" { (text, fits) } else { (format!("-{text}"), fits) };
+    }
+    let trimmed = |text: &str| match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        false => text.to_owned(),
+    };
+    let significant = |text: &str| text.trim_start_matches(['0', '.']).bytes().filter(u8::is_ascii_digit).count();
+    let mut plain = (0..width).rev().map(|decimals| trimmed(&format!("{number:.decimals$}")));
+    let plain = plain.find(|text| text.len() <= width).filter(|text| text != "0" || number >= 1e-3);
+    let shortest = format!("{number:e}");
+    let Some((digits, exponent)) = shortest.split_once('e') else { return (shortest, false) };
+    let all = digits.len().saturating_sub(usize::from(digits.len() > 1));
+    let shown = width.saturating_sub(usize::from(all > 1) + "e".len() + exponent.len()).min(all);
+    let with_exponent = format!("{number:.*e}", shown.max(1) - 1);
+    let Some((digits, exponent)) = with_exponent.split_once('e') else { return (shortest, false) };
+    let digits = trimmed(digits);
+    match plain {
+        Some(plain) if shown == 0 || significant(&plain) >= significant(&digits) => (plain, true),
+        None if shown == 0 => {
+            // (Rounded it may be shorter: 999.9 is 1e3.)
+            let whole = number.round_ties_even();
+            let rounded = (whole != number && whole > 0.0).then(|| text_within(whole, width));
+            rounded.filter(|(_, fits)| *fits).unwrap_or_else(|| (format!("{digits}e{exponent}"), false))
+        }
+        _ => (format!("{digits}e{exponent}"), true),
+    }
 }
 
 fn written(text: &mut [u8; 40], write: impl FnOnce(&mut [u8]) -> std::io::Result<()>) -> &[u8] {
