@@ -902,7 +902,7 @@ fn between_kind(operands: [&Expr; 3]) -> Option<ComparisonType> {
     };
     let takes_bounds = || is_column(operands[0]) && operands[1..].iter().all(|bound| is_length(bound));
     match kinds.iter().filter(|kind| is_number(kind)).count() {
-        0 | 1 | 2 if kinds[0] == ComparisonKind::Time && !is(ComparisonKind::Json) && takes_bounds() => {
+        0..=2 if kinds[0] == ComparisonKind::Time && !is(ComparisonKind::Json) && takes_bounds() => {
             Some(ComparisonType::Time)
         }
         0 if is(ComparisonKind::Time) && has_text && !is(ComparisonKind::DateTime) && !is(ComparisonKind::Json) => {
