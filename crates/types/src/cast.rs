@@ -85,10 +85,14 @@ pub fn cast<'a>(
         CastType::Binary(length) => binary(value, length, context, arena),
         // A time's date is today, whatever the time is.
         CastType::Date if matches!(value, Datum::Time(..)) => Datum::Date(context.today),
-        CastType::Date => null(to_datetime(value, "date", context)?.map(|value| Datum::Date(value.date))),
+        // (A column may have what this mode has no days for.)
+        CastType::Date => {
+            let point = to_datetime(value, "date", context)?.filter(|point| point.check(context.mode));
+            null(point.map(|point| Datum::Date(point.date)))
+        }
         CastType::DateTime(decimals) => {
             let truncate = context.mode.time_truncate_fractional;
-            match to_datetime(value, "datetime", context)? {
+            match to_datetime(value, "datetime", context)?.filter(|point| point.check(context.mode)) {
                 None => Datum::Null,
                 Some(whole) => match whole.round(decimals, truncate) {
                     Some(rounded) => Datum::DateTime(rounded, decimals),

@@ -113,8 +113,8 @@ pub(super) static FUNCTIONS: &[Function] = &[
         from_unixtime,
     ),
     pure("date", 1, 1, bind_date, |site, env| match date_of(site, 0, env)? {
-        Some(date) => Ok(Datum::Date(date)),
-        None => Ok(Datum::Null),
+        Some(date) if date.check(env.context.mode) => Ok(Datum::Date(date)),
+        _ => Ok(Datum::Null),
     }),
     pure(
         "time",
@@ -142,7 +142,9 @@ pub(super) static FUNCTIONS: &[Function] = &[
         },
         |site, env| {
             let decimals = decimals_of(site);
-            let Some(mut value) = datetime(site, 0, env)? else { return Ok(Datum::Null) };
+            let Some(mut value) = datetime(site, 0, env)?.filter(|point| point.check(env.context.mode)) else {
+                return Ok(Datum::Null);
+            };
             if site.count() > 1 {
                 let Some(time) = time(site, 1, env)? else { return Ok(Datum::Null) };
                 match value.plus(Interval { months: 0, micros: time.micros().into() }) {

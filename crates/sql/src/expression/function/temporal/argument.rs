@@ -88,7 +88,7 @@ fn existing_date(value: &Datum<'_>) -> Option<Date> {
 }
 
 fn as_date<'v>(value: Datum<'v>, env: &mut Env<'v, '_>) -> Result<Option<Date>> {
-    if let Some(date) = existing_date(&value) {
+    if let Datum::Date(date) | Datum::DateTime(DateTime { date, .. }, _) = value {
         return Ok(Some(date));
     }
     Ok(match cast(value, CastType::Date, env.context, env.arena, &String::new)? {

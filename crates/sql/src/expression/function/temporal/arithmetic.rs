@@ -6,7 +6,7 @@ use meseta_types::temporal::{self, SECOND};
 use meseta_types::{DataType, Datum, Interval, IntervalUnit, SqlError, SqlMode, Time};
 
 use super::super::{Arguments, Env, Extra, Site, Typed};
-use super::argument::{Moment, as_datetime, as_time, moment, temporal_decimals};
+use super::argument::{Moment, as_datetime, as_time, moment, temporal_decimals, temporal_value};
 use super::{beyond, decimals_of};
 use crate::error::{Error, Result};
 use crate::expression::typing::exact_digits;
@@ -70,7 +70,7 @@ fn overflow<'v>(env: &mut Env<'v, '_>) -> Datum<'v> {
 
 pub(super) fn date_add<'v>(site: Site<'v>, env: &mut Env<'v, '_>) -> Result<Datum<'v>> {
     let Extra::Interval(unit, subtract) = site.call.extra else { return Ok(Datum::Null) };
-    let value = site.value(0, env)?;
+    let value = temporal_value(site, 0, env)?;
     if value.is_null() {
         return Ok(Datum::Null);
     }
@@ -102,6 +102,9 @@ pub(super) fn date_add<'v>(site: Site<'v>, env: &mut Env<'v, '_>) -> Result<Datu
     let start = as_datetime(value, env);
     env.context.mode = mode;
     let Some(start) = start? else { return Ok(Datum::Null) };
+    if start.date.month == 0 || start.date.day == 0 {
+        return Ok(Datum::Null);
+    }
     let amount = site.value(1, env)?;
     let Some(interval) = interval_of(amount, unit, env) else { return Ok(Datum::Null) };
     let interval = if subtract { interval.negated() } else { interval };
