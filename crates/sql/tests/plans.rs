@@ -1245,6 +1245,28 @@ fn a_query_is_asked_where_all_else_holds() {
 }
 
 #[test]
+fn a_query_that_compares_its_rows_with_the_row_around_it_runs_once() {
+    let (_server, mut session) = with_posts();
+    let s = &mut session;
+    is(
+        s,
+        "create table seen (id int primary key, user int, karma int, kind int); \
+         insert into seen select id, nullif(id % 40, 7), id % 3, nullif(id % 5, 4) from user; analyze table seen",
+        "ok 0; ok 2000; [Table|Op|Msg_type|Msg_text]; test.seen|analyze|status|OK",
+    );
+    let all = "user + 0 in (select t.user + 0 from seen t where t.karma = s.karma and t.kind = s.kind and t.id < 500)";
+    let none =
+        "user + 0 not in (select t.user + 0 from seen t where t.karma = s.karma and t.kind = s.kind and t.id < 500)";
+    let either = format!("(id = 7 or {all})");
+    for (condition, count) in [(all, "1550"), (none, "400"), (&either, "1551")] {
+        let (read, rows) = rows_read(s, &format!("select count(*) from seen s where {condition}"));
+        assert_eq!(rows, ["[count(*)]", count], "{condition}");
+        // (2000, and those of the query: for NOT IN three times.)
+        assert!(read <= 4 * 2000, "{condition}: {read}");
+    }
+}
+
+#[test]
 fn what_one_table_is_equal_to_the_other_is_too() {
     let (_server, mut session) = with_posts();
     let s = &mut session;

@@ -658,12 +658,11 @@ impl InSubquery {
     fn find<'v>(&'v self, row: &'v [Datum<'v>], env: &mut Env<'v, '_>) -> Result<Option<bool>> {
         let operand = self.operand.row_values(row, env)?;
         if !self.query.is_correlated {
-            let number = self.query.number;
-            let mut found = env.host.probe(number, self.is_asked_often, &operand, &self.comparers, env.context)?;
+            let mut found = env.host.probe(self, self.is_asked_often, &operand, env.context)?;
             if found.is_none() && self.can_look_up {
                 found = self.look_up(&operand, env)?;
                 if found.is_none() {
-                    found = env.host.probe(number, true, &operand, &self.comparers, env.context)?;
+                    found = env.host.probe(self, true, &operand, env.context)?;
                 }
             }
             if let Some(found) = found {

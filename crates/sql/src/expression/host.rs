@@ -50,10 +50,9 @@ pub trait Host {
     /// open. `None` if its rows have to be compared one by one: they are kept only if that is asked for often, or again.
     fn probe(
         &mut self,
-        _number: u32,
+        _inside: &super::InSubquery,
         _is_asked_often: bool,
         _values: &[Datum<'_>],
-        _comparers: &[super::Comparer],
         _context: &mut Context,
     ) -> Result<Option<Option<bool>>> {
         Ok(None)

@@ -42,7 +42,7 @@ impl KeptList {
     fn contains(&self, values: &[Datum<'_>], comparers: &[Comparer], context: &mut Context) -> Option<Option<bool>> {
         match (self, values) {
             (Self::Integers(integers), [Datum::Signed(sought)]) => Some(Some(integers.binary_search(sought).is_ok())),
-            (Self::Keys(keys), _) => keys.contain(values, comparers, context),
+            (Self::Keys(keys), _) => keys.contain(values, comparers, false, context),
             _ => None,
         }
     }

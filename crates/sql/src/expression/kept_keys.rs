@@ -57,23 +57,27 @@ impl KeptKeys {
         self.all.bytes()
     }
 
-    /// Whether a row with these values is there: `Some(None)` if that is unknown, `None` if they have to be compared.
-    pub fn contain(&self, values: &[Datum<'_>], comparers: &[Comparer], context: &mut Context) -> Option<Option<bool>> {
+    /// Whether a row with these values is there: `Some(None)` if that is unknown, which may be false; `None` if they have to be compared.
+    pub fn contain(
+        &self,
+        values: &[Datum<'_>],
+        comparers: &[Comparer],
+        unknown_is_false: bool,
+        context: &mut Context,
+    ) -> Option<Option<bool>> {
         // Nothing is compared with no rows, nor warned of.
         if !self.has_rows {
             return Some(Some(false));
         }
-        // With NULLs in rows of several columns some column may still decide.
-        if values.len() > 1 && self.has_null {
-            return None;
-        }
+        // With NULLs in several columns some column may still decide.
+        let unknown = || if values.len() == 1 { Some(None) } else { None };
         let mut key = self.spare.take();
         let found = match append_key(values, comparers, context, &mut key) {
             Keyed::Yes if self.all.get(&key).is_some() => Some(Some(true)),
-            Keyed::Yes if self.has_null => Some(None),
-            Keyed::Yes => Some(Some(false)),
-            Keyed::Null if values.len() == 1 => Some(None),
-            _ => None,
+            Keyed::Yes if !self.has_null => Some(Some(false)),
+            Keyed::Yes | Keyed::Null if unknown_is_false => Some(Some(false)),
+            Keyed::Yes | Keyed::Null => unknown(),
+            Keyed::No => None,
         };
         self.spare.set(key);
         found

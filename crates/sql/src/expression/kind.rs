@@ -257,6 +257,11 @@ impl InSubquery {
         }
     }
 
+    /// What is looked for: a value for each of the query's columns.
+    pub fn operands(&self) -> &[Expr] {
+        self.operand.as_row().unwrap_or(std::slice::from_ref(&self.operand))
+    }
+
     /// Whether a row of the query may be NULL, and that tells anything of a value that is in none: there is one column, and what is
     /// not known is not false.
     pub fn may_find_null(&self) -> bool {

@@ -126,9 +126,9 @@ pub trait Scope {
         self.subquery(query)
     }
 
-    /// Has the last such query looked up by an index, if it can be, where few values are asked for.
-    fn look_up_values(&mut self, _inside: &mut InSubquery) -> Result<()> {
-        Ok(())
+    /// IN of the last such query.
+    fn in_query(&mut self, inside: InSubquery) -> Result<ExprKind> {
+        Ok(ExprKind::InSubquery(Box::new(inside)))
     }
 
     /// EXISTS of a query inside.

@@ -12,6 +12,7 @@
 //! # Source
 //! The manual, "SELECT Statement".
 
+mod asked;
 mod select;
 mod standing;
 
@@ -144,6 +145,8 @@ pub struct Binder<'a, 't> {
     pub(super) wants_unplanned: bool,
     /// What has been kept.
     pub(super) unplanned: Vec<BoundSelect>,
+    /// Queries of IN that look at the row around them, by their numbers: they may be asked otherwise where what is not known is false.
+    pub(super) in_queries: Vec<(u32, BoundSelect)>,
     /// What names mean in the next SELECT is to be kept: ON DUPLICATE KEY UPDATE may name its columns.
     pub wants_block: bool,
     /// What has been kept.
@@ -208,6 +211,7 @@ impl<'a, 't> Binder<'a, 't> {
             constants: 0,
             wants_unplanned: false,
             unplanned: Vec::new(),
+            in_queries: Vec::new(),
             wants_block: false,
             kept_block: None,
             workings: Rc::default(),

@@ -54,22 +54,55 @@ pub fn decorrelate(query: &mut BoundSelect) -> Option<(Vec<Expr>, Vec<Comparer>)
 /// A query for one value of what is looked for in it: `a.y IN (SELECT b.x FROM b WHERE b.z > 5)` as EXISTS (SELECT 1 FROM b WHERE b.z > 5
 /// AND b.x = a.y), of which a.y is all of the row around it. Where NULLs may leave open what it is, a NULL is found as a value is
 /// (b.x <=> a.y), so that they can be asked for. `None` if its rows are not those of its tables.
-pub fn for_value(mut query: BoundSelect, inside: &InSubquery) -> Option<BoundSelect> {
+pub fn for_value(query: BoundSelect, inside: &InSubquery) -> Option<BoundSelect> {
     if !query.shows_rows_as_they_are() {
         return None;
     }
-    let operands = inside.operand.as_row().unwrap_or(std::slice::from_ref(&inside.operand));
-    let items = std::mem::take(&mut query.items);
-    for (column, ((item, operand), comparer)) in (0..).zip(items.into_iter().zip(operands).zip(&inside.comparers)) {
-        let value = Expr { kind: ExprKind::Outer { level: 0, column }, ..operand.clone() };
-        let mut equal = equal_by(item, value, *comparer);
-        if inside.may_find_null()
-            && let ExprKind::Compare(compare) = &mut equal.kind
-        {
-            compare.operator = ComparisonOperator::NullSafeEqual;
+    let values = (0..).zip(inside.operands());
+    let values = values.map(|(column, operand)| Expr { kind: ExprKind::Outer { level: 0, column }, ..operand.clone() });
+    let mut equal = equalities(&query, values, inside);
+    if inside.may_find_null() {
+        for condition in &mut equal {
+            if let ExprKind::Compare(compare) = &mut condition.kind {
+                compare.operator = ComparisonOperator::NullSafeEqual;
+            }
         }
-        query.conditions.push(equal);
     }
+    Some(first_of(query, equal, inside))
+}
+
+/// What is true of the rows of a query that are what is looked for in it, by the row around it: of `a.y IN (SELECT b.x FROM b WHERE b.z > a.w)`
+/// `b.x = a.y`. `None` if its rows are not those of its tables, or if what is looked for is more than values of rows around it.
+pub fn equal_to(query: &BoundSelect, inside: &InSubquery) -> Option<Vec<Expr>> {
+    let is_plain = |operand: &Expr| operand.is_volatile_free() && !operand.has_subquery();
+    if !query.shows_rows_as_they_are() || !inside.query.is_repeatable || !inside.operands().iter().all(is_plain) {
+        return None;
+    }
+    let values = inside.operands().iter().cloned().map(|mut operand| {
+        operand.names_mut(&mut from_inside);
+        operand
+    });
+    Some(equalities(query, values, inside))
+}
+
+/// A name for a column of the row around a query, or of one further out, as the query sees it.
+fn from_inside(name: &mut Expr) {
+    name.kind = match name.kind {
+        ExprKind::Outer { level, column } => ExprKind::Outer { level: level + 1, column },
+        ExprKind::Column(column) => ExprKind::Outer { level: 0, column },
+        _ => return,
+    };
+}
+
+/// Each column of a query as equal to what is looked for in it.
+fn equalities(query: &BoundSelect, values: impl Iterator<Item = Expr>, inside: &InSubquery) -> Vec<Expr> {
+    let pairs = query.items.iter().zip(values).zip(&inside.comparers);
+    pairs.map(|((item, value), comparer)| equal_by(item.clone(), value, *comparer)).collect()
+}
+
+/// Has a query show that it has a row that meets conditions besides.
+pub fn first_of(mut query: BoundSelect, conditions: Vec<Expr>, inside: &InSubquery) -> BoundSelect {
+    query.conditions.extend(conditions);
     let truth = DataType::integer(IntegerSize::Int, false);
     let one = Expr::constant(Value::new(Datum::Signed(1)), truth, inside.operand.collation());
     query.items = vec![one.clone()];
@@ -81,7 +114,7 @@ pub fn for_value(mut query: BoundSelect, inside: &InSubquery) -> Option<BoundSel
         tree.conditions(&mut |condition| name_columns(condition, &mut query.used));
     }
     query.conditions.iter().for_each(|condition| name_columns(condition, &mut query.used));
-    Some(query)
+    query
 }
 
 /// Whether an index finds rows of its tables by values of the row around it.

@@ -337,11 +337,11 @@ impl<'a> Binder<'a, '_> {
         let mut conditions = Vec::new();
         if let ast::JoinCondition::On(condition) = &join.condition {
             let around = self.blocks.last_mut().map(|block| std::mem::replace(&mut block.visible_from, begin));
-            let bound = self.expression(condition, Place::plain("on clause"));
+            let bound = self.condition(condition, Place::plain("on clause"));
             if let (Some(block), Some(around)) = (self.blocks.last_mut(), around) {
                 block.visible_from = around;
             }
-            conditions = bound?.conjuncts();
+            conditions = bound?;
         }
         let is_right = join.kind == ast::JoinKind::Right;
         let is_merging = join.natural || matches!(join.condition, ast::JoinCondition::Using(_));

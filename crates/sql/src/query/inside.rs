@@ -27,7 +27,7 @@ use super::run::{ENOUGH, MORE, Outer, run_query};
 use crate::error::{Error, Result};
 use crate::expression::kept_keys::KeptKeys;
 use crate::expression::random::Random;
-use crate::expression::{Comparer, Env, Host, Kept, LookUps, Quantified, SystemVariable, Value};
+use crate::expression::{Comparer, Env, Host, InSubquery, Kept, LookUps, Quantified, SystemVariable, Value};
 use crate::schema::{StatisticsCache, TableCache};
 use crate::session::Counter;
 use crate::statement::definition::change_failure;
@@ -338,14 +338,13 @@ impl Host for Inside<'_> {
 
     fn probe(
         &mut self,
-        number: u32,
+        inside: &InSubquery,
         is_asked_often: bool,
         values: &[Datum<'_>],
-        comparers: &[Comparer],
         context: &mut Context,
     ) -> Result<Option<Option<bool>>> {
-        let keys = self.kept_keys(number, is_asked_often, comparers, context)?;
-        Ok(keys.and_then(|keys| keys.contain(values, comparers, context)))
+        let keys = self.kept_keys(inside.query.number, is_asked_often, &inside.comparers, context)?;
+        Ok(keys.and_then(|keys| keys.contain(values, &inside.comparers, inside.unknown_is_false, context)))
     }
 
     fn show_last_row(&mut self, number: u32, seen: &[u8], show: &mut dyn FnMut(&[Value])) {

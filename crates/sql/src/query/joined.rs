@@ -52,7 +52,7 @@ impl JoinBegun {
         condition: Option<&'a ast::Expression<'a>>,
     ) -> Result<()> {
         if let Some(condition) = condition {
-            self.conditions = binder.expression(condition, Place::plain("where clause"))?.conjuncts();
+            self.conditions = binder.condition(condition, Place::plain("where clause"))?;
         }
         Ok(())
     }

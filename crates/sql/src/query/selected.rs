@@ -137,7 +137,7 @@ impl<'a> Binder<'a, '_> {
         self.changed.push((known.engine().id(), alias));
         let conditions = match condition {
             None => Vec::new(),
-            Some(condition) => self.expression(condition, Place::plain("where clause"))?.conjuncts(),
+            Some(condition) => self.condition(condition, Place::plain("where clause"))?,
         };
         let locking = Some(LockingPlan { exclusive: true, wait: LockWait::Wait, takes_all: false, passes_by: false });
         let kind = SourceKind::Table(Box::new(TableSource::new(Arc::clone(&known), usable, locking)));

@@ -555,9 +555,9 @@ impl Binder<'_, '_> {
         let query = self.scope.query_of_values(query)?;
         let comparers = self.query_comparers(&mut operand, &query)?;
         let nullable = operand.nullable || query.columns.iter().any(|column| column.nullable);
-        let mut inside = InSubquery { negated, ..InSubquery::new(operand, query, comparers) };
-        self.scope.look_up_values(&mut inside)?;
-        Ok(self.boolean(ExprKind::InSubquery(Box::new(inside)), nullable))
+        let inside = InSubquery { negated, ..InSubquery::new(operand, query, comparers) };
+        let kind = self.scope.in_query(inside)?;
+        Ok(self.boolean(kind, nullable))
     }
 
     pub(super) fn quantified(&mut self, quantified: &ast::Quantified<'_>) -> Result<Expr> {

@@ -84,7 +84,7 @@ impl<'a> Binder<'a, '_> {
         let named_in_from = std::mem::take(&mut self.block().used);
         let conditions = match &select.condition {
             None => Vec::new(),
-            Some(condition) => self.expression(condition, Place::plain("where clause"))?.conjuncts(),
+            Some(condition) => self.condition(condition, Place::plain("where clause"))?,
         };
         let named_in_where = std::mem::replace(&mut self.block().used, named_in_from);
         let mut aggregates = Vec::new();
@@ -101,7 +101,7 @@ impl<'a> Binder<'a, '_> {
                 aliases: Some((&aliases, AliasOrder::AliasFirst)),
                 keys: Some(&keys),
             };
-            having = self.expression(condition, place)?.conjuncts();
+            having = self.condition(condition, place)?;
         }
         let mut order = Vec::new();
         let before_order = aggregates.len();

@@ -5,35 +5,19 @@
 //! The manual, "Problems with Column Aliases".
 
 use std::rc::Rc;
-use std::sync::Arc;
 
 use meseta_errors::{ER_BAD_FIELD_ERROR, ER_INVALID_GROUP_FUNC_USE, ER_MISPLACED_INTO, ER_NO_DEFAULT_FOR_FIELD};
 use meseta_parser::ast;
-use meseta_types::{Collation, DataType, IntegerSize};
+use meseta_types::DataType;
 
-use super::super::bound::BoundSelect;
 use super::super::bounds;
-use super::super::decorrelate::{decorrelate, for_value, looks_up};
-use super::super::estimate::rows_read;
-use super::super::plan::{Body, OutputColumn, QueryPlan, Source, Subquery};
-use super::super::push;
+use super::super::plan::Subquery;
 use super::super::scope::{resolve, same_name, shown, slot as slot_of};
 use super::{Binder, Deprecated, FoundTable};
 use crate::error::{Error, Result};
 use crate::expression::aggregate::{AggregateCall, bind_aggregate};
 use crate::expression::{BoundSubquery, Expr, ExprKind, InSubquery, ResolvedColumn, Scope, SystemVariable, Value};
 use crate::schema::ColumnDefault;
-
-/// To look a value up by an index costs as much as so many rows of a query that is run for all of them and kept (measured: 0.7 µs and
-/// 0.05 to 0.1),
-const ROWS_A_LOOK_UP: f64 = 10.0;
-/// and each row that is read for it as much as so many (0.05 to 0.2 µs).
-const ROWS_A_ROW: f64 = 2.0;
-/// Those of one value that has very many lie anywhere: each as much as so many (0.3 to 0.8 µs beside 0.1 to 0.2).
-const ROWS_A_SCATTERED_ROW: f64 = 4.0;
-
-/// So many values are looked up in any case.
-const LOOK_UPS_MIN: u32 = 4;
 
 /// Where an expression stands: what may be in it.
 pub struct Place<'p> {
@@ -163,18 +147,13 @@ impl<'a> Scope for Standing<'_, 'a, '_, '_> {
         bound
     }
 
-    fn look_up_values(&mut self, inside: &mut InSubquery) -> Result<()> {
-        self.binder.look_up_values(inside)
+    fn in_query(&mut self, inside: InSubquery) -> Result<ExprKind> {
+        self.binder.in_query(inside)
     }
 
     fn exists(&mut self, query: &ast::Query<'_>) -> Result<ExprKind> {
         let query = self.query_of_values(query)?;
-        let Some((inside, limit)) = self.binder.exists_as_in(&query)? else { return Ok(ExprKind::Exists(query)) };
-        let inside = ExprKind::InSubquery(Box::new(inside));
-        let Some(limit) = limit else { return Ok(inside) };
-        let truth = |kind| Expr::new(kind, DataType::integer(IntegerSize::Int, false), false, Collation::Binary);
-        let is_some = truth(ExprKind::IsTruth { operand: Box::new(limit), truth: true, negated: false });
-        Ok(ExprKind::And(vec![is_some, truth(inside)]))
+        self.binder.exists(query)
     }
 
     fn user_variable(&mut self, name: &str) -> Option<DataType> {
@@ -240,82 +219,6 @@ impl<'a> Scope for Standing<'_, 'a, '_, '_> {
 }
 
 impl Binder<'_, '_> {
-    /// EXISTS of the query that has just been bound, as IN; and its LIMIT, which must not be 0. `None` if it looks at the row around it
-    /// otherwise than by equalities.
-    fn exists_as_in(&mut self, query: &BoundSubquery) -> Result<Option<(InSubquery, Option<Expr>)>> {
-        let bound = std::mem::take(&mut self.unplanned).pop();
-        let plan = &self.subqueries[query.number as usize].plan;
-        let limit = match &plan.limit {
-            Some(limit) if limit.offset.is_some() || limit.count.names_outer_columns() => return Ok(None),
-            limit => limit.as_ref().map(|limit| limit.count.clone()),
-        };
-        let Some(mut bound) = bound.filter(|_| matches!(plan.body, Body::Select(_))) else { return Ok(None) };
-        let Some((mut operands, comparers)) = decorrelate(&mut bound) else { return Ok(None) };
-        let operand = match operands.len() {
-            1 => operands.remove(0),
-            _ => Expr::new(ExprKind::Row(operands), DataType::Null, true, self.facts.collation),
-        };
-        let columns = bound.items.iter().map(|item| OutputColumn::of(item, Box::default()).of_query()).collect();
-        let query = BoundSubquery {
-            is_correlated: false,
-            looks_at: Arc::default(),
-            is_of_nearest_row: false,
-            columns,
-            ..*query
-        };
-        let mut inside = InSubquery { unknown_is_false: true, ..InSubquery::new(operand, query, comparers) };
-        let is_locked = bound.sources.iter().any(Source::is_locked);
-        let copy = bound.copy();
-        let by_value = self.plan_for_value(copy, &inside)?;
-        if is_locked && by_value.is_some() {
-            return Ok(None);
-        }
-        self.tables.sizes().forget(bound.block);
-        let shown = bound.items.iter().map(|item| OutputColumn::of(item, Box::default())).collect::<Vec<_>>();
-        let (select, _) = self.plan_select(bound)?;
-        let plan = QueryPlan::new(Body::Select(Box::new(select)), shown);
-        let number = inside.query.number as usize;
-        self.subqueries[number] = Subquery { plan, is_correlated: false, by_value: None };
-        self.expect_look_ups(&mut inside, by_value);
-        Ok(Some((inside, limit)))
-    }
-
-    /// Plans the query that has just been bound for one value of the operand, if an index finds it.
-    fn look_up_values(&mut self, inside: &mut InSubquery) -> Result<()> {
-        let bound = std::mem::take(&mut self.unplanned).pop();
-        let Subquery { plan, is_correlated, .. } = &self.subqueries[inside.query.number as usize];
-        if *is_correlated {
-            return Ok(());
-        }
-        let bound = bound.filter(|_| push::selects_of(plan) == Some(1));
-        let by_value = self.plan_for_value(bound, inside)?;
-        self.expect_look_ups(inside, by_value);
-        Ok(())
-    }
-
-    /// The plan of a query for one value; `None` if no index finds that.
-    fn plan_for_value(&mut self, bound: Option<BoundSelect>, inside: &InSubquery) -> Result<Option<QueryPlan>> {
-        let Some(bound) = bound.and_then(|bound| for_value(bound, inside)) else { return Ok(None) };
-        let shown = bound.items.iter().map(|item| OutputColumn::of(item, Box::default())).collect::<Vec<_>>();
-        let (select, block) = self.plan_select(bound)?;
-        if !looks_up(&select) {
-            self.tables.sizes().forget(block);
-            return Ok(None);
-        }
-        Ok(Some(QueryPlan::new(Body::Select(Box::new(select)), shown)))
-    }
-
-    /// Notes what a query costs, and how often its values are looked up before it is run.
-    fn expect_look_ups(&mut self, inside: &mut InSubquery, by_value: Option<QueryPlan>) {
-        let subquery = &mut self.subqueries[inside.query.number as usize];
-        inside.rows = rows_read(&subquery.plan, self.tables);
-        inside.can_look_up = by_value.is_some();
-        let read = by_value.as_ref().map_or(0.0, |plan| rows_read(plan, self.tables));
-        inside.look_ups.values = (inside.rows / (ROWS_A_LOOK_UP + read * ROWS_A_ROW)) as u32 + LOOK_UPS_MIN;
-        inside.look_ups.rows = (inside.rows / ROWS_A_SCATTERED_ROW) as u64;
-        subquery.by_value = by_value;
-    }
-
     /// Whether an aggregate of these belongs to a block around the innermost: they name its columns, none of the innermost,
     /// and it may have aggregates where the query stands. (The manual, "Aggregate Function Descriptions", of the standard's
     /// outer references.)
@@ -350,6 +253,7 @@ impl Binder<'_, '_> {
             constants: self.constants,
             wants_unplanned: std::mem::take(&mut self.wants_unplanned),
             unplanned: Vec::new(),
+            in_queries: Vec::new(),
             wants_block: false,
             kept_block: None,
             workings: Rc::clone(&self.workings),
