@@ -124,7 +124,7 @@ impl Binder<'_, '_> {
             return Ok(None);
         }
         self.tables.sizes().forget(bound.block);
-        let plan = self.plan_of(bound)?;
+        let (plan, _) = self.plan_of(bound)?;
         self.subqueries[inside.query.number as usize] = Subquery { plan, is_correlated: false, by_value: None };
         self.expect_look_ups(&mut inside, by_value);
         Ok(Some(inside))
@@ -207,7 +207,7 @@ impl Binder<'_, '_> {
             ..inside.query.clone()
         };
         self.tables.sizes().forget(rows.block);
-        let plan = self.plan_of(rows)?;
+        let (plan, _) = self.plan_of(rows)?;
         self.subqueries[query.number as usize] = Subquery { plan, is_correlated: true, by_value: None };
         Ok(Some(ExprKind::Exists(query)))
     }
@@ -215,19 +215,19 @@ impl Binder<'_, '_> {
     /// The plan of a query for one value; `None` if no index finds that.
     fn plan_for_value(&mut self, bound: Option<BoundSelect>, inside: &InSubquery) -> Result<Option<QueryPlan>> {
         let Some(bound) = bound.and_then(|bound| decorrelate::for_value(bound, inside)) else { return Ok(None) };
-        let shown = bound.items.iter().map(|item| OutputColumn::of(item, Box::default())).collect::<Vec<_>>();
-        let (select, block) = self.plan_select(bound)?;
-        if !decorrelate::looks_up(&select) {
+        let (plan, block) = self.plan_of(bound)?;
+        if !matches!(&plan.body, Body::Select(select) if decorrelate::looks_up(select)) {
             self.tables.sizes().forget(block);
             return Ok(None);
         }
-        Ok(Some(QueryPlan::new(Body::Select(Box::new(select)), shown)))
+        Ok(Some(plan))
     }
 
-    fn plan_of(&mut self, bound: BoundSelect) -> Result<QueryPlan> {
+    /// The plan of a SELECT, as a query; and the number under which its ranges are known.
+    fn plan_of(&mut self, bound: BoundSelect) -> Result<(QueryPlan, u32)> {
         let shown = bound.items.iter().map(|item| OutputColumn::of(item, Box::default())).collect::<Vec<_>>();
-        let (select, _) = self.plan_select(bound)?;
-        Ok(QueryPlan::new(Body::Select(Box::new(select)), shown))
+        let (select, block) = self.plan_select(bound)?;
+        Ok((QueryPlan::new(Body::Select(Box::new(select)), shown), block))
     }
 
     /// Notes what a query costs, and how often its values are looked up before it is run.
