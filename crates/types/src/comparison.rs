@@ -153,9 +153,7 @@ pub fn compare_as(
             wide(left, context).zip(wide(right, context)).map(|(a, b)| compare_integers(a, b))
         }
         ComparisonType::Decimal => left.to_decimal(context).zip(right.to_decimal(context)).map(|(a, b)| a.cmp(&b)),
-        ComparisonType::Double => {
-            left.to_double(context).zip(right.to_double(context)).and_then(|(a, b)| a.partial_cmp(&b))
-        }
+        ComparisonType::Double => compare_doubles(left, right, context),
         ComparisonType::Text => {
             let (mut a, mut b) = (Vec::new(), Vec::new());
             Some(collation.compare(left.text_in(&mut a), right.text_in(&mut b)))
@@ -165,7 +163,7 @@ pub fn compare_as(
             match (a, b) {
                 (Some(a), Some(b)) => Some(a.cmp(&b)),
                 // Not a date: as numbers.
-                _ => left.to_double(context).zip(right.to_double(context)).and_then(|(a, b)| a.partial_cmp(&b)),
+                _ => compare_doubles(left, right, context),
             }
         }
         ComparisonType::Time if no_time(left, context) || no_time(right, context) => {
@@ -174,11 +172,11 @@ pub fn compare_as(
         ComparisonType::Time => match length(left, context).zip(length(right, context)) {
             Some((a, b)) => Some(a.cmp(&b)),
             // A number that is written as none: as numbers.
-            None => left.to_double(context).zip(right.to_double(context)).and_then(|(a, b)| a.partial_cmp(&b)),
+            None => compare_doubles(left, right, context),
         },
         ComparisonType::Given => match (exact_number(left, context), exact_number(right, context)) {
             (Some(a), Some(b)) => Some(a.cmp(&b)),
-            _ => left.to_double(context).zip(right.to_double(context)).and_then(|(a, b)| a.partial_cmp(&b)),
+            _ => compare_doubles(left, right, context),
         },
         ComparisonType::Year => {
             given_year(left, context).zip(given_year(right, context)).and_then(|(a, b)| a.partial_cmp(&b))
@@ -198,6 +196,11 @@ pub fn compare_as(
             Some(json::compare(&a, &b))
         }
     })
+}
+
+/// The order of two values as doubles.
+fn compare_doubles(left: Datum<'_>, right: Datum<'_>, context: &mut Context) -> Option<Ordering> {
+    left.to_double(context).zip(right.to_double(context)).and_then(|(a, b)| a.partial_cmp(&b))
 }
 
 /// The year that something stands for beside a column of years: of a point in time its own, of one or two digits one of 1970 to 2069, and
@@ -282,7 +285,7 @@ pub fn number_as_point(number: Datum<'_>, decimals: u8, context: &mut Context) -
 }
 
 /// The length of time that a number is written as; `None` if it is none.
-pub fn number_as_length(number: Datum<'_>, context: &mut Context) -> Option<Time> {
+fn number_as_length(number: Datum<'_>, context: &mut Context) -> Option<Time> {
     let (whole, micros) = number.whole_and_micros(context);
     match time_from_number(whole?, micros, context.mode) {
         NumberTime::Time(time) => Some(time),

@@ -10,7 +10,7 @@
 //! # Invariants
 //! 1. A key finds all rows that the comparison is true of. Where that is not certain, it is unusable, and all rows are looked at.
 
-use meseta_types::comparison::{ComparisonKind, ComparisonType, exact_number, given_year, number_as_length};
+use meseta_types::comparison::{ComparisonKind, ComparisonType, as_length, exact_number, given_year};
 use meseta_types::decimal::Fit;
 use meseta_types::{Collation, DataType, Datum, Decimal};
 
@@ -178,9 +178,6 @@ pub fn key_value<'v>(value: Datum<'v>, column: &'v DataType, comparer: &Comparer
                 _ => Key::Unusable,
             }
         }
-        (DataType::Time { decimals }, Datum::Time(time, _)) if time.round(*decimals, true).0 == time => {
-            Key::Exact(Datum::Time(time, *decimals))
-        }
         (DataType::Time { decimals }, Datum::Text(text, _)) => {
             let parsed = meseta_types::temporal::parse_time(text, env.context.mode);
             match parsed.value {
@@ -190,8 +187,8 @@ pub fn key_value<'v>(value: Datum<'v>, column: &'v DataType, comparer: &Comparer
                 _ => Key::Unusable,
             }
         }
-        (DataType::Time { decimals }, Datum::Signed(_) | Datum::Unsigned(_) | Datum::Decimal(_)) => {
-            match number_as_length(value, env.context) {
+        (DataType::Time { decimals }, Datum::Time(..) | Datum::Signed(_) | Datum::Unsigned(_) | Datum::Decimal(_)) => {
+            match as_length(value, env.context) {
                 Some(time) if time.round(*decimals, true).0 == time => Key::Exact(Datum::Time(time, *decimals)),
                 _ => Key::Unusable,
             }

@@ -69,15 +69,14 @@ impl KeptKeys {
         if !self.has_rows {
             return Some(Some(false));
         }
-        // With NULLs in several columns some column may still decide.
-        let unknown = || if values.len() == 1 { Some(None) } else { None };
         let mut key = self.spare.take();
         let found = match append_key(values, comparers, context, &mut key) {
             Keyed::Yes if self.all.get(&key).is_some() => Some(Some(true)),
             Keyed::Yes if !self.has_null => Some(Some(false)),
             Keyed::Yes | Keyed::Null if unknown_is_false => Some(Some(false)),
-            Keyed::Yes | Keyed::Null => unknown(),
-            Keyed::No => None,
+            Keyed::Yes | Keyed::Null if values.len() == 1 => Some(None),
+            // (With NULLs in several columns some column may still decide.)
+            _ => None,
         };
         self.spare.set(key);
         found

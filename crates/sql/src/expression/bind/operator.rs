@@ -816,8 +816,9 @@ fn kind_beside(expr: &Expr, other: &Expr) -> Option<ComparisonType> {
 fn beside_others(comparer: Comparer, left: &Expr, right: &Expr) -> Comparer {
     let is_time = [left, right].iter().any(|operand| matches!(operand.data_type, DataType::Time { .. }));
     match comparer.kind {
-        Some(ComparisonType::Year) => Comparer::new(&left.data_type, &right.data_type, comparer.collation),
-        Some(_) if is_time => Comparer::new(&left.data_type, &right.data_type, comparer.collation),
+        Some(kind) if is_time || kind == ComparisonType::Year => {
+            Comparer::new(&left.data_type, &right.data_type, comparer.collation)
+        }
         _ => comparer,
     }
 }
