@@ -1267,6 +1267,35 @@ fn a_query_that_compares_its_rows_with_the_row_around_it_runs_once() {
 }
 
 #[test]
+fn a_join_begins_with_a_derived_table_that_has_few_rows() {
+    let (_server, mut session) = with_posts();
+    let s = &mut session;
+    is(
+        s,
+        "create table club (id int primary key, user int, kind int, key (user)); \
+         insert into club select id, id * 5, id % 10 from user where id < 400; analyze table club",
+        "ok 0; ok 400; [Table|Op|Msg_type|Msg_text]; test.club|analyze|status|OK",
+    );
+    let join = |derived: &str, on: &str| {
+        format!("select count(*) from post p join club c on c.user = p.user join ({derived}) d on {on}")
+    };
+    for (query, count, most) in [
+        // A hundred groups: the users, and so many posts with the clubs of theirs.
+        (join("select karma, max(id) q from user group by karma", "d.q = p.id"), "21", 2000 + 2 * 101),
+        (join("select distinct karma from user", "d.karma = p.id"), "21", 2000 + 2 * 101),
+        (join("select max(id) - 19 q from user", "d.q = p.id"), "1", 10),
+        (join("select score from post order by score desc limit 5", "d.score = p.id"), "1", 20),
+        (join("select 5 q union all select 10", "d.q = p.id"), "2", 10),
+        // As many as there are posts: it begins with the clubs.
+        (join("select score, count(*) from post group by score", "d.score = p.id"), "1200", 6000 + 400 + 1200),
+    ] {
+        let (read, rows) = rows_read(s, &query);
+        assert_eq!(rows, ["[count(*)]", count], "{query}");
+        assert!(read <= most, "{query}: {read}");
+    }
+}
+
+#[test]
 fn what_one_table_is_equal_to_the_other_is_too() {
     let (_server, mut session) = with_posts();
     let s = &mut session;

@@ -404,6 +404,7 @@ impl<'a, 't> Binder<'a, 't> {
             join: planned.join,
             constant: planned.constant,
             width,
+            shown_rows: planned.rows,
             items,
             ..SelectPlan::nothing()
         };

@@ -18,7 +18,7 @@ use crate::expression::{ComparisonOperator, Expr};
 use crate::schema::TableStatistics;
 
 /// So many rows has what nothing is known of.
-const UNKNOWN: f64 = 1000.0;
+pub const UNKNOWN: f64 = 1000.0;
 
 /// So many values a query is planned for that tells what a column is equal to.
 const VALUES: f64 = 10.0;

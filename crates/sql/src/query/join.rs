@@ -123,6 +123,8 @@ impl Tree {
 pub struct Planned {
     /// How sources are joined.
     pub join: Option<Join>,
+    /// About how many rows that has.
+    pub rows: f64,
     /// Conditions that name no source.
     pub constant: Vec<Expr>,
     /// How the rows of each source are kept in memory, if they are.
@@ -172,9 +174,9 @@ impl KnownSteps {
         Self { beside, steps: HashMap::new() }
     }
 
-    /// Where a table's step is kept.
+    /// Where a source's step is kept.
     fn place(&self, input: &Tree, there: &HashSet<usize>) -> (usize, u64) {
-        let &Tree::Source(number) = input else { unreachable!("it is a join of tables") };
+        let &Tree::Source(number) = input else { unreachable!("it is a join of sources") };
         (number, self.beside[number] & bits(there))
     }
 }
@@ -216,20 +218,21 @@ impl<'p> Planner<'p> {
             }
         }
         let Some(tree) = tree else {
-            return Ok(Planned { join: None, constant: conditions, hashes: Vec::new() });
+            return Ok(Planned { join: None, rows: 1.0, constant: conditions, hashes: Vec::new() });
         };
         let (constant, conditions): (Vec<Expr>, Vec<Expr>) =
             conditions.into_iter().partition(|condition| !condition.names_columns() && condition.is_constant());
         let mut conditions: Vec<Condition> = conditions.into_iter().flat_map(|expr| self.with_deduced(expr)).collect();
         let mut there = HashSet::new();
-        let join = filtered(self.tree(tree, &mut conditions, &mut there, keeps_order)?, conditions);
+        let (join, rows) = self.tree(tree, &mut conditions, &mut there, keeps_order)?;
+        let join = filtered(join, conditions);
         let mut hashes = Vec::new();
         hashes.resize_with(self.sources.len(), || None);
         let first = first_of(&join);
         for (number, source) in self.sources.iter_mut().enumerate().filter(|(number, _)| Some(*number) != first) {
             hashes[number] = hash::plan(source);
         }
-        Ok(Planned { join: Some(join), constant, hashes })
+        Ok(Planned { join: Some(join), rows, constant, hashes })
     }
 
     /// The source that has this slot.
@@ -237,13 +240,14 @@ impl<'p> Planner<'p> {
         self.sources.iter().rposition(|source| source.first_slot <= slot as usize)
     }
 
+    /// A tree of joins, and about how many rows it has for each row of what is there.
     fn tree(
         &mut self,
         tree: Tree,
         conditions: &mut Vec<Condition>,
         there: &mut HashSet<usize>,
         keeps_order: bool,
-    ) -> Result<Join> {
+    ) -> Result<(Join, f64)> {
         match tree {
             Tree::Source(_) => self.inner(vec![tree], conditions, there, keeps_order),
             Tree::Inner { .. } => {
@@ -266,7 +270,7 @@ impl<'p> Planner<'p> {
                     }
                     !moves
                 });
-                let planned = self.tree(*left, &mut left_conditions, there, keeps_order)?;
+                let (planned, rows) = self.tree(*left, &mut left_conditions, there, keeps_order)?;
                 let left = filtered(planned, left_conditions);
                 let mut slots = HashSet::new();
                 right.sources(&mut slots);
@@ -277,10 +281,11 @@ impl<'p> Planner<'p> {
                 };
                 let slots = slots.into_iter().map(width).collect();
                 let mut on: Vec<Condition> = on.into_iter().map(|expr| self.condition(expr)).collect();
-                let right = self.tree(*right, &mut on, there, keeps_order)?;
+                let (right, rows_each) = self.tree(*right, &mut on, there, keeps_order)?;
                 let on =
                     on.into_iter().filter(|condition| !condition.is_placed).map(|condition| condition.expr).collect();
-                Ok(Join::Left { left: Box::new(left), right: Box::new(right), on, slots, is_anti })
+                let rows = if is_anti { rows } else { rows * rows_each.max(1.0) };
+                Ok((Join::Left { left: Box::new(left), right: Box::new(right), on, slots, is_anti }, rows))
             }
         }
     }
@@ -303,7 +308,7 @@ impl<'p> Planner<'p> {
         conditions: &mut Vec<Condition>,
         there: &mut HashSet<usize>,
         keeps_order: bool,
-    ) -> Result<Join> {
+    ) -> Result<(Join, f64)> {
         let mut joined = Vec::new();
         if inputs.len() > 1 && there.is_empty() && !keeps_order {
             self.add_what_follows(&inputs, conditions);
@@ -324,18 +329,21 @@ impl<'p> Planner<'p> {
                 None if keeps_order => 0,
                 None => next_of(steps.iter(), rows),
             };
-            rows = match rows {
-                None => Some(steps[best].found * steps[best].share),
-                Some(rows) if steps[best].cost < LAST => Some(steps[best].joined_to(rows).1),
-                rows => rows,
-            };
             let input = inputs.remove(best);
             let step = steps.into_iter().nth(best).unwrap_or(Step::of(LAST));
             let next = match input {
                 Tree::Source(number) => {
+                    rows = match rows {
+                        None => Some(step.found * step.share),
+                        Some(rows) if step.cost < LAST => Some(step.joined_to(rows).1),
+                        rows => rows,
+                    };
                     let rows = step.cost * step.share;
                     let smaller = before.take().filter(|&(before, rows_before)| {
-                        rows_before < rows * SMALLER && self.may_keep(before, number, &step, conditions)
+                        // (A single row says at once which of the others are wanted.)
+                        rows_before > 1.0
+                            && rows_before < rows * SMALLER
+                            && self.may_keep(before, number, &step, conditions)
                     });
                     if let Some((smaller, _)) = smaller {
                         *there = HashSet::new();
@@ -355,7 +363,8 @@ impl<'p> Planner<'p> {
                     before = None;
                     let mut inside = HashSet::new();
                     tree.sources(&mut inside);
-                    let planned = self.tree(tree, conditions, there, keeps_order)?;
+                    let (planned, rows_each) = self.tree(tree, conditions, there, keeps_order)?;
+                    rows = Some(rows.unwrap_or(1.0) * rows_each);
                     there.extend(inside);
                     let placed = place(conditions, there);
                     if placed.is_empty() {
@@ -367,7 +376,8 @@ impl<'p> Planner<'p> {
             };
             joined.push(next);
         }
-        Ok(if joined.len() == 1 { joined.remove(0) } else { Join::Inner(joined) })
+        let join = if joined.len() == 1 { joined.remove(0) } else { Join::Inner(joined) };
+        Ok((join, rows.unwrap_or(1.0)))
     }
 
     /// Has a source read next, so, with the conditions of which all is there then.
@@ -393,25 +403,27 @@ impl<'p> Planner<'p> {
     /// step: neither is found by an index for the rows of the other.
     fn may_keep(&self, first: usize, next: usize, step: &Step, conditions: &[Condition]) -> bool {
         let by_itself = |access: &Access| !access.is_point && !access.is_by_row();
-        let SourceKind::Table(table) = &self.sources[first].kind else { return false };
+        let is_kept_alone = match &self.sources[first].kind {
+            SourceKind::Table(table) => table.locking.is_none() && by_itself(&table.access),
+            SourceKind::Derived { is_lateral, .. } => !is_lateral,
+            SourceKind::Virtual(_) | SourceKind::Working(_) => false,
+        };
         let is_key = |condition: &Condition| {
             !condition.is_placed
                 && condition.sources == HashSet::from([first, next])
                 && hash::is_key(&condition.expr, &self.sources[first])
         };
-        table.locking.is_none()
-            && by_itself(&table.access)
-            && step.access.as_ref().is_some_and(by_itself)
-            && conditions.iter().any(is_key)
+        is_kept_alone && step.access.as_ref().is_some_and(by_itself) && conditions.iter().any(is_key)
     }
 
     /// The input from which all of them are joined at the least cost, the cheapest next at each step, if that is clearly less than
     /// from the one that costs least itself: a table that is small may have many rows of another for each of its own.
     fn cheapest_start(&mut self, inputs: &[Tree], conditions: &[Condition], there: &HashSet<usize>) -> Option<usize> {
-        let are_tables = inputs.iter().all(
-            |input| matches!(input, Tree::Source(number) if matches!(self.sources[*number].kind, SourceKind::Table(_))),
-        );
-        if !(2..=STARTS).contains(&inputs.len()) || !are_tables || self.sources.len() > u64::BITS as usize {
+        let may_begin = |input: &Tree| matches!(input, Tree::Source(number) if !self.sources[*number].is_lateral());
+        if !(2..=STARTS).contains(&inputs.len())
+            || !inputs.iter().all(may_begin)
+            || self.sources.len() > u64::BITS as usize
+        {
             return None;
         }
         let mut known = KnownSteps::new(conditions, self.sources.len());

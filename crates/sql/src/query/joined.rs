@@ -141,6 +141,7 @@ impl<'a> Binder<'a, '_> {
             join: planned.join,
             constant: planned.constant,
             width,
+            shown_rows: planned.rows,
             items,
             ..SelectPlan::nothing()
         };

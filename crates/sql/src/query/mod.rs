@@ -56,6 +56,7 @@ mod sample;
 mod scope;
 mod selected;
 mod set_operation;
+mod shown_rows;
 mod sizes;
 mod sort;
 mod source_rows;

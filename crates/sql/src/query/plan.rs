@@ -199,6 +199,7 @@ impl SelectPlan {
             join: None,
             constant: Vec::new(),
             width: 0,
+            shown_rows: 1.0,
             group: None,
             having: Vec::new(),
             items: Vec::new(),
@@ -354,6 +355,8 @@ pub struct SelectPlan {
     pub constant: Vec<Expr>,
     /// Slots of a row.
     pub width: usize,
+    /// About how many rows it shows.
+    pub shown_rows: f64,
     /// GROUP BY and aggregates.
     pub group: Option<GroupPlan>,
     /// HAVING.

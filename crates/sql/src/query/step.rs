@@ -15,10 +15,11 @@ use std::collections::HashSet;
 
 use super::access;
 use super::condition::Condition;
-use super::estimate::{BESIDE, Cost, Estimator, said_by, share_beside};
+use super::estimate::{BESIDE, Cost, Estimator, UNKNOWN, said_by, share_beside};
 use super::hash;
 use super::join::{Planner, Tree, before_row, renumber};
-use super::plan::{Access, Source, SourceKind, TableSource};
+use super::plan::{Access, ConditionSet, Source, SourceKind, TableSource};
+use super::shown_rows::shown_rows;
 use crate::expression::Expr;
 
 /// Costs more than any table.
@@ -176,7 +177,14 @@ impl Planner<'_> {
             SourceKind::Table(_) => Step { is_joined, ..self.step_to_table(number, &asked) },
             SourceKind::Derived { is_lateral: true, .. } => Step::of(LAST),
             SourceKind::Working(_) => Step { is_joined, ..Step::of(10.0) },
-            SourceKind::Derived { .. } | SourceKind::Virtual(_) => Step { is_joined, ..Step::of(1000.0) },
+            SourceKind::Derived { plan, .. } => {
+                let has_key = asked.joining().any(|condition| hash::is_key(condition, source));
+                let share = share_beside(ConditionSet::default(), asked.counted(true));
+                let meets = share_beside(ConditionSet::default(), asked.counted(false));
+                let queries = asked.queries();
+                Step { share, meets, each: BESIDE, queries, has_key, is_joined, ..Step::of(shown_rows(plan)) }
+            }
+            SourceKind::Virtual(_) => Step { is_joined, ..Step::of(UNKNOWN) },
         }
     }
 

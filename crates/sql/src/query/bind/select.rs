@@ -21,6 +21,7 @@ use super::super::plan::{
 };
 use super::super::row_groups::{are_of_rows, is_order_of, table_of_keys};
 use super::super::scope::{Block, slot as slot_of};
+use super::super::shown_rows::rows_of_groups;
 use super::super::{outer, push, rollup};
 use super::standing::{Alias, AliasOrder, Place};
 use super::{Binder, Deprecated, in_list, position_of, text_of};
@@ -296,6 +297,13 @@ impl<'a> Binder<'a, '_> {
             distinct &= group.is_some() || !shows_each_once;
         }
         planner.spare_columns(&planned.join, bound.named_beside_where);
+        let shown_once = shows_once.then_some(&*items);
+        let mut shown_rows = rows_of_groups(planned.rows, group.as_ref(), shown_once, &having, &sources, self.tables);
+        if self.derived_around > 0
+            && let Some(limit) = &limit
+        {
+            shown_rows = shown_rows.min(self.tables.sizes().wanted(block, limit));
+        }
         for source in &mut sources {
             self.push_conditions(source)?;
         }
@@ -321,6 +329,7 @@ impl<'a> Binder<'a, '_> {
             join: planned.join,
             constant: planned.constant,
             width: bound.width,
+            shown_rows,
             group,
             having,
             distinct,
