@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use super::join::Tree;
+use super::join_tree::Tree;
 use super::plan::{GroupPlan, LimitPlan, SortKey, Source, SourceName};
 use crate::expression::Expr;
 

@@ -7,7 +7,8 @@ use std::collections::HashSet;
 
 use super::deduced::deduced;
 use super::equal_columns;
-use super::join::{Planner, Tree};
+use super::join::Planner;
+use super::join_tree::Tree;
 use crate::expression::Expr;
 
 /// A condition, and the sources that it names.

@@ -21,7 +21,7 @@ use meseta_parser::ast::{self, TableReference};
 use super::bind::{Binder, CommonTable, FoundTable, Place, Recursion, TABLES, text_of};
 use super::bound::BoundSelect;
 use super::columns::flags_in_table;
-use super::join::Tree;
+use super::join_tree::Tree;
 use super::plan::{Body, LockingPlan, Origin, QueryPlan, Source, SourceKind, TableSource};
 use super::push::selects_of;
 use super::scope::{NamedSource, SourceColumn, equal, same_name, slot as slot_of};

@@ -16,7 +16,7 @@ use meseta_errors::{
     ER_MIX_OF_GROUP_FUNC_AND_FIELDS_V2, ER_WRONG_FIELD_WITH_GROUP, ER_WRONG_FIELD_WITH_GROUP_V2,
 };
 
-use super::join::Tree;
+use super::join_tree::Tree;
 use super::plan::{Body, QueryPlan, SelectPlan, SortKey, Source, SourceKind};
 use super::scope::Block;
 use crate::error::{Error, Result};

@@ -22,7 +22,7 @@
 use meseta_types::DataType;
 
 use super::bound::{BoundSelect, name_columns};
-use super::join::Tree;
+use super::join_tree::Tree;
 use super::plan::Source;
 use super::scope::slot;
 use crate::expression::{Expr, ExprKind};

@@ -20,7 +20,8 @@ use meseta_types::DataType;
 
 use super::access;
 use super::estimate::{BESIDE, Choice, Cost, Estimator, FETCHED, OTHERS};
-use super::join::{Planner, Tree, before_row, first_of, renumber};
+use super::join::{Planner, before_row, first_of, renumber};
+use super::join_tree::Tree;
 use super::plan::{Access, GroupPlan, Join, LimitPlan, Lookup, SortKey, Source, SourceKind, TableSource};
 use super::step::LOOK_UP;
 use super::usable::{Usable, UsableIndexes};

@@ -16,7 +16,7 @@
 
 use std::collections::HashSet;
 
-use super::join::Tree;
+use super::join_tree::Tree;
 use super::plan::{Source, SourceKind};
 use crate::expression::{ComparisonOperator, Expr, ExprKind};
 

@@ -1,0 +1,102 @@
+//! How sources are joined in the text of a FROM, before it is planned in which order they are read.
+//!
+//! ```text
+//!   a JOIN b ON p LEFT JOIN (c JOIN d ON q) ON r        Left { Inner { a, b; p }, Inner { c, d; q }; r }
+//! ```
+
+use std::collections::HashSet;
+
+use super::plan::Source;
+use crate::expression::Expr;
+
+/// How sources were joined in the text.
+#[derive(Clone, Debug)]
+pub enum Tree {
+    /// One source.
+    Source(usize),
+    /// Inner joins.
+    Inner {
+        /// What is joined.
+        inputs: Vec<Tree>,
+        /// ON.
+        conditions: Vec<Expr>,
+        /// STRAIGHT_JOIN.
+        keeps_order: bool,
+    },
+    /// LEFT JOIN.
+    Left {
+        /// The left.
+        left: Box<Tree>,
+        /// The right.
+        right: Box<Tree>,
+        /// ON.
+        on: Vec<Expr>,
+        /// Rows of the left that something matches are not wanted.
+        is_anti: bool,
+    },
+}
+
+impl Tree {
+    /// Notes the numbers of its sources.
+    pub fn sources(&self, out: &mut HashSet<usize>) {
+        match self {
+            Tree::Source(number) => drop(out.insert(*number)),
+            Tree::Inner { inputs, .. } => inputs.iter().for_each(|input| input.sources(out)),
+            Tree::Left { left, right, .. } => {
+                left.sources(out);
+                right.sources(out);
+            }
+        }
+    }
+
+    /// The slots of its sources, which are some of these.
+    pub fn slots(&self, sources: &[Source]) -> HashSet<u32> {
+        let mut numbers = HashSet::new();
+        self.sources(&mut numbers);
+        numbers.into_iter().flat_map(|number| sources[number].slots()).collect()
+    }
+
+    /// Calls with each condition of ON.
+    pub fn conditions<'t>(&'t self, f: &mut dyn FnMut(&'t Expr)) {
+        match self {
+            Tree::Source(_) => {}
+            Tree::Inner { inputs, conditions, .. } => {
+                inputs.iter().for_each(|input| input.conditions(f));
+                conditions.iter().for_each(f);
+            }
+            Tree::Left { left, right, on, .. } => {
+                left.conditions(f);
+                right.conditions(f);
+                on.iter().for_each(f);
+            }
+        }
+    }
+
+    /// The same, to change them.
+    pub fn conditions_mut(&mut self, f: &mut dyn FnMut(&mut Expr)) {
+        match self {
+            Tree::Source(_) => {}
+            Tree::Inner { inputs, conditions, .. } => {
+                inputs.iter_mut().for_each(|input| input.conditions_mut(f));
+                conditions.iter_mut().for_each(f);
+            }
+            Tree::Left { left, right, on, .. } => {
+                left.conditions_mut(f);
+                right.conditions_mut(f);
+                on.iter_mut().for_each(f);
+            }
+        }
+    }
+
+    /// Puts something else in the place of each source.
+    pub fn renumber(&mut self, f: &mut dyn FnMut(usize) -> Tree) {
+        match self {
+            Tree::Source(number) => *self = f(*number),
+            Tree::Inner { inputs, .. } => inputs.iter_mut().for_each(|input| input.renumber(f)),
+            Tree::Left { left, right, .. } => {
+                left.renumber(f);
+                right.renumber(f);
+            }
+        }
+    }
+}
