@@ -1296,6 +1296,49 @@ fn a_join_begins_with_a_derived_table_that_has_few_rows() {
 }
 
 #[test]
+fn outer_joins_wait_for_what_they_name_and_no_more() {
+    let (_server, mut session) = with_posts();
+    let s = &mut session;
+    let from = "user u left join post p on p.id = u.karma + 1";
+    for (query, count, most) in [
+        // Ten users, a post for each, and what another one is tagged: not all tags, each with its user.
+        (format!("{from} join tagged g on g.post = u.id where u.id < 10"), "16", 10 + 10 + 16),
+        (format!("{from} join tagged g on g.post = u.id left join post q on q.id = g.tag where u.id < 10"), "16", 10 + 10 + 16 + 16),
+        // The same behind what is added.
+        (format!("{from} join tagged g on g.post = coalesce(p.user, 0) where u.id < 10"), "15", 10 + 10 + 15),
+        (format!("{from} join tagged g on g.post = u.id and g.tag > ifnull(p.user, 0) - 10 where u.id < 10"), "2", 40),
+        // What leaves rows out goes before what adds some.
+        (
+            "user u left join post p on p.id = u.karma + 5995 join tagged g on g.post = u.id \
+             where u.id < 10 and p.id is null"
+                .to_owned(),
+            "7",
+            10 + 5 + 7,
+        ),
+        // The right side is a join.
+        (
+            "user u left join (post p join user v on v.id = p.user) on p.id = u.karma \
+             join tagged g on g.post = u.id where u.id < 10"
+                .to_owned(),
+            "16",
+            10 + 20 + 16,
+        ),
+        // The left side begins with another table than the first.
+        (
+            "post p join user u on u.id = p.user left join tagged g on g.post = p.id and g.tag = 1 \
+             join user v on v.karma = u.karma + 4000 where u.name = 'u0007'"
+                .to_owned(),
+            "0",
+            1 + 3 + 3 + 2000,
+        ),
+    ] {
+        let (read, rows) = rows_read(s, &format!("select count(*) from {query}"));
+        assert_eq!(rows, ["[count(*)]", count], "{query}");
+        assert!(read <= most, "{query}: {read}");
+    }
+}
+
+#[test]
 fn what_one_table_is_equal_to_the_other_is_too() {
     let (_server, mut session) = with_posts();
     let s = &mut session;

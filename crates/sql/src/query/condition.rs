@@ -8,7 +8,7 @@ use std::collections::HashSet;
 use super::deduced::deduced;
 use super::equal_columns;
 use super::join::Planner;
-use super::join_tree::Tree;
+use super::join_inputs::Input;
 use crate::expression::Expr;
 
 /// A condition, and the sources that it names.
@@ -54,9 +54,8 @@ impl Planner<'_> {
     }
 
     /// What tables are equal to because others are: for those with which the join may begin.
-    pub(super) fn add_what_follows(&self, inputs: &[Tree], conditions: &mut Vec<Condition>) {
-        let mut tables = HashSet::new();
-        inputs.iter().filter(|input| matches!(input, Tree::Source(_))).for_each(|input| input.sources(&mut tables));
+    pub(super) fn add_what_follows(&self, inputs: &[Input], conditions: &mut Vec<Condition>) {
+        let tables: HashSet<usize> = inputs.iter().filter_map(Input::as_source).collect();
         let known: Vec<&Expr> = conditions
             .iter()
             .filter(|condition| !condition.is_placed && condition.sources.is_subset(&tables))

@@ -5,8 +5,8 @@
 //!                                      in all; it goes on with what is joined to what is there, and adds the fewest rows ([`super::step`]);
 //!                                      a condition is asked as soon as all that it names is there
 //!   a JOIN b, no index                 of the first two the smaller one is kept in memory, and so behind the other
-//!   a LEFT JOIN b ON ..                b stays behind a; conditions of WHERE on b are asked after the join (those that leave out
-//!                                      what it adds have made it an inner join before: [`super::outer`])
+//!   a LEFT JOIN b ON ..                b is behind what ON names of a ([`super::join_inputs`]); conditions of WHERE on b are asked after the
+//!                                      join (those that leave out what it adds have made it an inner join before: [`super::outer`])
 //! ```
 //!
 //! # Source
@@ -18,8 +18,9 @@ use std::ops::Range;
 use super::bind::Tables;
 use super::bound::name_columns;
 use super::condition::{Condition, place};
-use super::estimate::{Choice, share_of};
+use super::estimate::{Choice, OTHERS, share_of};
 use super::hash::{self, HashPlan};
+use super::join_inputs::{Input, Outer};
 use super::join_tree::Tree;
 use super::order::WantedOrder;
 use super::plan::{Access, Join, LimitPlan, Source, SourceKind};
@@ -93,7 +94,9 @@ impl<'p> Planner<'p> {
         let mut conditions: Vec<Condition> = conditions.into_iter().flat_map(|expr| self.with_deduced(expr)).collect();
         let mut there = HashSet::new();
         let (join, rows) = self.tree(tree, &mut conditions, &mut there, keeps_order)?;
-        let join = filtered(join, conditions);
+        let is_left = |condition: &Condition| !condition.is_placed && !condition.is_of_first;
+        let left = conditions.into_iter().filter(is_left).map(|condition| condition.expr).collect();
+        let join = asked(join, left);
         let mut hashes = Vec::new();
         hashes.resize_with(self.sources.len(), || None);
         let first = first_of(&join);
@@ -114,93 +117,32 @@ impl<'p> Planner<'p> {
         tree: Tree,
         conditions: &mut Vec<Condition>,
         there: &mut HashSet<usize>,
-        keeps_order: bool,
+        mut keeps_order: bool,
     ) -> Result<(Join, f64)> {
-        match tree {
-            Tree::Source(_) => self.inner(vec![tree], conditions, there, keeps_order),
-            Tree::Inner { .. } => {
-                let (mut inputs, mut keeps_order) = (Vec::new(), keeps_order);
-                self.flatten(tree, &mut inputs, conditions, &mut keeps_order);
-                self.inner(inputs, conditions, there, keeps_order)
-            }
-            Tree::Left { left, right, on, is_anti } => {
-                let mut of_left = HashSet::new();
-                left.sources(&mut of_left);
-                of_left.extend(there.iter().copied());
-                // What WHERE says of the left side alone can be asked there.
-                let mut left_conditions = Vec::new();
-                conditions.retain_mut(|condition| {
-                    let moves = !condition.is_placed && condition.sources.is_subset(&of_left);
-                    if moves {
-                        let (sources, is_of_first) = (std::mem::take(&mut condition.sources), condition.is_of_first);
-                        let expr = condition.expr.clone();
-                        left_conditions.push(Condition { expr, sources, is_placed: false, is_of_first });
-                    }
-                    !moves
-                });
-                let (planned, rows) = self.tree(*left, &mut left_conditions, there, keeps_order)?;
-                let left = filtered(planned, left_conditions);
-                let mut slots = HashSet::new();
-                right.sources(&mut slots);
-                let width = |number: usize| {
-                    let source = &self.sources[number];
-                    let (first_slot, width) = (source.first_slot, source.width);
-                    first_slot..first_slot + width
-                };
-                let slots = slots.into_iter().map(width).collect();
-                let mut on: Vec<Condition> = on.into_iter().map(|expr| self.condition(expr)).collect();
-                let (right, rows_each) = self.tree(*right, &mut on, there, keeps_order)?;
-                let on =
-                    on.into_iter().filter(|condition| !condition.is_placed).map(|condition| condition.expr).collect();
-                let rows = if is_anti { rows } else { rows * rows_each.max(1.0) };
-                Ok((Join::Left { left: Box::new(left), right: Box::new(right), on, slots, is_anti }, rows))
-            }
-        }
-    }
-
-    /// The inputs of nested inner joins, and their conditions.
-    fn flatten(&self, tree: Tree, inputs: &mut Vec<Tree>, conditions: &mut Vec<Condition>, keeps_order: &mut bool) {
-        match tree {
-            Tree::Inner { inputs: inside, conditions: on, keeps_order: straight } => {
-                *keeps_order |= straight;
-                conditions.extend(on.into_iter().flat_map(|expr| self.with_deduced(expr)));
-                inside.into_iter().for_each(|input| self.flatten(input, inputs, conditions, keeps_order));
-            }
-            other => inputs.push(other),
-        }
-    }
-
-    fn inner(
-        &mut self,
-        mut inputs: Vec<Tree>,
-        conditions: &mut Vec<Condition>,
-        there: &mut HashSet<usize>,
-        keeps_order: bool,
-    ) -> Result<(Join, f64)> {
-        let mut joined = Vec::new();
+        let mut inputs = Vec::new();
+        self.inputs_of(tree, &mut inputs, conditions, &mut keeps_order);
         if inputs.len() > 1 && there.is_empty() && !keeps_order {
             self.add_what_follows(&inputs, conditions);
         }
         // A query is asked when all else holds, and one that runs for each row at last.
         conditions.sort_by_key(|Condition { expr, .. }| (expr.has_correlated_subquery(), expr.has_subquery()));
-        let is_first = |input: &Tree| self.first.is_some_and(|first| is_source(input, first));
+        let is_first = |input: &Input| self.first.is_some_and(|first| input.is_source(first));
         let mut first = inputs.iter().position(is_first).filter(|_| !keeps_order && there.is_empty());
         if first.is_none() && !keeps_order {
             first = self.cheapest_start(&inputs, conditions, there);
         }
+        let mut joined = Vec::new();
         let mut before: Option<(usize, f64)> = None;
         let mut rows = (!there.is_empty()).then_some(1.0);
         while !inputs.is_empty() {
-            let steps: Vec<Step> = inputs.iter().map(|input| self.step(input, conditions, there)).collect();
-            let best = match first.take() {
-                Some(first) => first,
-                None if keeps_order => 0,
-                None => next_of(steps.iter(), rows),
+            let (at, step) = match first.take() {
+                Some(first) => (first, None),
+                None if keeps_order => (0, None),
+                None => self.next(&inputs, conditions, there, rows),
             };
-            let input = inputs.remove(best);
-            let step = steps.into_iter().nth(best).unwrap_or(Step::of(LAST));
-            let next = match input {
-                Tree::Source(number) => {
+            match inputs.remove(at) {
+                Input::Source(number) => {
+                    let step = step.unwrap_or_else(|| self.step_to(number, conditions, there));
                     rows = match rows {
                         None => Some(step.found * step.share),
                         Some(rows) if step.cost < LAST => Some(step.joined_to(rows).1),
@@ -215,7 +157,7 @@ impl<'p> Planner<'p> {
                     });
                     if let Some((smaller, _)) = smaller {
                         *there = HashSet::new();
-                        let step = self.step(&Tree::Source(number), conditions, there);
+                        let step = self.step_to(number, conditions, there);
                         self.read_next(number, step, conditions, there);
                         there.insert(smaller);
                         self.sources[smaller].conditions.extend(place(conditions, there));
@@ -225,27 +167,57 @@ impl<'p> Planner<'p> {
                     let is_free = there.is_empty() && !keeps_order && self.first.is_none() && self.ordered.is_none();
                     before = is_free.then_some((number, rows));
                     self.read_next(number, step, conditions, there);
-                    Join::Source(number)
+                    joined.push(Join::Source(number));
                 }
-                tree => {
+                Input::Outer(outer) => {
                     before = None;
-                    let mut inside = HashSet::new();
-                    tree.sources(&mut inside);
-                    let (planned, rows_each) = self.tree(tree, conditions, there, keeps_order)?;
-                    rows = Some(rows.unwrap_or(1.0) * rows_each);
-                    there.extend(inside);
-                    let placed = place(conditions, there);
-                    if placed.is_empty() {
-                        planned
-                    } else {
-                        Join::Filter { input: Box::new(planned), conditions: placed }
-                    }
+                    let is_anti = outer.is_anti;
+                    let (join, rows_each) = self.outer(inner(joined), *outer, there, keeps_order)?;
+                    rows = rows.map(|rows| if is_anti { rows * OTHERS } else { rows * rows_each.max(1.0) });
+                    joined = vec![asked(join, place(conditions, there))];
                 }
-            };
-            joined.push(next);
+            }
         }
-        let join = if joined.len() == 1 { joined.remove(0) } else { Join::Inner(joined) };
-        Ok((join, rows.unwrap_or(1.0)))
+        Ok((inner(joined), rows.unwrap_or(1.0)))
+    }
+
+    /// Which input is joined next, and how, if that has been looked at.
+    fn next(
+        &mut self,
+        inputs: &[Input],
+        conditions: &[Condition],
+        there: &HashSet<usize>,
+        rows: Option<f64>,
+    ) -> (usize, Option<Step>) {
+        let mut ready = (0..inputs.len()).filter(|&at| inputs[at].is_ready(there));
+        // Outer joins alone are left: it does not matter much in which order they add something, but some leave rows out.
+        if inputs.iter().all(|input| input.as_source().is_none()) {
+            let anti = ready.clone().find(|&at| matches!(&inputs[at], Input::Outer(outer) if outer.is_anti));
+            return (anti.or_else(|| ready.next()).unwrap_or(0), None);
+        }
+        let mut steps: Vec<(usize, Step)> = ready.map(|at| (at, self.step(&inputs[at], conditions, there))).collect();
+        let best = next_of(steps.iter().map(|(_, step)| step), rows);
+        let (at, step) = steps.swap_remove(best);
+        (at, Some(step))
+    }
+
+    /// An outer join of what is there, and about how many rows of its right side each row of that finds.
+    fn outer(
+        &mut self,
+        left: Join,
+        outer: Outer,
+        there: &mut HashSet<usize>,
+        keeps_order: bool,
+    ) -> Result<(Join, f64)> {
+        let Outer { right, mut on, is_anti, .. } = outer;
+        let width = |number: usize| {
+            let source = &self.sources[number];
+            source.first_slot..source.first_slot + source.width
+        };
+        let slots = right.numbers().into_iter().map(width).collect();
+        let (right, rows) = self.tree(right, &mut on, there, keeps_order)?;
+        let on = on.into_iter().filter(|condition| !condition.is_placed).map(|condition| condition.expr).collect();
+        Ok((Join::Left { left: Box::new(left), right: Box::new(right), on, slots, is_anti }, rows))
     }
 
     /// Has a source read next, so, with the conditions of which all is there then.
@@ -303,10 +275,6 @@ impl<'p> Planner<'p> {
     }
 }
 
-pub fn is_source(input: &Tree, number: usize) -> bool {
-    matches!(input, Tree::Source(own) if *own == number)
-}
-
 /// Of numbered conditions, those that say something before the row with these slots is there: what a query says that looks at the row is
 /// asked of the row only.
 pub fn before_row<'e>(
@@ -333,12 +301,12 @@ pub fn first_of(join: &Join) -> Option<usize> {
     }
 }
 
-/// A join with the conditions that have not been placed in it.
-fn filtered(join: Join, conditions: Vec<Condition>) -> Join {
-    let left: Vec<Expr> = conditions
-        .into_iter()
-        .filter(|condition| !condition.is_placed && !condition.is_of_first)
-        .map(|condition| condition.expr)
-        .collect();
-    if left.is_empty() { join } else { Join::Filter { input: Box::new(join), conditions: left } }
+/// What is joined one behind the other.
+fn inner(mut joins: Vec<Join>) -> Join {
+    if joins.len() == 1 { joins.remove(0) } else { Join::Inner(joins) }
+}
+
+/// A join of whose rows something more is asked.
+fn asked(input: Join, conditions: Vec<Expr>) -> Join {
+    if conditions.is_empty() { input } else { Join::Filter { input: Box::new(input), conditions } }
 }

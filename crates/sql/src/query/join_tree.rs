@@ -37,23 +37,27 @@ pub enum Tree {
 }
 
 impl Tree {
-    /// Notes the numbers of its sources.
-    pub fn sources(&self, out: &mut HashSet<usize>) {
+    /// The numbers of its sources.
+    pub fn numbers(&self) -> HashSet<usize> {
         match self {
-            Tree::Source(number) => drop(out.insert(*number)),
-            Tree::Inner { inputs, .. } => inputs.iter().for_each(|input| input.sources(out)),
-            Tree::Left { left, right, .. } => {
-                left.sources(out);
-                right.sources(out);
-            }
+            Tree::Source(number) => HashSet::from([*number]),
+            Tree::Inner { inputs, .. } => inputs.iter().flat_map(Tree::numbers).collect(),
+            Tree::Left { left, right, .. } => left.numbers().into_iter().chain(right.numbers()).collect(),
+        }
+    }
+
+    /// The number of the source that is first in the text, of inner joins.
+    pub fn first(&self) -> usize {
+        match self {
+            Tree::Source(number) => *number,
+            Tree::Inner { inputs, .. } => inputs[0].first(),
+            Tree::Left { left, .. } => left.first(),
         }
     }
 
     /// The slots of its sources, which are some of these.
     pub fn slots(&self, sources: &[Source]) -> HashSet<u32> {
-        let mut numbers = HashSet::new();
-        self.sources(&mut numbers);
-        numbers.into_iter().flat_map(|number| sources[number].slots()).collect()
+        self.numbers().into_iter().flat_map(|number| sources[number].slots()).collect()
     }
 
     /// Calls with each condition of ON.

@@ -30,6 +30,7 @@ mod group;
 mod hash;
 mod inside;
 mod join;
+mod join_inputs;
 mod join_tree;
 mod joined;
 mod kept_rows;

@@ -8,9 +8,10 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use super::condition::Condition;
-use super::join::{Planner, is_source};
-use super::join_tree::Tree;
+use super::join::Planner;
+use super::join_inputs::Input;
 use super::order::InOrder;
+use super::plan::Source;
 use super::step::{Step, cheapest, next_of};
 use crate::expression::Expr;
 
@@ -24,18 +25,18 @@ struct KnownSteps {
 }
 
 impl KnownSteps {
-    fn new(conditions: &[Condition], sources: usize) -> Self {
+    fn new(inputs: &[Input], conditions: &[Condition], sources: usize) -> Self {
         let mut beside = vec![0; sources];
-        for condition in conditions {
+        for condition in inputs.iter().flat_map(Input::conditions).chain(conditions) {
             let all = bits(&condition.sources);
             condition.sources.iter().for_each(|&source| beside[source] |= all);
         }
         Self { beside, steps: HashMap::new() }
     }
 
-    /// Where a source's step is kept.
-    fn place(&self, input: &Tree, there: &HashSet<usize>) -> (usize, u64) {
-        let &Tree::Source(number) = input else { unreachable!("it is a join of sources") };
+    /// Where an input's step is kept.
+    fn place(&self, input: &Input, there: &HashSet<usize>) -> (usize, u64) {
+        let number = input.number();
         (number, self.beside[number] & bits(there))
     }
 }
@@ -59,27 +60,25 @@ impl Planner<'_> {
     /// from the one that costs least itself: a table that is small may have many rows of another for each of its own.
     pub(super) fn cheapest_start(
         &mut self,
-        inputs: &[Tree],
+        inputs: &[Input],
         conditions: &[Condition],
         there: &HashSet<usize>,
     ) -> Option<usize> {
-        let may_begin = |input: &Tree| matches!(input, Tree::Source(number) if !self.sources[*number].is_lateral());
-        if !(2..=STARTS).contains(&inputs.len())
-            || !inputs.iter().all(may_begin)
+        let starts: Vec<(usize, usize)> =
+            (0..inputs.len()).filter_map(|at| Some((at, inputs[at].as_source()?))).collect();
+        if !(2..=STARTS).contains(&starts.len())
+            || self.sources.iter().any(Source::is_lateral)
             || self.sources.len() > u64::BITS as usize
         {
             return None;
         }
-        let mut known = KnownSteps::new(conditions, self.sources.len());
-        let (mut firsts, mut totals) = (Vec::with_capacity(inputs.len()), Vec::with_capacity(inputs.len()));
-        for (start, input) in inputs.iter().enumerate() {
-            let first = self.step(input, conditions, there);
+        let mut known = KnownSteps::new(inputs, conditions, self.sources.len());
+        let (mut firsts, mut totals) = (Vec::with_capacity(starts.len()), Vec::with_capacity(starts.len()));
+        for &(start, number) in &starts {
+            let first = self.step_to(number, conditions, there);
             firsts.push(first.cost);
-            let is_ordered = |number: usize| self.ordered == Some(number) && there.is_empty();
-            let joined = match input {
-                Tree::Source(number) if is_ordered(*number) => 1.0,
-                _ => first.found * first.share,
-            };
+            let is_ordered = self.ordered == Some(number) && there.is_empty();
+            let joined = if is_ordered { 1.0 } else { first.found * first.share };
             let (behind, _) = self.total_behind(start, joined, inputs, conditions, there.clone(), &mut known);
             totals.push(first.cost * first.each + first.cost_of_queries(joined) + behind);
         }
@@ -91,14 +90,14 @@ impl Planner<'_> {
             self.first = self.wanted_order.as_ref().map(|wanted| wanted.source);
             return Some(start);
         }
-        (totals[least] < totals[smallest] * BETTER_START).then_some(least)
+        (totals[least] < totals[smallest] * BETTER_START).then_some(starts[least].0)
     }
 
     /// Which of some inputs an index has in the order in which the first rows are wanted, and what it costs to begin with it: as many of
     /// its rows are read as it takes to join all that are wanted, each to so many.
-    fn in_order(&mut self, inputs: &[Tree], conditions: &[Condition], known: &mut KnownSteps) -> Option<(usize, f64)> {
+    fn in_order(&mut self, inputs: &[Input], conditions: &[Condition], known: &mut KnownSteps) -> Option<(usize, f64)> {
         let (number, limit) = (self.wanted_order.as_ref()?.source, self.limit?);
-        let start = inputs.iter().position(|input| is_source(input, number))?;
+        let start = inputs.iter().position(|input| input.is_source(number))?;
         let own = |condition: &&Condition| {
             condition.sources == HashSet::from([number]) && !condition.expr.has_correlated_subquery()
         };
@@ -118,24 +117,26 @@ impl Planner<'_> {
         &mut self,
         start: usize,
         mut rows: f64,
-        inputs: &[Tree],
+        inputs: &[Input],
         conditions: &[Condition],
         mut there: HashSet<usize>,
         known: &mut KnownSteps,
     ) -> (f64, f64) {
-        let mut left: Vec<&Tree> = inputs.iter().collect();
-        left.remove(start).sources(&mut there);
+        let mut left: Vec<&Input> = inputs.iter().collect();
+        there.extend(left.remove(start).sources());
         let mut total = 0.0;
         while !left.is_empty() {
-            let step = |input: &&Tree| {
-                let place = known.place(input, &there);
-                Rc::clone(known.steps.entry(place).or_insert_with(|| Rc::new(self.step(input, conditions, &there))))
+            let step = |at: usize| {
+                let place = known.place(left[at], &there);
+                let step = known.steps.entry(place).or_insert_with(|| Rc::new(self.step(left[at], conditions, &there)));
+                (at, Rc::clone(step))
             };
-            let steps: Vec<Rc<Step>> = left.iter().map(step).collect();
-            let at = next_of(steps.iter().map(|step| &**step), Some(rows));
-            let (cost, then) = steps[at].joined_to(rows);
+            let ready = (0..left.len()).filter(|&at| left[at].is_ready(&there));
+            let steps: Vec<(usize, Rc<Step>)> = ready.map(step).collect();
+            let (at, step) = &steps[next_of(steps.iter().map(|(_, step)| &**step), Some(rows))];
+            let (cost, then) = step.joined_to(rows);
             (total, rows) = (total + cost, then);
-            left.remove(at).sources(&mut there);
+            there.extend(left.remove(*at).sources());
         }
         (total, rows)
     }

@@ -15,9 +15,10 @@ use std::collections::HashSet;
 
 use super::access;
 use super::condition::Condition;
-use super::estimate::{BESIDE, Cost, Estimator, UNKNOWN, said_by, share_beside};
+use super::estimate::{BESIDE, Cost, Estimator, OTHERS, UNKNOWN, said_by, share_beside};
 use super::hash;
 use super::join::{Planner, before_row, renumber};
+use super::join_inputs::Input;
 use super::join_tree::Tree;
 use super::plan::{Access, ConditionSet, Source, SourceKind, TableSource};
 use super::shown_rows::shown_rows;
@@ -52,6 +53,19 @@ pub struct Step {
     pub has_key: bool,
     /// Whether a condition names it and something that is there.
     pub is_joined: bool,
+    /// Which rows of what is there it leaves.
+    pub keeps: Keeps,
+}
+
+/// Which rows a join leaves of what it joins something to.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Keeps {
+    /// Those to which something is joined.
+    Matched,
+    /// All: an outer join.
+    All,
+    /// Those to which nothing is joined.
+    Unmatched,
 }
 
 impl Step {
@@ -67,6 +81,7 @@ impl Step {
             queries: 0,
             has_key: true,
             is_joined: false,
+            keeps: Keeps::Matched,
         }
     }
 
@@ -83,7 +98,12 @@ impl Step {
             (false, true) => (cost * each + rows, rows.max(found * share)),
             (false, false) => (rows * cost * each, rows * found * share * meets),
         };
-        (cost + self.cost_of_queries(then), then)
+        let left = match self.keeps {
+            Keeps::Matched => then,
+            Keeps::All => then.max(rows),
+            Keeps::Unmatched => rows * OTHERS,
+        };
+        (cost + self.cost_of_queries(then), left)
     }
 
     /// What it costs to run its queries for so many rows.
@@ -168,9 +188,23 @@ impl<'c> Asked<'c> {
 }
 
 impl Planner<'_> {
-    /// What it takes to find the rows of an input for each row of what is there.
-    pub(super) fn step(&mut self, input: &Tree, conditions: &[Condition], there: &HashSet<usize>) -> Step {
-        let &Tree::Source(number) = input else { return Step::of(LAST) };
+    /// What it takes to join an input to each row of what is there.
+    pub(super) fn step(&mut self, input: &Input, conditions: &[Condition], there: &HashSet<usize>) -> Step {
+        match input {
+            Input::Source(number) => self.step_to(*number, conditions, there),
+            Input::Outer(outer) => {
+                let step = match outer.right {
+                    Tree::Source(number) => self.step_to(number, &outer.on, there),
+                    Tree::Inner { .. } | Tree::Left { .. } => Step::of(1.0),
+                };
+                let keeps = if outer.is_anti { Keeps::Unmatched } else { Keeps::All };
+                Step { keeps, is_joined: true, ..step }
+            }
+        }
+    }
+
+    /// What it takes to find the rows of a source for each row of what is there.
+    pub(super) fn step_to(&mut self, number: usize, conditions: &[Condition], there: &HashSet<usize>) -> Step {
         let source = &self.sources[number];
         let asked = Asked::new(number, source, conditions, there);
         let is_joined = there.is_empty() || asked.joining().next().is_some();
@@ -227,7 +261,8 @@ impl Planner<'_> {
         let is_kept = table.locking.is_none_or(|plan| !plan.exclusive);
         let has_key = is_kept && asked.joining().any(|condition| hash::is_key(condition, source));
         let queries = asked.queries();
-        Step { cost, found, access: Some(access), share, meets, each, queries, has_key, is_joined: true }
+        let access = Some(access);
+        Step { cost, found, access, share, meets, each, queries, has_key, is_joined: true, keeps: Keeps::Matched }
     }
 }
 
