@@ -1303,7 +1303,11 @@ fn outer_joins_wait_for_what_they_name_and_no_more() {
     for (query, count, most) in [
         // Ten users, a post for each, and what another one is tagged: not all tags, each with its user.
         (format!("{from} join tagged g on g.post = u.id where u.id < 10"), "16", 10 + 10 + 16),
-        (format!("{from} join tagged g on g.post = u.id left join post q on q.id = g.tag where u.id < 10"), "16", 10 + 10 + 16 + 16),
+        (
+            format!("{from} join tagged g on g.post = u.id left join post q on q.id = g.tag where u.id < 10"),
+            "16",
+            10 + 10 + 16 + 16,
+        ),
         // The same behind what is added.
         (format!("{from} join tagged g on g.post = coalesce(p.user, 0) where u.id < 10"), "15", 10 + 10 + 15),
         (format!("{from} join tagged g on g.post = u.id and g.tag > ifnull(p.user, 0) - 10 where u.id < 10"), "2", 40),
@@ -1330,6 +1334,44 @@ fn outer_joins_wait_for_what_they_name_and_no_more() {
                 .to_owned(),
             "0",
             1 + 3 + 3 + 2000,
+        ),
+    ] {
+        let (read, rows) = rows_read(s, &format!("select count(*) from {query}"));
+        assert_eq!(rows, ["[count(*)]", count], "{query}");
+        assert!(read <= most, "{query}: {read}");
+    }
+}
+
+#[test]
+fn a_query_that_runs_for_each_row_waits_for_what_leaves_few() {
+    let (_server, mut session) = with_posts();
+    let s = &mut session;
+    is(
+        s,
+        "create table visit (id int primary key, user int, score int); insert into visit select * from post; \
+         analyze table visit",
+        "ok 0; ok 6000; [Table|Op|Msg_type|Msg_text]; test.visit|analyze|status|OK",
+    );
+    // (By an inequality: it is run for each visit that is asked, and reads three posts.)
+    let newer = "(select count(*) from post q where q.user = v.user and q.id > v.id) < 2";
+    for (query, count, most) in [
+        (format!("visit v join user u on u.id = v.user where {newer}"), "4000", 2000 + 6000 + 3 * 6000),
+        // Two users have so much, and each three visits.
+        (format!("visit v join user u on u.id = v.user where {newer} and u.karma = 5000"), "4", 2000 + 6000 + 3 * 6),
+        // In the order of the text.
+        (
+            format!("visit v straight_join user u on u.id = v.user where {newer} and u.karma = 5000"),
+            "4",
+            6000 + 6000 + 3 * 6,
+        ),
+        // Behind an outer join.
+        (
+            format!(
+                "visit v left join tagged g on g.post = v.id and g.tag = 2 join user u on u.id = v.user \
+                 where {newer} and u.karma = 5000 and ifnull(g.tag, 2) = 2"
+            ),
+            "4",
+            2000 + 6000 + 3 * 6 + 6,
         ),
     ] {
         let (read, rows) = rows_read(s, &format!("select count(*) from {query}"));

@@ -73,23 +73,7 @@ impl EarlySort {
         if !has_order(&sources[number], order) || !may_be_read_twice(sources, number) {
             return;
         }
-        let Source { kind: SourceKind::Table(table), conditions, .. } = &mut sources[number] else { return };
-        if !table.access.union.is_empty() {
-            return;
-        }
-        let implied = std::mem::take(&mut table.access.implied);
-        let (mut own, mut behind) = (Vec::new(), Vec::new());
-        for (number, condition) in std::mem::take(conditions).into_iter().enumerate() {
-            if implied.has(number) {
-                table.access.implied.insert(own.len());
-            } else if condition.has_subquery() {
-                behind.push(condition);
-                continue;
-            }
-            own.push(condition);
-        }
-        debug_assert!(behind.is_empty() || table.columns_beside.is_none(), "it is of the conditions as they were");
-        *conditions = own;
+        let behind = sources[number].take_conditions(|condition| condition.has_subquery());
         if !behind.is_empty() {
             let input = Box::new(Join::Source(number));
             *first = Join::Filter { input, conditions: behind };

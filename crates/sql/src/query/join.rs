@@ -3,7 +3,8 @@
 //! ```text
 //!   a JOIN b JOIN c, conditions        it begins with the source that has the fewest rows, or with another, if that costs clearly less
 //!                                      in all; it goes on with what is joined to what is there, and adds the fewest rows ([`super::step`]);
-//!                                      a condition is asked as soon as all that it names is there
+//!                                      a condition is asked as soon as all that it names is there; a query that runs for each row, once
+//!                                      nothing more is to be joined that leaves few of them
 //!   a JOIN b, no index                 of the first two the smaller one is kept in memory, and so behind the other
 //!   a LEFT JOIN b ON ..                b is behind what ON names of a ([`super::join_inputs`]); conditions of WHERE on b are asked after the
 //!                                      join (those that leave out what it adds have made it an inner join before: [`super::outer`])
@@ -63,6 +64,9 @@ pub struct Planner<'p> {
     /// Which part of the rows of sources meets the conditions on them alone.
     pub(super) met: HashMap<usize, f64>,
 }
+
+/// A step that leaves so much less of the rows is made before queries are asked that run for each row.
+const FEWER: f64 = 0.5;
 
 /// Of two sources that no index joins the one that is smaller by this much is kept.
 const SMALLER: f64 = 0.7;
@@ -134,15 +138,17 @@ impl<'p> Planner<'p> {
         let mut joined = Vec::new();
         let mut before: Option<(usize, f64)> = None;
         let mut rows = (!there.is_empty()).then_some(1.0);
+        let mut held = Vec::new();
         while !inputs.is_empty() {
-            let (at, step) = match first.take() {
-                Some(first) => (first, None),
-                None if keeps_order => (0, None),
+            let (at, step) = match first.take().or(keeps_order.then_some(0)) {
+                Some(at) => (at, self.step(&inputs[at], conditions, there)),
                 None => self.next(&inputs, conditions, there, rows),
             };
+            if rows.is_none_or(|rows| step.cost >= LAST || step.joined_to(rows).1 >= rows * FEWER) {
+                self.ask(std::mem::take(&mut held), &mut joined);
+            }
             match inputs.remove(at) {
                 Input::Source(number) => {
-                    let step = step.unwrap_or_else(|| self.step_to(number, conditions, there));
                     rows = match rows {
                         None => Some(step.found * step.share),
                         Some(rows) if step.cost < LAST => Some(step.joined_to(rows).1),
@@ -162,12 +168,16 @@ impl<'p> Planner<'p> {
                         there.insert(smaller);
                         self.sources[smaller].conditions.extend(place(conditions, there));
                         joined.insert(0, Join::Source(number));
+                        held.extend(self.held_of(number));
                         continue;
                     }
                     let is_free = there.is_empty() && !keeps_order && self.first.is_none() && self.ordered.is_none();
                     before = is_free.then_some((number, rows));
                     self.read_next(number, step, conditions, there);
                     joined.push(Join::Source(number));
+                    if !inputs.is_empty() {
+                        held.extend(self.held_of(number));
+                    }
                 }
                 Input::Outer(outer) => {
                     before = None;
@@ -178,27 +188,37 @@ impl<'p> Planner<'p> {
                 }
             }
         }
+        self.ask(held, &mut joined);
         Ok((inner(joined), rows.unwrap_or(1.0)))
     }
 
-    /// Which input is joined next, and how, if that has been looked at.
+    /// Takes those conditions of a source that are queries which run for each row. (What is locked is what all of them want.)
+    fn held_of(&mut self, number: usize) -> Vec<Expr> {
+        let source = &mut self.sources[number];
+        if source.is_locked() { Vec::new() } else { source.take_conditions(Expr::has_correlated_subquery) }
+    }
+
+    /// Has more conditions asked of what is joined.
+    fn ask(&mut self, conditions: Vec<Expr>, joined: &mut [Join]) {
+        match joined.last_mut() {
+            Some(Join::Source(number)) => self.sources[*number].conditions.extend(conditions),
+            Some(join) => *join = asked(std::mem::replace(join, Join::Inner(Vec::new())), conditions),
+            None => debug_assert!(conditions.is_empty(), "they are of what is joined"),
+        }
+    }
+
+    /// Which input is joined next, and how.
     fn next(
         &mut self,
         inputs: &[Input],
         conditions: &[Condition],
         there: &HashSet<usize>,
         rows: Option<f64>,
-    ) -> (usize, Option<Step>) {
-        let mut ready = (0..inputs.len()).filter(|&at| inputs[at].is_ready(there));
-        // Outer joins alone are left: it does not matter much in which order they add something, but some leave rows out.
-        if inputs.iter().all(|input| input.as_source().is_none()) {
-            let anti = ready.clone().find(|&at| matches!(&inputs[at], Input::Outer(outer) if outer.is_anti));
-            return (anti.or_else(|| ready.next()).unwrap_or(0), None);
-        }
+    ) -> (usize, Step) {
+        let ready = (0..inputs.len()).filter(|&at| inputs[at].is_ready(there));
         let mut steps: Vec<(usize, Step)> = ready.map(|at| (at, self.step(&inputs[at], conditions, there))).collect();
         let best = next_of(steps.iter().map(|(_, step)| step), rows);
-        let (at, step) = steps.swap_remove(best);
-        (at, Some(step))
+        steps.swap_remove(best)
     }
 
     /// An outer join of what is there, and about how many rows of its right side each row of that finds.

@@ -521,6 +521,34 @@ impl Source {
         Some(Self { kind, first_slot: self.first_slot, width: self.width, ..Self::nothing() })
     }
 
+    /// Takes conditions away, to be asked elsewhere: such as its access does not imply. (None of a union's, which knows them by their
+    /// numbers.)
+    pub fn take_conditions(&mut self, is_taken: impl Fn(&Expr) -> bool) -> Vec<Expr> {
+        let mut implied = ConditionSet::default();
+        if let SourceKind::Table(table) = &mut self.kind {
+            if !table.access.union.is_empty() {
+                return Vec::new();
+            }
+            implied = std::mem::take(&mut table.access.implied);
+        }
+        let (mut own, mut taken, mut own_implied) = (Vec::new(), Vec::new(), ConditionSet::default());
+        for (number, condition) in std::mem::take(&mut self.conditions).into_iter().enumerate() {
+            if implied.has(number) {
+                own_implied.insert(own.len());
+            } else if is_taken(&condition) {
+                taken.push(condition);
+                continue;
+            }
+            own.push(condition);
+        }
+        self.conditions = own;
+        if let SourceKind::Table(table) = &mut self.kind {
+            debug_assert!(taken.is_empty() || table.columns_beside.is_none(), "it is of the conditions as they were");
+            table.access.implied = own_implied;
+        }
+        taken
+    }
+
     /// Says of a table that is locked whether all rows are taken that are found.
     pub fn takes_all(&mut self, takes_all: bool) {
         if let Some(locking) = self.locking_mut() {
