@@ -1381,6 +1381,28 @@ fn a_query_that_runs_for_each_row_waits_for_what_leaves_few() {
 }
 
 #[test]
+fn rows_with_the_same_key_are_less_than_all_that_are_greater() {
+    let (_server, mut session) = with_posts();
+    let s = &mut session;
+    is(
+        s,
+        "create table visit (id int primary key, user int, score int); insert into visit select * from post; \
+         analyze table visit",
+        "ok 0; ok 6000; [Table|Op|Msg_type|Msg_text]; test.visit|analyze|status|OK",
+    );
+    for (on, count, most) in [
+        ("p.user + 0 = v.user and p.score > v.score", "6000", 2 * 6000),
+        ("p.user + 0 = v.user and p.score > v.score and p.id < 100", "35", 100 + 6000),
+        // (Few of all rows.)
+        ("p.user + 0 = v.user and p.score between v.score and v.score + 2", "6000", 6000 + 3 * 6000),
+    ] {
+        let (read, rows) = rows_read(s, &format!("select count(*) from visit v straight_join post p on {on}"));
+        assert_eq!(rows, ["[count(*)]", count], "{on}");
+        assert!(read <= most, "{on}: {read}");
+    }
+}
+
+#[test]
 fn what_one_table_is_equal_to_the_other_is_too() {
     let (_server, mut session) = with_posts();
     let s = &mut session;

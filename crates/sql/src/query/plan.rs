@@ -832,6 +832,13 @@ impl Access {
         self.lookups().any(Lookup::is_by_row)
     }
 
+    /// Whether rows of sources before tell where it begins, or ends, and nothing else of them: it finds a good part of all rows for each.
+    pub fn is_open_by_row(&self) -> bool {
+        let by_row = |bound: &Option<(Lookup, bool)>| bound.as_ref().is_some_and(|(lookup, _)| lookup.is_by_row());
+        let has_other = self.low.is_some() && self.high.is_some() || self.equal.iter().any(Lookup::is_by_row);
+        (by_row(&self.low) || by_row(&self.high)) && !has_other
+    }
+
     /// Those by which rows are found, one after the other: itself, or those of a union; and the operands up to each.
     pub fn steps(&self) -> impl Iterator<Item = (&Access, &[UnionOperand])> {
         let own: Option<(&Access, &[UnionOperand])> = self.union.is_empty().then_some((self, &[]));

@@ -226,7 +226,7 @@ impl Planner<'_> {
     fn step_to_table(&mut self, number: usize, asked: &Asked<'_>) -> Step {
         let source = &self.sources[number];
         let SourceKind::Table(table) = &source.kind else { return Step::of(LAST) };
-        let (numbers, usable) =
+        let (mut numbers, mut usable) =
             before_row(&source.slots(), asked.all.iter().map(|(number, condition)| (*number, &condition.expr)));
         let statistics = self.tables.statistics(&table.table);
         let mut estimator = Estimator::new(&statistics, self.tables.sizes(), self.choice, source.first_slot);
@@ -238,6 +238,15 @@ impl Planner<'_> {
             if (same.index, same.equal.len()) == (access.index, access.equal.len()) {
                 costs = counted;
             }
+        }
+        // (Rows that are to be changed are not kept in memory: [`hash::plan`].)
+        let is_kept = table.locking.is_none_or(|plan| !plan.exclusive);
+        let has_key = is_kept && asked.joining().any(|condition| hash::is_key(condition, source));
+        // A third of the table for each of the rows before is more than those that have the same key, in memory.
+        if has_key && access.is_open_by_row() {
+            let own = asked.all.iter().filter(|(_, condition)| condition.is_of_one());
+            (numbers, usable) = before_row(&source.slots(), own.map(|(number, condition)| (*number, &condition.expr)));
+            (access, costs) = access::choose(table, source.first_slot, &usable, &mut estimator);
         }
         renumber(&mut access, &numbers);
         let Cost { rows: mut cost, mut found, .. } = costs;
@@ -257,9 +266,6 @@ impl Planner<'_> {
         let said = said_by(&access, table, source.first_slot, asked.counted(false));
         let meets = share_beside(said, asked.counted(false));
         let each = if access::is_direct(table, access.index) { BESIDE } else { 1.0 };
-        // (Rows that are to be changed are not kept in memory: [`hash::plan`].)
-        let is_kept = table.locking.is_none_or(|plan| !plan.exclusive);
-        let has_key = is_kept && asked.joining().any(|condition| hash::is_key(condition, source));
         let queries = asked.queries();
         let access = Some(access);
         Step { cost, found, access, share, meets, each, queries, has_key, is_joined: true, keeps: Keeps::Matched }
