@@ -155,14 +155,12 @@ impl<'c> Asked<'c> {
     fn new(number: usize, source: &Source, conditions: &'c [Condition], there: &HashSet<usize>) -> Self {
         let mut with_it = there.clone();
         with_it.insert(number);
-        // These are what the source will have: not what the sources before it have.
-        let is_asked = |condition: &&Condition| {
-            let of_those_before = !there.is_empty() && condition.sources.is_subset(there);
-            !of_those_before && condition.is_asked(&with_it)
-        };
+        // All of these it will have, with these numbers; what is about the sources before it says nothing of its rows.
+        let will_have = (source.conditions.len()..).zip(conditions.iter().filter(|own| own.is_asked(&with_it)));
+        let is_about_it = |condition: &Condition| there.is_empty() || !condition.sources.is_subset(there);
         let is_of_it = |condition: &&Condition| condition.is_of_first && condition.sources.contains(&number);
         Self {
-            all: (source.conditions.len()..).zip(conditions.iter().filter(is_asked)).collect(),
+            all: will_have.filter(|(_, condition)| is_about_it(condition)).collect(),
             of_first: conditions.iter().filter(is_of_it).map(|condition| &condition.expr).collect(),
         }
     }
