@@ -1403,6 +1403,40 @@ fn rows_with_the_same_key_are_less_than_all_that_are_greater() {
 }
 
 #[test]
+fn a_query_that_compares_its_rows_with_the_row_around_it_is_joined_to_that() {
+    let (_server, mut session) = with_posts();
+    let s = &mut session;
+    is(
+        s,
+        "create table visit (id int primary key, user int not null, score int not null); insert into visit select * from post; \
+         analyze table visit",
+        "ok 0; ok 6000; [Table|Op|Msg_type|Msg_text]; test.visit|analyze|status|OK",
+    );
+    let later = "select 1 from visit w where w.user = v.user and w.score > v.score";
+    for (condition, count, most) in [
+        // No index finds them: they are read once.
+        (format!("exists ({later})"), "4000", 2 * 6000),
+        (format!("not exists ({later})"), "2000", 2 * 6000),
+        (format!("not exists ({later}) and v.id between 4000 and 4099"), "65", 100 + 6000),
+        (format!("exists ({later} and exists (select 1 from user u where u.id = w.user))"), "4000", 2 * 6000 + 2000),
+        ("v.score in (select w.score from visit w where w.user = v.user and w.id >= v.id)".to_owned(), "6000", 12_000),
+        ("v.score not in (select w.score from visit w where w.user > v.user)".to_owned(), "6000", 2 * 6000),
+        // An index finds three, or the first of them that will do.
+        (
+            "exists (select 1 from post w where w.user = v.user and w.score >= v.score)".to_owned(),
+            "6000",
+            6000 + 12_000,
+        ),
+        // The others of a few are looked for when the few are there.
+        (format!("exists ({later}) and v.user in (select id from user where karma = 5000)"), "4", 2000 + 2 * 6000),
+    ] {
+        let (read, rows) = rows_read(s, &format!("select count(*) from visit v where {condition}"));
+        assert_eq!(rows, ["[count(*)]", count], "{condition}");
+        assert!(read <= most, "{condition}: {read}");
+    }
+}
+
+#[test]
 fn what_one_table_is_equal_to_the_other_is_too() {
     let (_server, mut session) = with_posts();
     let s = &mut session;

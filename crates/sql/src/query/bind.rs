@@ -147,6 +147,8 @@ pub struct Binder<'a, 't> {
     pub(super) unplanned: Vec<BoundSelect>,
     /// Queries of IN that look at the row around them, by their numbers: they may be asked otherwise where what is not known is false.
     pub(super) in_queries: Vec<(u32, BoundSelect)>,
+    /// Queries of EXISTS that look at the row around them, by their numbers: they may be joined to that ([`super::semi_join`]).
+    pub(super) exists_queries: Vec<(u32, BoundSelect)>,
     /// What names mean in the next SELECT is to be kept: ON DUPLICATE KEY UPDATE may name its columns.
     pub wants_block: bool,
     /// What has been kept.
@@ -212,6 +214,7 @@ impl<'a, 't> Binder<'a, 't> {
             wants_unplanned: false,
             unplanned: Vec::new(),
             in_queries: Vec::new(),
+            exists_queries: Vec::new(),
             wants_block: false,
             kept_block: None,
             workings: Rc::default(),

@@ -131,7 +131,7 @@ fn looks_around(expr: &Expr) -> bool {
 }
 
 /// Of an equality between the query's rows and the row around it: the side of each, and how they compare.
-fn sides(condition: &Expr) -> Option<(Expr, Expr, Comparer)> {
+pub fn sides(condition: &Expr) -> Option<(Expr, Expr, Comparer)> {
     let ExprKind::Compare(compare) = &condition.kind else { return None };
     let Compare { operator: ComparisonOperator::Equal, comparer, left, right } = &**compare else { return None };
     let is_own = |side: &Expr| side.names_columns() && !looks_around(side) && side.is_repeatable();

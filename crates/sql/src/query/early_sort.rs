@@ -25,6 +25,7 @@ use meseta_types::Datum;
 
 use super::inside::Running;
 use super::join::first_of;
+use super::join_tree::Shows;
 use super::member_places::MemberPlaces;
 use super::plan::{Join, SelectPlan, SortKey, Source, SourceKind};
 use super::projection::values_in;
@@ -120,7 +121,7 @@ fn first_in(join: &mut Join) -> Option<&mut Join> {
 fn leaves_none_out(join: &Join) -> bool {
     match join {
         Join::Source(_) => true,
-        Join::Left { left, is_anti, .. } => !is_anti && leaves_none_out(left),
+        Join::Left { left, shows, .. } => *shows == Shows::All && leaves_none_out(left),
         Join::Inner(_) | Join::Filter { .. } => false,
     }
 }

@@ -23,6 +23,7 @@ use smallvec::SmallVec;
 use super::early_sort::FirstRows;
 use super::hash::{Built, HashPlan};
 use super::inside::Running;
+use super::join_tree::Shows;
 use super::parts::{Parts, may_have_parts};
 use super::plan::{Join, SelectPlan, SourceKind, TableSource};
 use super::run::{ENOUGH, Flow, MORE, Outer, Sink, holds};
@@ -79,20 +80,21 @@ impl<'e, 'a, 'f> Execution<'e, 'a, 'f> {
                 Some((first, [])) => self.join(first, row, running, sink),
                 Some((first, rest)) => self.inner(first, rest, row, running, sink),
             },
-            Join::Left { left, right, on, slots, is_anti } => self.join(left, row, running, &mut |running, row| {
+            Join::Left { left, right, on, slots, shows } => self.join(left, row, running, &mut |running, row| {
                 let (mut is_matched, arena) = (false, Bump::new());
                 let flow = self.join(right, row, running, &mut |running, row| {
                     if !holds(on, row, self.outer, running, &arena)? {
                         return Ok(MORE);
                     }
                     is_matched = true;
-                    if *is_anti { Ok(ENOUGH) } else { sink(running, row) }
+                    if *shows == Shows::All { sink(running, row) } else { Ok(ENOUGH) }
                 })?;
-                if is_matched && *is_anti {
-                    return Ok(MORE);
-                }
-                if is_matched || flow.is_break() {
-                    return Ok(flow);
+                match (shows, is_matched) {
+                    (Shows::Matched, true) => return sink(running, row),
+                    (Shows::Matched, false) | (Shows::Unmatched, true) => return Ok(MORE),
+                    (Shows::All, true) => return Ok(flow),
+                    (Shows::All | Shows::Unmatched, false) if flow.is_break() => return Ok(flow),
+                    (Shows::All | Shows::Unmatched, false) => {}
                 }
                 // (Nobody has filled them yet, as a rule.)
                 if slots.iter().all(|slots| row[slots.clone()].iter().all(|value| value.is_null())) {

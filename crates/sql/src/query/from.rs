@@ -21,7 +21,7 @@ use meseta_parser::ast::{self, TableReference};
 use super::bind::{Binder, CommonTable, FoundTable, Place, Recursion, TABLES, text_of};
 use super::bound::BoundSelect;
 use super::columns::flags_in_table;
-use super::join_tree::Tree;
+use super::join_tree::{Shows, Tree};
 use super::plan::{Body, LockingPlan, Origin, QueryPlan, Source, SourceKind, TableSource};
 use super::push::selects_of;
 use super::scope::{NamedSource, SourceColumn, equal, same_name, slot as slot_of};
@@ -382,10 +382,10 @@ impl<'a> Binder<'a, '_> {
             ast::JoinKind::Inner => Tree::Inner { inputs: vec![left, right], conditions, keeps_order: false },
             ast::JoinKind::Straight => Tree::Inner { inputs: vec![left, right], conditions, keeps_order: true },
             ast::JoinKind::Left => {
-                Tree::Left { left: Box::new(left), right: Box::new(right), on: conditions, is_anti: false }
+                Tree::Left { left: Box::new(left), right: Box::new(right), on: conditions, shows: Shows::All }
             }
             ast::JoinKind::Right => {
-                Tree::Left { left: Box::new(right), right: Box::new(left), on: conditions, is_anti: false }
+                Tree::Left { left: Box::new(right), right: Box::new(left), on: conditions, shows: Shows::All }
             }
         };
         Ok(Joined { tree, columns })

@@ -19,13 +19,13 @@ use std::ops::Range;
 use super::bind::Tables;
 use super::bound::name_columns;
 use super::condition::{Condition, place};
-use super::estimate::{Choice, OTHERS, share_of};
+use super::estimate::{Choice, share_of};
 use super::hash::{self, HashPlan};
 use super::join_inputs::{Input, Outer};
 use super::join_tree::Tree;
 use super::order::WantedOrder;
 use super::plan::{Access, Join, LimitPlan, Source, SourceKind};
-use super::step::{LAST, Step, next_of};
+use super::step::{LAST, Step, next_of, shown_by};
 use crate::error::Result;
 use crate::expression::Expr;
 
@@ -181,9 +181,9 @@ impl<'p> Planner<'p> {
                 }
                 Input::Outer(outer) => {
                     before = None;
-                    let is_anti = outer.is_anti;
+                    let shows = outer.shows;
                     let (join, rows_each) = self.outer(inner(joined), *outer, there, keeps_order)?;
-                    rows = rows.map(|rows| if is_anti { rows * OTHERS } else { rows * rows_each.max(1.0) });
+                    rows = rows.map(|rows| shown_by(shows, rows, rows * rows_each));
                     joined = vec![asked(join, place(conditions, there))];
                 }
             }
@@ -229,7 +229,7 @@ impl<'p> Planner<'p> {
         there: &mut HashSet<usize>,
         keeps_order: bool,
     ) -> Result<(Join, f64)> {
-        let Outer { right, mut on, is_anti, .. } = outer;
+        let Outer { right, mut on, shows, .. } = outer;
         let width = |number: usize| {
             let source = &self.sources[number];
             source.first_slot..source.first_slot + source.width
@@ -237,7 +237,7 @@ impl<'p> Planner<'p> {
         let slots = right.numbers().into_iter().map(width).collect();
         let (right, rows) = self.tree(right, &mut on, there, keeps_order)?;
         let on = on.into_iter().filter(|condition| !condition.is_placed).map(|condition| condition.expr).collect();
-        Ok((Join::Left { left: Box::new(left), right: Box::new(right), on, slots, is_anti }, rows))
+        Ok((Join::Left { left: Box::new(left), right: Box::new(right), on, slots, shows }, rows))
     }
 
     /// Has a source read next, so, with the conditions of which all is there then.

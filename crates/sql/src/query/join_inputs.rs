@@ -17,7 +17,7 @@ use std::collections::HashSet;
 
 use super::condition::Condition;
 use super::join::Planner;
-use super::join_tree::Tree;
+use super::join_tree::{Shows, Tree};
 use crate::expression::Expr;
 
 /// What is joined to what is there.
@@ -34,8 +34,8 @@ pub struct Outer {
     pub right: Tree,
     /// What its rows meet.
     pub on: Vec<Condition>,
-    /// Only rows are wanted that nothing matches.
-    pub is_anti: bool,
+    /// Which rows are wanted.
+    pub shows: Shows,
     /// What must be there before.
     needs: HashSet<usize>,
 }
@@ -103,11 +103,11 @@ impl Planner<'_> {
                 conditions.extend(on.into_iter().flat_map(|expr| self.with_deduced(expr)));
                 inside.into_iter().for_each(|input| self.inputs_of(input, inputs, conditions, keeps_order));
             }
-            Tree::Left { left, right, on, is_anti } => {
+            Tree::Left { left, right, on, shows } => {
                 let needs = self.named_of(&left.numbers(), &right, &on);
                 self.inputs_of(*left, inputs, conditions, keeps_order);
                 let on = on.into_iter().map(|expr| self.condition(expr)).collect();
-                inputs.push(Input::Outer(Box::new(Outer { right: *right, on, is_anti, needs })));
+                inputs.push(Input::Outer(Box::new(Outer { right: *right, on, shows, needs })));
             }
         }
     }

@@ -31,9 +31,20 @@ pub enum Tree {
         right: Box<Tree>,
         /// ON.
         on: Vec<Expr>,
-        /// Rows of the left that something matches are not wanted.
-        is_anti: bool,
+        /// Which rows are wanted.
+        shows: Shows,
     },
+}
+
+/// Which rows an outer join shows, and its likes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Shows {
+    /// Each row of the left with each of the right that matches it, or with NULLs.
+    All,
+    /// Rows of the left that nothing matches: an anti join.
+    Unmatched,
+    /// Rows of the left that something matches, once: a semi join.
+    Matched,
 }
 
 impl Tree {

@@ -76,7 +76,10 @@ pub fn merge(query: &mut BoundSelect, is_outer: &[bool]) -> Vec<u32> {
     }
     (query.sources, query.names) = (sources, names);
     let shift = first_slot.wrapping_sub(slots.len());
-    exchange(query, &Exchange { slots, shift }, &mut numbers);
+    exchange(query, &Exchange { slots, shift });
+    if let Some(tree) = &mut query.tree {
+        tree.renumber(&mut |number| std::mem::replace(&mut numbers[number], Tree::Source(0)));
+    }
     conditions.iter().for_each(|condition| name_columns(condition, &mut query.used));
     query.conditions.append(&mut conditions);
     if let Some(tree) = &query.tree {
@@ -110,11 +113,13 @@ fn names_from_inside(query: &BoundSelect) -> bool {
     names
 }
 
-/// A derived table, as a part of the query around it: its slots begin with `first_slot`, the numbers of its sources with
+/// A query, as a part of the one around it: its slots begin with `first_slot`, the numbers of its sources with
 /// `first_source`, and one query less is around it.
-fn move_to(inner: &mut BoundSelect, first_slot: usize, first_source: usize) {
+pub fn move_to(inner: &mut BoundSelect, first_slot: usize, first_source: usize) {
     let mut moved = |name: &mut Expr| match &mut name.kind {
         ExprKind::Column(column) => *column += first_slot as u32,
+        // (Of the row around a query that is joined to that.)
+        ExprKind::Outer { level: 0, column } => name.kind = ExprKind::Column(*column),
         ExprKind::Outer { level, .. } => *level -= 1,
         _ => {}
     };
@@ -125,12 +130,9 @@ fn move_to(inner: &mut BoundSelect, first_slot: usize, first_source: usize) {
     inner.expressions_mut(&mut |expr| expr.names_mut(&mut moved));
 }
 
-/// Puts for each slot of a query what it is now, and for each source in its tree what it has become.
-fn exchange(query: &mut BoundSelect, exchange: &Exchange, numbers: &mut [Tree]) {
+/// Puts for each slot of a query what it is now.
+pub fn exchange(query: &mut BoundSelect, exchange: &Exchange) {
     query.expressions_mut(&mut |expr| expr.names_mut(&mut |name| exchange.apply(name)));
-    if let Some(tree) = &mut query.tree {
-        tree.renumber(&mut |number| std::mem::replace(&mut numbers[number], Tree::Source(0)));
-    }
     for named in [&mut query.used, &mut query.named_beside_where] {
         for slot in std::mem::take(named) {
             match exchange.slots.get(slot as usize) {
@@ -151,11 +153,11 @@ fn exchange(query: &mut BoundSelect, exchange: &Exchange, numbers: &mut [Tree]) 
 }
 
 /// What slots are now.
-struct Exchange {
+pub struct Exchange {
     /// Those of sources: a column, or what a derived table computes.
-    slots: Vec<Expr>,
+    pub slots: Vec<Expr>,
     /// What is behind them has moved by so much, modulo 2^64.
-    shift: usize,
+    pub shift: usize,
 }
 
 impl Exchange {

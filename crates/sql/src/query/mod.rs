@@ -57,6 +57,7 @@ mod run;
 mod sample;
 mod scope;
 mod selected;
+mod semi_join;
 mod set_operation;
 mod shown_rows;
 mod sizes;

@@ -5,7 +5,7 @@
 //!   a LEFT JOIN b ON b.a_id = a.id WHERE b.y = 'q'            b.y is NULL in rows without b: NULL = 'q' is not true
 //!   a JOIN b          ON b.a_id = a.id WHERE b.y = 'q'        may begin with b
 //!
-//!   a LEFT JOIN b ON b.a_id = a.id WHERE b.id IS NULL         rows without b alone: the first b decides (`is_anti`)
+//!   a LEFT JOIN b ON b.a_id = a.id WHERE b.id IS NULL         rows without b alone: the first b decides (`Shows::Unmatched`)
 //! ```
 //!
 //! # Invariants
@@ -16,7 +16,7 @@
 
 use std::collections::HashSet;
 
-use super::join_tree::Tree;
+use super::join_tree::{Shows, Tree};
 use super::plan::{Source, SourceKind};
 use crate::expression::{ComparisonOperator, Expr, ExprKind};
 
@@ -28,10 +28,13 @@ pub fn simplify(tree: &mut Tree, conditions: &[Expr], sources: &[Source]) {
 
 /// The same, where these conditions are asked of the tree's rows.
 fn simplify_under(tree: &mut Tree, conditions: &[&Expr], sources: &[Source]) {
-    if let Tree::Left { left, right, on, is_anti } = tree {
+    if let Tree::Left { left, right, on, shows } = tree {
         let added = NullRow { slots: right.slots(sources) };
-        if !conditions.iter().any(|condition| added.is_left_out_by(condition)) {
-            *is_anti |= leave_out_matched(conditions, right, sources);
+        let is_outer = !conditions.iter().any(|condition| added.is_left_out_by(condition));
+        if *shows != Shows::All || is_outer {
+            if *shows == Shows::All && leave_out_matched(conditions, right, sources) {
+                *shows = Shows::Unmatched;
+            }
             simplify_under(left, conditions, sources);
             return simplify_under(right, &on.iter().collect::<Vec<_>>(), sources);
         }

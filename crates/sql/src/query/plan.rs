@@ -24,6 +24,7 @@ use meseta_types::{Charset, Collated, DataType};
 use super::bound::BoundSelect;
 use super::early_sort::EarlySort;
 use super::hash::HashPlan;
+use super::join_tree::Shows;
 use super::scope::{Block, slot};
 use super::table::KnownTable;
 use super::usable::UsableIndexes;
@@ -463,8 +464,8 @@ pub enum Join {
         on: Vec<Expr>,
         /// Slots of the right side: they are NULL if nothing matches.
         slots: Vec<std::ops::Range<usize>>,
-        /// Rows of the left that something matches are not wanted.
-        is_anti: bool,
+        /// Which rows are wanted.
+        shows: Shows,
     },
     /// What must hold of the rows of a join, because it could not be asked earlier.
     Filter {

@@ -19,7 +19,7 @@ use super::estimate::{BESIDE, Cost, Estimator, OTHERS, UNKNOWN, said_by, share_b
 use super::hash;
 use super::join::{Planner, before_row, renumber};
 use super::join_inputs::Input;
-use super::join_tree::Tree;
+use super::join_tree::{Shows, Tree};
 use super::plan::{Access, ConditionSet, Source, SourceKind, TableSource};
 use super::shown_rows::shown_rows;
 use crate::expression::Expr;
@@ -53,19 +53,8 @@ pub struct Step {
     pub has_key: bool,
     /// Whether a condition names it and something that is there.
     pub is_joined: bool,
-    /// Which rows of what is there it leaves.
-    pub keeps: Keeps,
-}
-
-/// Which rows a join leaves of what it joins something to.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Keeps {
-    /// Those to which something is joined.
-    Matched,
-    /// All: an outer join.
-    All,
-    /// Those to which nothing is joined.
-    Unmatched,
+    /// Which rows it shows if it is the right side of an outer join; `None` of an inner one.
+    pub shows: Option<Shows>,
 }
 
 impl Step {
@@ -81,7 +70,7 @@ impl Step {
             queries: 0,
             has_key: true,
             is_joined: false,
-            keeps: Keeps::Matched,
+            shows: None,
         }
     }
 
@@ -98,11 +87,7 @@ impl Step {
             (false, true) => (cost * each + rows, rows.max(found * share)),
             (false, false) => (rows * cost * each, rows * found * share * meets),
         };
-        let left = match self.keeps {
-            Keeps::Matched => then,
-            Keeps::All => then.max(rows),
-            Keeps::Unmatched => rows * OTHERS,
-        };
+        let left = self.shows.map_or(then, |shows| shown_by(shows, rows, then));
         (cost + self.cost_of_queries(then), left)
     }
 
@@ -122,6 +107,15 @@ impl Step {
         }
         let (cost, then) = self.joined_to(rows);
         (0, (then - rows) / cost.max(f64::MIN_POSITIVE))
+    }
+}
+
+/// How many rows an outer join shows of so many, if an inner one would show so many.
+pub fn shown_by(shows: Shows, rows: f64, joined: f64) -> f64 {
+    match shows {
+        Shows::All => joined.max(rows),
+        Shows::Unmatched => rows * OTHERS,
+        Shows::Matched => joined.min(rows * OTHERS),
     }
 }
 
@@ -195,8 +189,7 @@ impl Planner<'_> {
                     Tree::Source(number) => self.step_to(number, &outer.on, there),
                     Tree::Inner { .. } | Tree::Left { .. } => Step::of(1.0),
                 };
-                let keeps = if outer.is_anti { Keeps::Unmatched } else { Keeps::All };
-                Step { keeps, is_joined: true, ..step }
+                Step { shows: Some(outer.shows), is_joined: true, ..step }
             }
         }
     }
@@ -266,7 +259,7 @@ impl Planner<'_> {
         let each = if access::is_direct(table, access.index) { BESIDE } else { 1.0 };
         let queries = asked.queries();
         let access = Some(access);
-        Step { cost, found, access, share, meets, each, queries, has_key, is_joined: true, keeps: Keeps::Matched }
+        Step { cost, found, access, share, meets, each, queries, has_key, is_joined: true, shows: None }
     }
 }
 

@@ -92,7 +92,11 @@ impl Binder<'_, '_> {
             limit => limit.as_ref().map(|limit| limit.count.clone()),
         };
         let bound = bound.filter(|_| matches!(plan.body, Body::Select(_)));
-        let Some(inside) = self.exists_as_in(&query, bound)? else { return Ok(ExprKind::Exists(query)) };
+        let copy = bound.as_ref().and_then(BoundSelect::copy);
+        let Some(inside) = self.exists_as_in(&query, bound)? else {
+            self.exists_queries.extend(copy.map(|copy| (query.number, copy)));
+            return Ok(ExprKind::Exists(query));
+        };
         let inside = ExprKind::InSubquery(Box::new(inside));
         let Some(limit) = limit else { return Ok(inside) };
         // (It must not be 0.)
@@ -207,7 +211,9 @@ impl Binder<'_, '_> {
             ..inside.query.clone()
         };
         self.tables.sizes().forget(rows.block);
-        let (plan, _) = self.plan_of(rows)?;
+        let copy = rows.copy().map(|copy| BoundSelect { limit: None, ..copy });
+        let (plan, block) = self.plan_of(rows)?;
+        self.exists_queries.extend(copy.map(|copy| (query.number, BoundSelect { block, ..copy })));
         self.subqueries[query.number as usize] = Subquery { plan, is_correlated: true, by_value: None };
         Ok(Some(ExprKind::Exists(query)))
     }

@@ -21,6 +21,7 @@ use super::super::plan::{
 };
 use super::super::row_groups::{are_of_rows, is_order_of, table_of_keys};
 use super::super::scope::{Block, slot as slot_of};
+use super::super::semi_join::join_queries;
 use super::super::shown_rows::rows_of_groups;
 use super::super::{outer, push, rollup};
 use super::standing::{Alias, AliasOrder, Place};
@@ -214,6 +215,9 @@ impl<'a> Binder<'a, '_> {
             named_beside_where,
             block: 0,
         };
+        join_queries(&mut bound, &mut self.exists_queries)
+            .into_iter()
+            .for_each(|block| self.tables.sizes().forget(block));
         if !wants_block {
             merge(&mut bound, &is_outer).into_iter().for_each(|block| self.tables.sizes().forget(block));
         }

@@ -254,6 +254,7 @@ impl Binder<'_, '_> {
             wants_unplanned: std::mem::take(&mut self.wants_unplanned),
             unplanned: Vec::new(),
             in_queries: Vec::new(),
+            exists_queries: Vec::new(),
             wants_block: false,
             kept_block: None,
             workings: Rc::clone(&self.workings),

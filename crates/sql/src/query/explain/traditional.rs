@@ -2,6 +2,7 @@
 
 use super::super::estimate::share_of;
 use super::super::inside::Running;
+use super::super::join_tree::Shows;
 use super::super::plan::{Body, GroupPlan, Join, QueryPlan, SelectPlan, SourceKind, Subquery, TableSource};
 use super::source::{Kind, Read, Skips, read, table_of};
 use super::text::Names;
@@ -104,17 +105,14 @@ pub fn sources_of(join: &Join, out: &mut Vec<usize>) {
     }
 }
 
-/// Whether a source is all that must not match, for a row of an outer join to be shown.
-fn is_anti(join: &Join, number: usize) -> bool {
+/// Which rows an outer join shows whose right side is this source alone.
+fn shows_of(join: &Join, number: usize) -> Option<Shows> {
     match join {
-        Join::Source(_) => false,
-        Join::Inner(joins) => joins.iter().any(|join| is_anti(join, number)),
-        Join::Left { left, right, is_anti: anti, .. } => {
-            *anti && matches!(**right, Join::Source(alone) if alone == number)
-                || is_anti(left, number)
-                || is_anti(right, number)
-        }
-        Join::Filter { input, .. } => is_anti(input, number),
+        Join::Source(_) => None,
+        Join::Inner(joins) => joins.iter().find_map(|join| shows_of(join, number)),
+        Join::Left { right, shows, .. } if matches!(**right, Join::Source(alone) if alone == number) => Some(*shows),
+        Join::Left { left, right, .. } => shows_of(left, number).or_else(|| shows_of(right, number)),
+        Join::Filter { input, .. } => shows_of(input, number),
     }
 }
 
@@ -229,6 +227,7 @@ impl Traditional<'_, '_> {
             self.rows.push(Row::saying(id, select_type, "No tables used"));
             is_told = true;
         }
+        let mut before: Option<&str> = None;
         for &number in order.iter().filter(|_| !is_told) {
             let source = &select.sources[number];
             let alias = select.names.get(number).map_or("", |name| &name.alias);
@@ -264,9 +263,14 @@ impl Traditional<'_, '_> {
                 }
             };
             row.extra.retain(|what| !what.is_empty());
-            if select.join.as_ref().is_some_and(|join| is_anti(join, number)) {
+            let behind = match select.join.as_ref().and_then(|join| shows_of(join, number)) {
+                Some(Shows::Unmatched) => Some("Not exists".to_owned()),
+                Some(Shows::Matched) => before.map(|before| format!("FirstMatch({before})")),
+                Some(Shows::All) | None => None,
+            };
+            if let Some(behind) = behind {
                 row.extra.retain(|what| what != "Using where");
-                row.extra.splice(0..0, ["Using where".to_owned(), "Not exists".to_owned()]);
+                row.extra.splice(0..0, ["Using where".to_owned(), behind]);
             }
             if table_of(source).is_none()
                 && hash.map_or(!source.conditions.is_empty(), |hash| !hash.conditions.is_empty())
@@ -277,6 +281,7 @@ impl Traditional<'_, '_> {
                 row.extra.push("Using join buffer (hash join)".to_owned());
             }
             self.rows.push(row);
+            before = Some(alias);
         }
         let is_kept = |group: &GroupPlan| !group.keys.is_empty() && (!group.is_sorted || !select.order.is_empty());
         if !is_told && let Some(row) = self.rows.get_mut(first_row) {

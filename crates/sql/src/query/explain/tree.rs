@@ -10,6 +10,7 @@ use std::fmt::Write as _;
 
 use super::super::hash::HashPlan;
 use super::super::inside::Running;
+use super::super::join_tree::Shows;
 use super::super::measure::{Measure, Measures};
 use super::super::plan::{Body, Join, LimitPlan, QueryPlan, SelectPlan, SortKey, Source, SourceKind, Subquery};
 use super::source::{Kind, Read, Skips, order_text, read};
@@ -270,7 +271,7 @@ impl Trees<'_, '_> {
                 }
                 Ok(joined.unwrap_or_default())
             }
-            Join::Left { left, right, on, is_anti, .. } => {
+            Join::Left { left, right, on, shows, .. } => {
                 let left = self.join(left, select, names)?;
                 let inner = self.join(right, select, names)?;
                 let on: Vec<&Expr> = on.iter().collect();
@@ -278,7 +279,11 @@ impl Trees<'_, '_> {
                     left,
                     inner,
                     hash_of(right, select),
-                    if *is_anti { "anti" } else { "left" },
+                    match shows {
+                        Shows::All => "left",
+                        Shows::Unmatched => "anti",
+                        Shows::Matched => "semi",
+                    },
                     &on,
                     names,
                 ))
@@ -360,7 +365,11 @@ fn joined_nodes(
 ) -> Node {
     let (left_cost, left_rows) = left.estimate.unwrap_or((BEGIN, 1.0));
     let (right_cost, right_rows) = right.estimate.unwrap_or((BEGIN, 1.0));
-    let join = if kind == "anti" { "antijoin".to_owned() } else { format!("{kind} join") };
+    let join = match kind {
+        "anti" => "antijoin".to_owned(),
+        "semi" => "semijoin (FirstMatch)".to_owned(),
+        _ => format!("{kind} join"),
+    };
     let (operation, algorithm, cost, right) = match hash {
         None => {
             let operation = format!("Nested loop {join}");
@@ -370,6 +379,7 @@ fn joined_nodes(
             let name = match kind {
                 "inner" => "Inner hash join",
                 "anti" => "Hash antijoin",
+                "semi" => "Hash semijoin (FirstMatch)",
                 _ => "Left hash join",
             };
             let local: Vec<String> = source.conditions.iter().map(|condition| names.text(condition)).collect();
