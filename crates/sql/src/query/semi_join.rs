@@ -92,8 +92,6 @@ fn is_of_nearest(around: &Expr) -> bool {
 }
 
 fn join(query: &mut BoundSelect, mut inner: BoundSelect, shows: Shows) {
-    let Some((left, right)) = query.tree.take().zip(inner.tree.take()) else { return };
-    inner.tree = Some(right);
     inner.items.clear();
     inner.order.clear();
     let first_slot = query.sources.last().map_or(0, |source| source.first_slot + source.width);
@@ -103,9 +101,8 @@ fn join(query: &mut BoundSelect, mut inner: BoundSelect, shows: Shows) {
     move_to(&mut inner, first_slot, query.sources.len());
     query.sources.append(&mut inner.sources);
     query.names.append(&mut inner.names);
-    let right = inner.tree.take().unwrap_or(Tree::Source(0));
-    let on = inner.conditions;
-    let tree = Tree::Left { left: Box::new(left), right: Box::new(right), on, shows };
+    let (Some(left), Some(right)) = (query.tree.take(), inner.tree) else { unreachable!("both read tables") };
+    let tree = Tree::Left { left: Box::new(left), right: Box::new(right), on: inner.conditions, shows };
     tree.conditions(&mut |condition| name_columns(condition, &mut query.used));
     query.tree = Some(tree);
 }
