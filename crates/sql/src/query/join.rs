@@ -65,6 +65,21 @@ pub struct Planner<'p> {
     pub(super) met: HashMap<usize, f64>,
 }
 
+/// What is joined so far.
+#[derive(Default)]
+struct SoFar {
+    /// One behind the other.
+    joined: Vec<Join>,
+    /// About how many rows there are; `None` before there is anything.
+    rows: Option<f64>,
+    /// It does not matter what is read first.
+    is_free: bool,
+    /// The source that is there alone, if that may as well come second, and how many of its rows are wanted.
+    alone: Option<(usize, f64)>,
+    /// Conditions of which all is there, and which are asked later: queries that run for each row.
+    held: Vec<Expr>,
+}
+
 /// A step that leaves so much less of the rows is made before queries are asked that run for each row.
 const FEWER: f64 = 0.5;
 
@@ -135,75 +150,100 @@ impl<'p> Planner<'p> {
         if first.is_none() && !keeps_order {
             first = self.cheapest_start(&inputs, conditions, there);
         }
-        let mut joined = Vec::new();
-        let mut before: Option<(usize, f64)> = None;
-        let mut rows = (!there.is_empty()).then_some(1.0);
-        let mut held = Vec::new();
+        let mut so_far = SoFar {
+            rows: (!there.is_empty()).then_some(1.0),
+            is_free: there.is_empty() && !keeps_order && self.first.is_none() && self.ordered.is_none(),
+            ..SoFar::default()
+        };
         while !inputs.is_empty() {
             let (at, step) = match first.take().or(keeps_order.then_some(0)) {
                 Some(at) => (at, self.step(&inputs[at], conditions, there)),
-                None => self.next(&inputs, conditions, there, rows),
+                None => self.next(&inputs, conditions, there, so_far.rows),
             };
-            if rows.is_none_or(|rows| step.cost >= LAST || step.joined_to(rows).1 >= rows * FEWER) {
-                self.ask(std::mem::take(&mut held), &mut joined);
+            if so_far.rows.is_none_or(|rows| step.cost >= LAST || step.joined_to(rows).1 >= rows * FEWER) {
+                self.ask_what_is_held(&mut so_far);
             }
             match inputs.remove(at) {
-                Input::Source(number) => {
-                    rows = match rows {
-                        None => Some(step.found * step.share),
-                        Some(rows) if step.cost < LAST => Some(step.joined_to(rows).1),
-                        rows => rows,
-                    };
-                    let rows = step.cost * step.share;
-                    let smaller = before.take().filter(|&(before, rows_before)| {
-                        // (A single row says at once which of the others are wanted.)
-                        rows_before > 1.0
-                            && rows_before < rows * SMALLER
-                            && self.may_keep(before, number, &step, conditions)
-                    });
-                    if let Some((smaller, _)) = smaller {
-                        *there = HashSet::new();
-                        let step = self.step_to(number, conditions, there);
-                        self.read_next(number, step, conditions, there);
-                        there.insert(smaller);
-                        self.sources[smaller].conditions.extend(place(conditions, there));
-                        joined.insert(0, Join::Source(number));
-                        held.extend(self.held_of(number));
-                        continue;
-                    }
-                    let is_free = there.is_empty() && !keeps_order && self.first.is_none() && self.ordered.is_none();
-                    before = is_free.then_some((number, rows));
-                    self.read_next(number, step, conditions, there);
-                    joined.push(Join::Source(number));
-                    if !inputs.is_empty() {
-                        held.extend(self.held_of(number));
-                    }
-                }
-                Input::Outer(outer) => {
-                    before = None;
-                    let shows = outer.shows;
-                    let (join, rows_each) = self.outer(inner(joined), *outer, there, keeps_order)?;
-                    rows = rows.map(|rows| shown_by(shows, rows, rows * rows_each));
-                    joined = vec![asked(join, place(conditions, there))];
-                }
+                Input::Source(number) => self.join_source(number, step, conditions, there, &mut so_far),
+                Input::Outer(outer) => self.join_outer(*outer, conditions, there, keeps_order, &mut so_far)?,
             }
         }
-        self.ask(held, &mut joined);
-        Ok((inner(joined), rows.unwrap_or(1.0)))
+        self.ask_what_is_held(&mut so_far);
+        Ok((inner(so_far.joined), so_far.rows.unwrap_or(1.0)))
     }
 
-    /// Takes those conditions of a source that are queries which run for each row. (What is locked is what all of them want.)
-    fn held_of(&mut self, number: usize) -> Vec<Expr> {
+    /// Joins a source to what is there; or, if that is the smaller one of two which no index joins, that to the source.
+    fn join_source(
+        &mut self,
+        number: usize,
+        step: Step,
+        conditions: &mut [Condition],
+        there: &mut HashSet<usize>,
+        so_far: &mut SoFar,
+    ) {
+        so_far.rows = match so_far.rows {
+            None => Some(step.found * step.share),
+            Some(rows) if step.cost < LAST => Some(step.joined_to(rows).1),
+            rows => rows,
+        };
+        let rows = step.cost * step.share;
+        let smaller = so_far.alone.take().filter(|&(alone, its_rows)| {
+            // (A single row says at once which of the others are wanted.)
+            its_rows > 1.0 && its_rows < rows * SMALLER && self.may_keep(alone, number, &step, conditions)
+        });
+        match smaller {
+            Some((smaller, _)) => {
+                there.clear();
+                let step = self.step_to(number, conditions, there);
+                self.read_next(number, step, conditions, there);
+                there.insert(smaller);
+                self.sources[smaller].conditions.extend(place(conditions, there));
+                so_far.joined.insert(0, Join::Source(number));
+            }
+            None => {
+                so_far.alone = (so_far.is_free && so_far.joined.is_empty()).then_some((number, rows));
+                self.read_next(number, step, conditions, there);
+                so_far.joined.push(Join::Source(number));
+            }
+        }
+        // (What is locked is what all of its conditions want.)
         let source = &mut self.sources[number];
-        if source.is_locked() { Vec::new() } else { source.take_conditions(Expr::has_correlated_subquery) }
+        if !source.is_locked() {
+            so_far.held.extend(source.take_conditions(Expr::has_correlated_subquery));
+        }
     }
 
-    /// Has more conditions asked of what is joined.
-    fn ask(&mut self, conditions: Vec<Expr>, joined: &mut [Join]) {
-        match joined.last_mut() {
-            Some(Join::Source(number)) => self.sources[*number].conditions.extend(conditions),
-            Some(join) => *join = asked(std::mem::replace(join, Join::Inner(Vec::new())), conditions),
-            None => debug_assert!(conditions.is_empty(), "they are of what is joined"),
+    /// Makes an outer join of what is there.
+    fn join_outer(
+        &mut self,
+        outer: Outer,
+        conditions: &mut [Condition],
+        there: &mut HashSet<usize>,
+        keeps_order: bool,
+        so_far: &mut SoFar,
+    ) -> Result<()> {
+        let Outer { right, mut on, shows, .. } = outer;
+        let slots = right.numbers().into_iter().map(|number| {
+            let source = &self.sources[number];
+            source.first_slot..source.first_slot + source.width
+        });
+        let (slots, left) = (slots.collect(), Box::new(inner(std::mem::take(&mut so_far.joined))));
+        let (right, rows_each) = self.tree(right, &mut on, there, keeps_order)?;
+        let on = on.into_iter().filter(|condition| !condition.is_placed).map(|condition| condition.expr).collect();
+        let join = Join::Left { left, right: Box::new(right), on, slots, shows };
+        so_far.joined.push(asked(join, place(conditions, there)));
+        so_far.rows = so_far.rows.map(|rows| shown_by(shows, rows, rows * rows_each));
+        so_far.alone = None;
+        Ok(())
+    }
+
+    /// Has conditions asked now that have been held back.
+    fn ask_what_is_held(&mut self, so_far: &mut SoFar) {
+        let held = std::mem::take(&mut so_far.held);
+        match so_far.joined.last_mut() {
+            Some(Join::Source(number)) => self.sources[*number].conditions.extend(held),
+            Some(join) => *join = asked(std::mem::replace(join, Join::Inner(Vec::new())), held),
+            None => debug_assert!(held.is_empty(), "they are of what is joined"),
         }
     }
 
@@ -219,25 +259,6 @@ impl<'p> Planner<'p> {
         let mut steps: Vec<(usize, Step)> = ready.map(|at| (at, self.step(&inputs[at], conditions, there))).collect();
         let best = next_of(steps.iter().map(|(_, step)| step), rows);
         steps.swap_remove(best)
-    }
-
-    /// An outer join of what is there, and about how many rows of its right side each row of that finds.
-    fn outer(
-        &mut self,
-        left: Join,
-        outer: Outer,
-        there: &mut HashSet<usize>,
-        keeps_order: bool,
-    ) -> Result<(Join, f64)> {
-        let Outer { right, mut on, shows, .. } = outer;
-        let width = |number: usize| {
-            let source = &self.sources[number];
-            source.first_slot..source.first_slot + source.width
-        };
-        let slots = right.numbers().into_iter().map(width).collect();
-        let (right, rows) = self.tree(right, &mut on, there, keeps_order)?;
-        let on = on.into_iter().filter(|condition| !condition.is_placed).map(|condition| condition.expr).collect();
-        Ok((Join::Left { left: Box::new(left), right: Box::new(right), on, slots, shows }, rows))
     }
 
     /// Has a source read next, so, with the conditions of which all is there then.

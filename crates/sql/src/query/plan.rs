@@ -525,6 +525,9 @@ impl Source {
     /// Takes conditions away, to be asked elsewhere: such as its access does not imply. (None of a union's, which knows them by their
     /// numbers.)
     pub fn take_conditions(&mut self, is_taken: impl Fn(&Expr) -> bool) -> Vec<Expr> {
+        if !self.conditions.iter().any(&is_taken) {
+            return Vec::new();
+        }
         let mut implied = ConditionSet::default();
         if let SourceKind::Table(table) = &mut self.kind {
             if !table.access.union.is_empty() {

@@ -31,7 +31,7 @@ use crate::expression::{Expr, ExprKind};
 /// with their numbers. Returns under which numbers the ranges of their own plans are known.
 pub fn join_queries(query: &mut BoundSelect, kept: &mut Vec<(u32, BoundSelect)>) -> Vec<u32> {
     let mut blocks = Vec::new();
-    if kept.is_empty() || query.tree.is_none() || !is_joinable(query) {
+    if kept.is_empty() || query.tree.is_none() || !takes_joins(query) {
         return blocks;
     }
     let conditions = std::mem::take(&mut query.conditions).into_iter().flat_map(Expr::conjuncts);
@@ -66,7 +66,7 @@ fn take(kept: &mut Vec<(u32, BoundSelect)>, number: u32, sources: usize) -> Opti
 }
 
 /// Whether more may be joined to a query's rows: none is locked, and no query looks at its groups.
-fn is_joinable(query: &BoundSelect) -> bool {
+fn takes_joins(query: &BoundSelect) -> bool {
     let shown = query.items.iter().chain(&query.having).chain(query.order.iter().map(|key| &key.value));
     let mut of_groups = shown.chain(query.group.iter().flat_map(|group| group.expressions()));
     !query.sources.iter().any(Source::is_locked)

@@ -2,6 +2,7 @@
 //!
 //! ```text
 //!   EXISTS, looks at the row around it by equalities alone    IN: runs once                       (exists_as_in)
+//!   EXISTS, looks at it by an equality and otherwise          is joined to it, in WHERE           (query::semi_join)
 //!   IN, looks at the row around it                            EXISTS of what is equal, and so on  (in_as_exists)
 //!   IN, looks at no row around it                             runs once; few values are looked up by an index
 //! ```
