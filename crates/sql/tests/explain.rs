@@ -631,6 +631,32 @@ fn what_else_is_said() {
         "[Level|Code|Message]; Note|1003|/* select#1 */ select `test`.`d`.`x` AS `x` from `test`.`d` where \
          (`test`.`d`.`id` > 1) order by `test`.`d`.`y` limit 2",
     );
+    for (from, text) in [
+        (
+            "d a left join d b on b.id = a.x and b.y > 2",
+            "`test`.`d` `a` left join `test`.`d` `b` on(((`test`.`b`.`id` = `test`.`a`.`x`) and (`test`.`b`.`y` > 2))) \
+             where true",
+        ),
+        (
+            "d a left join (d b join d c on c.id = b.x) on b.id = a.x where a.id < 5",
+            "`test`.`d` `a` left join (`test`.`d` `b` join `test`.`d` `c`) on(((`test`.`b`.`id` = `test`.`a`.`x`) and \
+             (`test`.`c`.`id` = `test`.`b`.`x`))) where (`test`.`a`.`id` < 5)",
+        ),
+        (
+            "d a where not exists (select 1 from d b where b.x = a.x and b.id > a.id)",
+            "`test`.`d` `a` anti join (`test`.`d` `b`) on(((`test`.`b`.`x` = `test`.`a`.`x`) and (`test`.`b`.`id` > \
+             `test`.`a`.`id`))) where true",
+        ),
+        (
+            "d a where exists (select 1 from d b where b.x = a.x and b.id > a.id)",
+            "`test`.`d` `a` semi join (`test`.`d` `b`) where ((`test`.`b`.`x` = `test`.`a`.`x`) and (`test`.`b`.`id` > \
+             `test`.`a`.`id`))",
+        ),
+    ] {
+        run(&mut session, &format!("explain format=traditional select a.x from {from}"));
+        let note = format!("[Level|Code|Message]; Note|1003|/* select#1 */ select `test`.`a`.`x` AS `x` from {text}");
+        is(&mut session, "show warnings", &note);
+    }
     is(&mut session, "set explain_format = 'traditional'", "ok 0");
     assert!(run(&mut session, "explain select 1")[0].starts_with("[id|select_type"));
 }

@@ -1,8 +1,8 @@
 //! The query as it is executed, as text: note 1003 of EXPLAIN.
 
-use super::super::plan::{Body, QueryPlan, SelectPlan, SourceKind};
+use super::super::join_tree::Shows;
+use super::super::plan::{Body, Join, QueryPlan, SelectPlan, SourceKind};
 use super::text::Names;
-use super::traditional::sources_of;
 use crate::expression::Expr;
 
 /// The text of a query.
@@ -63,39 +63,22 @@ fn select(select: &SelectPlan, plan: &QueryPlan, outside: Option<&Names<'_>>, la
         .zip(plan.columns.iter())
         .map(|(item, column)| format!("{} AS `{}`", names.text(item), String::from_utf8_lossy(&column.name)));
     text.push_str(&items.collect::<Vec<_>>().join(","));
-    let mut order = Vec::new();
-    select.join.iter().for_each(|join| sources_of(join, &mut order));
-    for (at, &number) in order.iter().enumerate() {
-        text.push_str(if at == 0 { " from " } else { " join " });
-        let alias = select.names.get(number).map_or("", |name| &name.alias);
-        match &select.sources[number].kind {
-            SourceKind::Table(table) => {
-                text.push_str(&format!("`{}`.`{}`", table.table.database, table.table.name));
-                if *table.table.name != *alias {
-                    text.push_str(&format!(" `{alias}`"));
-                }
-            }
-            SourceKind::Derived { plan, .. } => {
-                text.push_str(&format!("({}) `{alias}`", query(plan, Some(&names), last)));
-            }
-            SourceKind::Working(_) => text.push_str(&format!("`{alias}`")),
-            SourceKind::Virtual(table) => text.push_str(&format!("`information_schema`.`{}`", table.name())),
-        }
-    }
     let mut conditions: Vec<&Expr> = select.constant.iter().collect();
-    for &number in &order {
-        match select.hashes.get(number).and_then(Option::as_ref) {
-            Some(hash) => conditions.extend(&hash.conditions),
-            None => conditions.extend(&select.sources[number].conditions),
-        }
+    let mut is_outer = false;
+    if let Some(join) = &select.join {
+        let mut from = FromText { select, names: &names, last, is_outer: false };
+        text.push_str(&format!(" from {}", from.join(join, &mut conditions)));
+        is_outer = from.is_outer;
     }
     let add = |what: &str, parts: Vec<String>, separator: &str, text: &mut String| {
         if !parts.is_empty() {
             text.push_str(&format!(" {what} {}", parts.join(separator)));
         }
     };
-    if !conditions.is_empty() {
-        add("where", vec![names.all(&conditions)], "", &mut text);
+    match (conditions.is_empty(), is_outer) {
+        (false, _) => add("where", vec![names.all(&conditions)], "", &mut text),
+        (true, true) => text.push_str(" where true"),
+        (true, false) => {}
     }
     if let Some(group) = &select.group {
         add("group by", group.keys.iter().map(|key| names.text(key)).collect(), ",", &mut text);
@@ -106,4 +89,69 @@ fn select(select: &SelectPlan, plan: &QueryPlan, outside: Option<&Names<'_>>, la
     }
     add("order by", super::source::order_text(&select.order, &names), ",", &mut text);
     text
+}
+
+/// Writes FROM.
+struct FromText<'f, 'n> {
+    select: &'f SelectPlan,
+    names: &'f Names<'n>,
+    /// The number of the last SELECT.
+    last: &'f mut u64,
+    /// Some rows are there without a match, or must be without one.
+    is_outer: bool,
+}
+
+impl<'f> FromText<'f, '_> {
+    /// The text of a join. What is asked of its rows is for WHERE.
+    fn join(&mut self, join: &'f Join, conditions: &mut Vec<&'f Expr>) -> String {
+        match join {
+            Join::Source(number) => self.source(*number, conditions),
+            Join::Inner(joins) => {
+                let joins: Vec<String> = joins.iter().map(|join| self.join(join, conditions)).collect();
+                joins.join(" join ")
+            }
+            Join::Filter { input, conditions: asked } => {
+                let text = self.join(input, conditions);
+                conditions.extend(asked);
+                text
+            }
+            Join::Left { left, right, on, shows, .. } => {
+                let (left, mut inside) = (self.join(left, conditions), Vec::new());
+                let mut right_text = self.join(right, &mut inside);
+                inside.extend(on);
+                if *shows == Shows::Matched {
+                    conditions.append(&mut inside);
+                    return format!("{left} semi join ({right_text})");
+                }
+                self.is_outer = true;
+                let on = if inside.is_empty() { "true".to_owned() } else { self.names.all(&inside) };
+                let word = if *shows == Shows::All { "left" } else { "anti" };
+                if word == "anti" || !matches!(**right, Join::Source(_)) {
+                    right_text = format!("({right_text})");
+                }
+                format!("{left} {word} join {right_text} on({on})")
+            }
+        }
+    }
+
+    fn source(&mut self, number: usize, conditions: &mut Vec<&'f Expr>) -> String {
+        let source = &self.select.sources[number];
+        match self.select.hashes.get(number).and_then(Option::as_ref) {
+            Some(hash) => conditions.extend(&hash.conditions),
+            None => conditions.extend(&source.conditions),
+        }
+        let alias = self.select.names.get(number).map_or("", |name| &name.alias);
+        match &source.kind {
+            SourceKind::Table(table) => {
+                let mut text = format!("`{}`.`{}`", table.table.database, table.table.name);
+                if *table.table.name != *alias {
+                    text.push_str(&format!(" `{alias}`"));
+                }
+                text
+            }
+            SourceKind::Derived { plan, .. } => format!("({}) `{alias}`", query(plan, Some(self.names), self.last)),
+            SourceKind::Working(_) => format!("`{alias}`"),
+            SourceKind::Virtual(table) => format!("`information_schema`.`{}`", table.name()),
+        }
+    }
 }
