@@ -1319,6 +1319,19 @@ fn outer_joins_wait_for_what_they_name_and_no_more() {
             "7",
             10 + 5 + 7,
         ),
+        // Nothing is looked for where the row of the left says that nothing matches.
+        (
+            "user u left join post p on u.karma = 5000 and p.id = u.id where p.id is not null or 1".to_owned(),
+            "2000",
+            2002,
+        ),
+        ("user u left join post p on u.karma = 5000 and p.user + 0 = u.id".to_owned(), "2004", 2000 + 6000),
+        ("user u left join post p on 0 and p.id = u.id".to_owned(), "2000", 2000),
+        (
+            "user u where not exists (select 1 from post p where u.karma < 50 and p.id = u.id)".to_owned(),
+            "1002",
+            2000 + 998,
+        ),
         // The right side is a join.
         (
             "user u left join (post p join user v on v.id = p.user) on p.id = u.karma \

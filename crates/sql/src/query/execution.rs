@@ -80,15 +80,17 @@ impl<'e, 'a, 'f> Execution<'e, 'a, 'f> {
                 Some((first, [])) => self.join(first, row, running, sink),
                 Some((first, rest)) => self.inner(first, rest, row, running, sink),
             },
-            Join::Left { left, right, on, slots, shows } => self.join(left, row, running, &mut |running, row| {
+            Join::Left { left, right, when, on, slots, shows } => self.join(left, row, running, &mut |running, row| {
                 let (mut is_matched, arena) = (false, Bump::new());
-                let flow = self.join(right, row, running, &mut |running, row| {
+                let may_match = holds(when, row, self.outer, running, &arena)?;
+                let mut match_row = |running: &mut Running<'_>, row: &[Datum<'_>]| {
                     if !holds(on, row, self.outer, running, &arena)? {
                         return Ok(MORE);
                     }
                     is_matched = true;
                     if *shows == Shows::All { sink(running, row) } else { Ok(ENOUGH) }
-                })?;
+                };
+                let flow = if may_match { self.join(right, row, running, &mut match_row)? } else { MORE };
                 match (shows, is_matched) {
                     (Shows::Matched, true) => return sink(running, row),
                     (Shows::Matched, false) | (Shows::Unmatched, true) => return Ok(MORE),

@@ -228,9 +228,10 @@ impl<'p> Planner<'p> {
             source.first_slot..source.first_slot + source.width
         });
         let (slots, left) = (slots.collect(), Box::new(inner(std::mem::take(&mut so_far.joined))));
+        let when = place(&mut on, there);
         let (right, rows_each) = self.tree(right, &mut on, there, keeps_order)?;
         let on = on.into_iter().filter(|condition| !condition.is_placed).map(|condition| condition.expr).collect();
-        let join = Join::Left { left, right: Box::new(right), on, slots, shows };
+        let join = Join::Left { left, right: Box::new(right), when, on, slots, shows };
         so_far.joined.push(asked(join, place(conditions, there)));
         so_far.rows = so_far.rows.map(|rows| shown_by(shows, rows, rows * rows_each));
         so_far.alone = None;

@@ -245,10 +245,10 @@ impl Join {
         match self {
             Join::Source(_) => {}
             Join::Inner(joins) => joins.iter_mut().for_each(|join| join.compute_constants_once(next)),
-            Join::Left { left, right, on, .. } => {
+            Join::Left { left, right, when, on, .. } => {
                 left.compute_constants_once(next);
                 right.compute_constants_once(next);
-                on.iter_mut().for_each(|condition| condition.compute_constants_once(next));
+                when.iter_mut().chain(on).for_each(|condition| condition.compute_constants_once(next));
             }
             Join::Filter { input, conditions } => {
                 input.compute_constants_once(next);
@@ -261,10 +261,10 @@ impl Join {
         match self {
             Join::Source(_) => {}
             Join::Inner(joins) => joins.iter().for_each(|join| join.expressions(f)),
-            Join::Left { left, right, on, .. } => {
+            Join::Left { left, right, when, on, .. } => {
                 left.expressions(f);
                 right.expressions(f);
-                on.iter().for_each(f);
+                when.iter().chain(on).for_each(f);
             }
             Join::Filter { input, conditions } => {
                 input.expressions(f);
@@ -460,6 +460,8 @@ pub enum Join {
         left: Box<Join>,
         /// The right.
         right: Box<Join>,
+        /// What must hold of the row of the left before anything can match it.
+        when: Vec<Expr>,
         /// What matches: what could not be made an access or a condition of the right side's sources.
         on: Vec<Expr>,
         /// Slots of the right side: they are NULL if nothing matches.

@@ -115,8 +115,8 @@ impl<'f> FromText<'f, '_> {
                 conditions.extend(asked);
                 text
             }
-            Join::Left { left, right, on, shows, .. } => {
-                let (left, mut inside) = (self.join(left, conditions), Vec::new());
+            Join::Left { left, right, when, on, shows, .. } => {
+                let (left, mut inside) = (self.join(left, conditions), when.iter().collect());
                 let mut right_text = self.join(right, &mut inside);
                 inside.extend(on);
                 if *shows == Shows::Matched {

@@ -105,14 +105,16 @@ pub fn sources_of(join: &Join, out: &mut Vec<usize>) {
     }
 }
 
-/// Which rows an outer join shows whose right side is this source alone.
-fn shows_of(join: &Join, number: usize) -> Option<Shows> {
+/// Which rows an outer join shows whose right side is this source alone, and whether something must hold before.
+fn outer_of(join: &Join, number: usize) -> Option<(Shows, bool)> {
     match join {
         Join::Source(_) => None,
-        Join::Inner(joins) => joins.iter().find_map(|join| shows_of(join, number)),
-        Join::Left { right, shows, .. } if matches!(**right, Join::Source(alone) if alone == number) => Some(*shows),
-        Join::Left { left, right, .. } => shows_of(left, number).or_else(|| shows_of(right, number)),
-        Join::Filter { input, .. } => shows_of(input, number),
+        Join::Inner(joins) => joins.iter().find_map(|join| outer_of(join, number)),
+        Join::Left { right, shows, when, .. } if matches!(**right, Join::Source(alone) if alone == number) => {
+            Some((*shows, !when.is_empty()))
+        }
+        Join::Left { left, right, .. } => outer_of(left, number).or_else(|| outer_of(right, number)),
+        Join::Filter { input, .. } => outer_of(input, number),
     }
 }
 
@@ -263,11 +265,15 @@ impl Traditional<'_, '_> {
                 }
             };
             row.extra.retain(|what| !what.is_empty());
-            let behind = match select.join.as_ref().and_then(|join| shows_of(join, number)) {
-                Some(Shows::Unmatched) => Some("Not exists".to_owned()),
-                Some(Shows::Matched) => before.map(|before| format!("FirstMatch({before})")),
-                Some(Shows::All) | None => None,
+            let outer = select.join.as_ref().and_then(|join| outer_of(join, number));
+            let behind = match outer {
+                Some((Shows::Unmatched, _)) => Some("Not exists".to_owned()),
+                Some((Shows::Matched, _)) => before.map(|before| format!("FirstMatch({before})")),
+                Some((Shows::All, _)) | None => None,
             };
+            if outer.is_some_and(|(_, asks_first)| asks_first) && !row.extra.iter().any(|what| what == "Using where") {
+                row.extra.insert(0, "Using where".to_owned());
+            }
             if let Some(behind) = behind {
                 row.extra.retain(|what| what != "Using where");
                 row.extra.splice(0..0, ["Using where".to_owned(), behind]);
@@ -335,10 +341,10 @@ fn join_expressions<'s>(join: &'s Join, f: &mut dyn FnMut(&'s Expr)) {
     match join {
         Join::Source(_) => {}
         Join::Inner(joins) => joins.iter().for_each(|join| join_expressions(join, f)),
-        Join::Left { left, right, on, .. } => {
+        Join::Left { left, right, when, on, .. } => {
             join_expressions(left, f);
             join_expressions(right, f);
-            on.iter().for_each(f);
+            when.iter().chain(on).for_each(f);
         }
         Join::Filter { input, conditions } => {
             join_expressions(input, f);

@@ -271,9 +271,12 @@ impl Trees<'_, '_> {
                 }
                 Ok(joined.unwrap_or_default())
             }
-            Join::Left { left, right, on, shows, .. } => {
+            Join::Left { left, right, when, on, shows, .. } => {
                 let left = self.join(left, select, names)?;
-                let inner = self.join(right, select, names)?;
+                let mut inner = self.join(right, select, names)?;
+                if !when.is_empty() {
+                    inner = filter(inner, names.all(&when.iter().collect::<Vec<_>>()), when.len());
+                }
                 let on: Vec<&Expr> = on.iter().collect();
                 Ok(joined_nodes(
                     left,
