@@ -483,6 +483,13 @@ fn rows_read(session: &mut Session, query: &str) -> (u64, Vec<String>) {
     (counter(session, "innodb_rows_read") - before, rows)
 }
 
+/// Counts the rows of some FROM: so many, of which no more are read.
+fn counts(session: &mut Session, from: &str, count: &str, most: u64) {
+    let (read, rows) = rows_read(session, &format!("select count(*) from {from}"));
+    assert_eq!(rows, ["[count(*)]", count], "{from}");
+    assert!(read <= most, "{from}: {read}");
+}
+
 #[test]
 fn of_groups_of_which_little_is_wanted_little_is_read() {
     let (_server, mut session) = with_groups();
@@ -1189,6 +1196,19 @@ fn with_posts() -> (Server, Session) {
     (server, session)
 }
 
+/// Those, and the posts once more without an index.
+fn with_visits(columns: &str) -> (Server, Session) {
+    let (server, mut session) = with_posts();
+    is(
+        &mut session,
+        &format!(
+            "create table visit (id int primary key, {columns}); insert into visit select * from post; analyze table visit"
+        ),
+        "ok 0; ok 6000; [Table|Op|Msg_type|Msg_text]; test.visit|analyze|status|OK",
+    );
+    (server, session)
+}
+
 #[test]
 fn rows_tell_what_no_index_does() {
     let (_server, mut session) = with_posts();
@@ -1276,9 +1296,7 @@ fn a_join_begins_with_a_derived_table_that_has_few_rows() {
          insert into club select id, id * 5, id % 10 from user where id < 400; analyze table club",
         "ok 0; ok 400; [Table|Op|Msg_type|Msg_text]; test.club|analyze|status|OK",
     );
-    let join = |derived: &str, on: &str| {
-        format!("select count(*) from post p join club c on c.user = p.user join ({derived}) d on {on}")
-    };
+    let join = |derived: &str, on: &str| format!("post p join club c on c.user = p.user join ({derived}) d on {on}");
     for (query, count, most) in [
         // A hundred groups: the users, and so many posts with the clubs of theirs.
         (join("select karma, max(id) q from user group by karma", "d.q = p.id"), "21", 2000 + 2 * 101),
@@ -1289,9 +1307,7 @@ fn a_join_begins_with_a_derived_table_that_has_few_rows() {
         // As many as there are posts: it begins with the clubs.
         (join("select score, count(*) from post group by score", "d.score = p.id"), "1200", 6000 + 400 + 1200),
     ] {
-        let (read, rows) = rows_read(s, &query);
-        assert_eq!(rows, ["[count(*)]", count], "{query}");
-        assert!(read <= most, "{query}: {read}");
+        counts(s, &query, count, most);
     }
 }
 
@@ -1349,22 +1365,14 @@ fn outer_joins_wait_for_what_they_name_and_no_more() {
             1 + 3 + 3 + 2000,
         ),
     ] {
-        let (read, rows) = rows_read(s, &format!("select count(*) from {query}"));
-        assert_eq!(rows, ["[count(*)]", count], "{query}");
-        assert!(read <= most, "{query}: {read}");
+        counts(s, &query, count, most);
     }
 }
 
 #[test]
 fn a_query_that_runs_for_each_row_waits_for_what_leaves_few() {
-    let (_server, mut session) = with_posts();
+    let (_server, mut session) = with_visits("user int, score int");
     let s = &mut session;
-    is(
-        s,
-        "create table visit (id int primary key, user int, score int); insert into visit select * from post; \
-         analyze table visit",
-        "ok 0; ok 6000; [Table|Op|Msg_type|Msg_text]; test.visit|analyze|status|OK",
-    );
     // (By an inequality: it is run for each visit that is asked, and reads three posts.)
     let newer = "(select count(*) from post q where q.user = v.user and q.id > v.id) < 2";
     for (query, count, most) in [
@@ -1387,44 +1395,28 @@ fn a_query_that_runs_for_each_row_waits_for_what_leaves_few() {
             2000 + 6000 + 3 * 6 + 6,
         ),
     ] {
-        let (read, rows) = rows_read(s, &format!("select count(*) from {query}"));
-        assert_eq!(rows, ["[count(*)]", count], "{query}");
-        assert!(read <= most, "{query}: {read}");
+        counts(s, &query, count, most);
     }
 }
 
 #[test]
 fn rows_with_the_same_key_are_less_than_all_that_are_greater() {
-    let (_server, mut session) = with_posts();
+    let (_server, mut session) = with_visits("user int, score int");
     let s = &mut session;
-    is(
-        s,
-        "create table visit (id int primary key, user int, score int); insert into visit select * from post; \
-         analyze table visit",
-        "ok 0; ok 6000; [Table|Op|Msg_type|Msg_text]; test.visit|analyze|status|OK",
-    );
     for (on, count, most) in [
         ("p.user + 0 = v.user and p.score > v.score", "6000", 2 * 6000),
         ("p.user + 0 = v.user and p.score > v.score and p.id < 100", "35", 100 + 6000),
         // (Few of all rows.)
         ("p.user + 0 = v.user and p.score between v.score and v.score + 2", "6000", 6000 + 3 * 6000),
     ] {
-        let (read, rows) = rows_read(s, &format!("select count(*) from visit v straight_join post p on {on}"));
-        assert_eq!(rows, ["[count(*)]", count], "{on}");
-        assert!(read <= most, "{on}: {read}");
+        counts(s, &format!("visit v straight_join post p on {on}"), count, most);
     }
 }
 
 #[test]
 fn a_query_that_compares_its_rows_with_the_row_around_it_is_joined_to_that() {
-    let (_server, mut session) = with_posts();
+    let (_server, mut session) = with_visits("user int not null, score int not null");
     let s = &mut session;
-    is(
-        s,
-        "create table visit (id int primary key, user int not null, score int not null); insert into visit select * from post; \
-         analyze table visit",
-        "ok 0; ok 6000; [Table|Op|Msg_type|Msg_text]; test.visit|analyze|status|OK",
-    );
     let later = "select 1 from visit w where w.user = v.user and w.score > v.score";
     for (condition, count, most) in [
         // No index finds them: they are read once.
@@ -1443,9 +1435,7 @@ fn a_query_that_compares_its_rows_with_the_row_around_it_is_joined_to_that() {
         // The others of a few are looked for when the few are there.
         (format!("exists ({later}) and v.user in (select id from user where karma = 5000)"), "4", 2000 + 2 * 6000),
     ] {
-        let (read, rows) = rows_read(s, &format!("select count(*) from visit v where {condition}"));
-        assert_eq!(rows, ["[count(*)]", count], "{condition}");
-        assert!(read <= most, "{condition}: {read}");
+        counts(s, &format!("visit v where {condition}"), count, most);
     }
 }
 
