@@ -43,6 +43,12 @@ impl Planner<'_> {
     }
 
     pub(super) fn condition(&self, expr: Expr) -> Condition {
+        let sources = self.sources_named(&expr);
+        Condition { expr, sources, is_placed: false, is_of_first: false }
+    }
+
+    /// The numbers of the sources that must be there before a condition is asked.
+    pub(super) fn sources_named(&self, expr: &Expr) -> HashSet<usize> {
         let mut sources = HashSet::new();
         expr.columns_looked_at(&mut |slot| {
             sources.extend(self.source_of(slot));
@@ -50,7 +56,7 @@ impl Planner<'_> {
         if expr.is_of_each_row() {
             sources.extend(0..self.sources.len());
         }
-        Condition { expr, sources, is_placed: false, is_of_first: false }
+        sources
     }
 
     /// What tables are equal to because others are: for those with which the join may begin.

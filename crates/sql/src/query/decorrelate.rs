@@ -24,8 +24,8 @@ use super::scope::equal_by;
 use crate::expression::{Compare, Comparer, ComparisonOperator, Expr, ExprKind, InSubquery, Value};
 
 /// Has a query show what it compared with the row around it, and compare it no more: the values of that row, as it sees them itself, and
-/// how each compares with the query's column of the same number. `None` if it looks at that row otherwise too; then it is of no more
-/// use.
+/// how each compares with the query's column of the same number. `None` if it looks at that row otherwise too, or not at all;
+/// then it is as it was.
 pub fn decorrelate(query: &mut BoundSelect) -> Option<(Vec<Expr>, Vec<Comparer>)> {
     let mut is_plain = query.group.is_none() && query.having.is_empty() && !query.keeps_order;
     query.tree.as_ref()?.conditions(&mut |condition| is_plain = is_plain && !looks_around(condition));
@@ -33,13 +33,12 @@ pub fn decorrelate(query: &mut BoundSelect) -> Option<(Vec<Expr>, Vec<Comparer>)
     if !is_plain {
         return None;
     }
-    let (around, own) = std::mem::take(&mut query.conditions).into_iter().partition(looks_around);
-    let around: Vec<Expr> = around;
-    query.conditions = own;
+    let around = query.conditions.iter().filter(|condition| looks_around(condition));
+    let around = around.map(sides).collect::<Option<Vec<_>>>().filter(|around| !around.is_empty())?;
+    query.conditions.retain(|condition| !looks_around(condition));
     query.items.clear();
     let (mut operands, mut comparers) = (Vec::new(), Vec::new());
-    for condition in &around {
-        let (own, mut around, comparer) = sides(condition)?;
+    for (own, mut around, comparer) in around {
         around.names_mut(&mut as_around);
         name_columns(&own, &mut query.named_beside_where);
         query.items.push(own);
@@ -48,7 +47,7 @@ pub fn decorrelate(query: &mut BoundSelect) -> Option<(Vec<Expr>, Vec<Comparer>)
     }
     query.order.clear();
     (query.distinct, query.limit) = (false, None);
-    (!operands.is_empty()).then_some((operands, comparers))
+    Some((operands, comparers))
 }
 
 /// A query for one value of what is looked for in it: `a.y IN (SELECT b.x FROM b WHERE b.z > 5)` as EXISTS (SELECT 1 FROM b WHERE b.z > 5

@@ -18,7 +18,6 @@ use std::collections::HashSet;
 use super::condition::Condition;
 use super::join::Planner;
 use super::join_tree::{Shows, Tree};
-use crate::expression::Expr;
 
 /// What is joined to what is there.
 pub enum Input {
@@ -104,20 +103,18 @@ impl Planner<'_> {
                 inside.into_iter().for_each(|input| self.inputs_of(input, inputs, conditions, keeps_order));
             }
             Tree::Left { left, right, on, shows } => {
+                let on: Vec<Condition> = on.into_iter().map(|expr| self.condition(expr)).collect();
                 let needs = self.named_of(&left.numbers(), &right, &on);
                 self.inputs_of(*left, inputs, conditions, keeps_order);
-                let on = on.into_iter().map(|expr| self.condition(expr)).collect();
                 inputs.push(Input::Outer(Box::new(Outer { right: *right, on, shows, needs })));
             }
         }
     }
 
     /// Those sources of an outer join's left side that its right side needs: all, if it names none.
-    fn named_of(&self, left: &HashSet<usize>, right: &Tree, on: &[Expr]) -> HashSet<usize> {
-        let mut named = HashSet::new();
-        let mut name = |condition: &Expr| named.extend(self.condition(condition.clone()).sources);
-        on.iter().for_each(&mut name);
-        right.conditions(&mut name);
+    fn named_of(&self, left: &HashSet<usize>, right: &Tree, on: &[Condition]) -> HashSet<usize> {
+        let mut named: HashSet<usize> = on.iter().flat_map(|condition| &condition.sources).copied().collect();
+        right.conditions(&mut |condition| named.extend(self.sources_named(condition)));
         let needs: HashSet<usize> = named.intersection(left).copied().collect();
         let is_lateral = right.numbers().into_iter().any(|number| self.sources[number].is_lateral());
         if needs.is_empty() || is_lateral { left.clone() } else { needs }

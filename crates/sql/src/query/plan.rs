@@ -257,7 +257,8 @@ impl Join {
         }
     }
 
-    fn expressions<'p>(&'p self, f: &mut dyn FnMut(&'p Expr)) {
+    /// Calls with each condition of it that is not a source's.
+    pub fn expressions<'p>(&'p self, f: &mut dyn FnMut(&'p Expr)) {
         match self {
             Join::Source(_) => {}
             Join::Inner(joins) => joins.iter().for_each(|join| join.expressions(f)),

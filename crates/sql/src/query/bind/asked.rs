@@ -92,10 +92,9 @@ impl Binder<'_, '_> {
             }
             limit => limit.as_ref().map(|limit| limit.count.clone()),
         };
-        let bound = bound.filter(|_| matches!(plan.body, Body::Select(_)));
-        let copy = bound.as_ref().and_then(BoundSelect::copy);
-        let Some(inside) = self.exists_as_in(&query, bound)? else {
-            self.exists_queries.extend(copy.map(|copy| (query.number, copy)));
+        let mut bound = bound.filter(|_| matches!(plan.body, Body::Select(_)));
+        let Some(inside) = self.exists_as_in(&query, &mut bound)? else {
+            self.exists_queries.extend(bound.map(|bound| (query.number, bound)));
             return Ok(ExprKind::Exists(query));
         };
         let inside = ExprKind::InSubquery(Box::new(inside));
@@ -105,10 +104,10 @@ impl Binder<'_, '_> {
         Ok(ExprKind::And(vec![is_some, truth(inside)]))
     }
 
-    /// EXISTS of a query as IN. `None` if it looks at the row around it otherwise than by equalities.
-    fn exists_as_in(&mut self, query: &BoundSubquery, bound: Option<BoundSelect>) -> Result<Option<InSubquery>> {
-        let Some(mut bound) = bound else { return Ok(None) };
-        let Some((mut operands, comparers)) = decorrelate(&mut bound) else { return Ok(None) };
+    /// EXISTS of a query as IN. `None` if it looks at the row around it otherwise than by equalities: then it stays where it is.
+    fn exists_as_in(&mut self, query: &BoundSubquery, kept: &mut Option<BoundSelect>) -> Result<Option<InSubquery>> {
+        let Some((mut operands, comparers)) = kept.as_mut().and_then(decorrelate) else { return Ok(None) };
+        let Some(bound) = kept.take() else { return Ok(None) };
         let operand = match operands.len() {
             1 => operands.remove(0),
             _ => Expr::new(ExprKind::Row(operands), DataType::Null, true, self.facts.collation),
@@ -200,8 +199,11 @@ impl Binder<'_, '_> {
     /// Whether the query has a row that meets conditions besides. `None` if that cannot be planned.
     fn asked(&mut self, inside: &InSubquery, rows: BoundSelect, conditions: Vec<Expr>) -> Result<Option<ExprKind>> {
         let rows = decorrelate::first_of(rows, conditions, inside);
-        let Some(copy) = rows.copy() else { return Ok(None) };
-        if let Some(found) = self.exists_as_in(&inside.query, Some(copy))? {
+        let mut copy = rows.copy();
+        if copy.is_none() {
+            return Ok(None);
+        }
+        if let Some(found) = self.exists_as_in(&inside.query, &mut copy)? {
             return Ok(Some(ExprKind::InSubquery(Box::new(found))));
         }
         let mut looks_at = inside.query.looks_at.to_vec();
@@ -212,9 +214,8 @@ impl Binder<'_, '_> {
             ..inside.query.clone()
         };
         self.tables.sizes().forget(rows.block);
-        let copy = rows.copy().map(|copy| BoundSelect { limit: None, ..copy });
         let (plan, block) = self.plan_of(rows)?;
-        self.exists_queries.extend(copy.map(|copy| (query.number, BoundSelect { block, ..copy })));
+        self.exists_queries.extend(copy.map(|copy| (query.number, BoundSelect { block, limit: None, ..copy })));
         self.subqueries[query.number as usize] = Subquery { plan, is_correlated: true, by_value: None };
         Ok(Some(ExprKind::Exists(query)))
     }

@@ -215,12 +215,11 @@ impl<'a> Binder<'a, '_> {
             named_beside_where,
             block: 0,
         };
-        join_queries(&mut bound, &mut self.exists_queries)
-            .into_iter()
-            .for_each(|block| self.tables.sizes().forget(block));
+        let mut planned_before = join_queries(&mut bound, &mut self.exists_queries);
         if !wants_block {
-            merge(&mut bound, &is_outer).into_iter().for_each(|block| self.tables.sizes().forget(block));
+            planned_before.extend(merge(&mut bound, &is_outer));
         }
+        planned_before.into_iter().for_each(|block| self.tables.sizes().forget(block));
         let copy = if wants_unplanned { bound.copy() } else { None };
         let (plan, block) = self.plan_select(bound)?;
         self.unplanned.extend(copy.map(|copy| BoundSelect { block, ..copy }));

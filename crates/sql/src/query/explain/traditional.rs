@@ -326,29 +326,11 @@ pub fn expressions_of<'s>(select: &'s SelectPlan, f: &mut dyn FnMut(&'s Expr)) {
         source.conditions.iter().for_each(&mut *f);
     }
     select.hashes.iter().flatten().flat_map(|hash| &hash.conditions).for_each(&mut *f);
-    if let Some(join) = &select.join {
-        join_expressions(join, f);
-    }
+    select.join.iter().for_each(|join| join.expressions(f));
     select.constant.iter().chain(&select.having).chain(&select.items).for_each(&mut *f);
     select.order.iter().for_each(|key| f(&key.value));
     if let Some(group) = &select.group {
         group.keys.iter().for_each(&mut *f);
         group.aggregates.iter().flat_map(|call| &call.arguments).for_each(f);
-    }
-}
-
-fn join_expressions<'s>(join: &'s Join, f: &mut dyn FnMut(&'s Expr)) {
-    match join {
-        Join::Source(_) => {}
-        Join::Inner(joins) => joins.iter().for_each(|join| join_expressions(join, f)),
-        Join::Left { left, right, when, on, .. } => {
-            join_expressions(left, f);
-            join_expressions(right, f);
-            when.iter().chain(on).for_each(f);
-        }
-        Join::Filter { input, conditions } => {
-            join_expressions(input, f);
-            conditions.iter().for_each(f);
-        }
     }
 }
