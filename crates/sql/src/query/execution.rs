@@ -95,7 +95,6 @@ impl<'e, 'a, 'f> Execution<'e, 'a, 'f> {
                     (Shows::Matched, true) => return sink(running, row),
                     (Shows::Matched, false) | (Shows::Unmatched, true) => return Ok(MORE),
                     (Shows::All, true) => return Ok(flow),
-                    (Shows::All | Shows::Unmatched, false) if flow.is_break() => return Ok(flow),
                     (Shows::All | Shows::Unmatched, false) => {}
                 }
                 // (Nobody has filled them yet, as a rule.)

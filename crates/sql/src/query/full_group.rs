@@ -158,13 +158,7 @@ impl Checked<'_> {
     }
 
     fn name_of(&self, slot: u32) -> String {
-        let slot = slot as usize;
-        let source = self.block.sources.iter().rfind(|source| source.first_slot <= slot);
-        let Some((source, column)) =
-            source.and_then(|source| Some((source, source.columns.get(slot - source.first_slot)?)))
-        else {
-            return String::new();
-        };
+        let Some((source, column)) = self.block.column_of(slot) else { return String::new() };
         match &*source.database {
             "" => format!("{}.{}", source.alias, column.name),
             database => format!("{database}.{}.{}", source.alias, column.name),

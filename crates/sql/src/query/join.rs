@@ -127,7 +127,7 @@ impl<'p> Planner<'p> {
 
     /// The source that has this slot.
     pub fn source_of(&self, slot: u32) -> Option<usize> {
-        self.sources.iter().rposition(|source| source.first_slot <= slot as usize)
+        Source::position_of(&self.sources, slot)
     }
 
     /// A tree of joins, and about how many rows it has for each row of what is there.

@@ -504,6 +504,11 @@ impl Source {
         Self { kind, first_slot: 0, width: 0, conditions: Vec::new(), keeps_row: None, unplanned: Vec::new() }
     }
 
+    /// The number of the source that has a slot.
+    pub fn position_of(sources: &[Self], slot: u32) -> Option<usize> {
+        sources.iter().rposition(|source| source.first_slot <= slot as usize)
+    }
+
     /// The slots that its columns have in a row.
     pub fn slots(&self) -> std::ops::Range<u32> {
         self.first_slot as u32..(self.first_slot + self.width) as u32

@@ -73,6 +73,13 @@ pub struct Block {
 }
 
 impl Block {
+    /// The column that has a slot, and its source; `None` of a slot that no column has.
+    pub fn column_of(&self, slot: u32) -> Option<(&NamedSource, &SourceColumn)> {
+        let slot = slot as usize;
+        let source = self.sources.iter().rfind(|source| source.first_slot <= slot)?;
+        Some((source, source.columns.get(slot - source.first_slot)?))
+    }
+
     /// What each source is called: for EXPLAIN.
     pub fn names(&self) -> Vec<SourceName> {
         let name = |source: &NamedSource| SourceName {

@@ -47,19 +47,19 @@ pub fn rows_of_groups(
 /// How many different values some expressions have together in so many rows.
 fn values_of(keys: &[Expr], rows: f64, sources: &[Source], tables: &mut dyn Tables) -> f64 {
     let values = |key: &Expr| match key.as_column() {
-        Some(slot) => values_of_column(slot as usize, sources, tables),
+        Some(slot) => values_of_column(slot, sources, tables),
         None if key.names_columns() => rows.sqrt(),
         None => 1.0,
     };
     keys.iter().map(values).product::<f64>().min(rows)
 }
 
-fn values_of_column(slot: usize, sources: &[Source], tables: &mut dyn Tables) -> f64 {
-    let Some(source) = sources.iter().rfind(|source| source.first_slot <= slot) else { return UNKNOWN };
+fn values_of_column(slot: u32, sources: &[Source], tables: &mut dyn Tables) -> f64 {
+    let Some(source) = Source::position_of(sources, slot).map(|number| &sources[number]) else { return UNKNOWN };
     match &source.kind {
         SourceKind::Table(table) => {
             let statistics = tables.statistics(&table.table);
-            let column = slot - source.first_slot;
+            let column = slot as usize - source.first_slot;
             let begins =
                 |index: &IndexDefinition| index.parts.first().is_some_and(|part| usize::from(part.column) == column);
             let index = table.table.engine().definition.indexes.iter().position(begins);

@@ -362,11 +362,10 @@ impl<'a> Binder<'a, '_> {
     /// Whether rows come in the order of an index by the first key, and need not be kept to be grouped.
     fn is_indexed(&self, keys: &[Expr], sources: &[Source]) -> bool {
         let Some(slot) = keys.first().and_then(Expr::as_column) else { return false };
-        let slot = slot as usize;
-        let found = sources.iter().rfind(|source| source.first_slot <= slot);
+        let found = Source::position_of(sources, slot).map(|number| &sources[number]);
         let Some(Source { kind: SourceKind::Table(table), first_slot, .. }) = found else { return false };
         let is_first = |index: &crate::schema::Index| {
-            index.parts.first().is_some_and(|part| usize::from(part.column) == slot - first_slot)
+            index.parts.first().is_some_and(|part| usize::from(part.column) == slot as usize - first_slot)
         };
         table.table.indexes.iter().any(is_first)
     }
@@ -434,11 +433,9 @@ impl<'a> Binder<'a, '_> {
 
     /// The name of a column of information_schema, whose columns are called what they are called there.
     fn own_name_of(&mut self, slot: u32) -> Option<Vec<u8>> {
-        let slot = slot as usize;
-        let source = self.block().sources.iter().rfind(|source| source.first_slot <= slot)?;
+        let (source, column) = self.block().column_of(slot)?;
         let is_own = source.database.eq_ignore_ascii_case("information_schema");
-        let column = source.columns.get(slot - source.first_slot).filter(|_| is_own)?;
-        Some(column.name.as_bytes().to_vec())
+        is_own.then(|| column.name.as_bytes().to_vec())
     }
 
     /// A name that has values of literals in it is for this statement alone.
@@ -449,9 +446,7 @@ impl<'a> Binder<'a, '_> {
     }
 
     fn origin_of(&mut self, slot: u32) -> Option<Origin> {
-        let slot = slot as usize;
-        let source = self.block().sources.iter().rfind(|source| source.first_slot <= slot)?;
-        source.columns.get(slot - source.first_slot)?.origin.clone()
+        self.block().column_of(slot)?.1.origin.clone()
     }
 
     /// `*`, `t.*`

@@ -170,9 +170,7 @@ impl<'a> Scope for Standing<'_, 'a, '_, '_> {
         let (ExprKind::Column(slot) | ExprKind::Outer { column: slot, .. }) = found.kind else {
             return Err(Error::not_yet("DEFAULT here"));
         };
-        let slot = slot as usize;
-        let source = self.binder.blocks[at].sources.iter().rfind(|source| source.first_slot <= slot);
-        let origin = source.and_then(|source| source.columns.get(slot - source.first_slot)?.origin.clone());
+        let origin = self.binder.blocks[at].column_of(slot).and_then(|(_, column)| column.origin.clone());
         let Some(origin) = origin.filter(|origin| !origin.table.is_empty()) else {
             return Err(Error::new(ER_NO_DEFAULT_FOR_FIELD, &[&shown(name)]));
         };
