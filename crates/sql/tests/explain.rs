@@ -660,3 +660,25 @@ fn what_else_is_said() {
     is(&mut session, "set explain_format = 'traditional'", "ok 0");
     assert!(run(&mut session, "explain select 1")[0].starts_with("[id|select_type"));
 }
+
+#[test]
+fn rows_that_are_kept_are_asked_what_a_query_says_before() {
+    let server = Server::new();
+    let mut session = server.session();
+    is(&mut session, "create table l (id int primary key, x int, y int)", "ok 0");
+    let rows = run(
+        &mut session,
+        "explain format=tree select * from l a straight_join l b on b.x = a.x where b.y in (select c.y from l c where c.x = 3)",
+    );
+    let lines: Vec<&str> = rows[1].lines().map(|line| line.split("  (").next().unwrap_or_default()).collect();
+    assert_eq!(
+        lines[..5],
+        [
+            "-> Inner hash join (b.x = a.x)",
+            "    -> Table scan on a",
+            "    -> Hash",
+            "        -> Filter: (b.y in (select ...))",
+            "            -> Table scan on b",
+        ]
+    );
+}

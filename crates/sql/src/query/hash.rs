@@ -90,8 +90,10 @@ pub fn plan(source: &mut Source) -> Option<HashPlan> {
         SourceKind::Derived { .. } | SourceKind::Virtual(_) => {}
     }
     let (mut keys, mut local, mut implied) = (Vec::new(), Vec::new(), ConditionSet::default());
-    for (number, condition) in source.conditions.iter().enumerate().filter(|(_, condition)| condition.is_repeatable()) {
-        if looks(condition, source) == Looks::AtSource {
+    for (number, condition) in source.conditions.iter().enumerate() {
+        // (There may be more candidates than rows: a query that runs once is asked of each row, too.)
+        let is_asked_once_a_row = condition.is_volatile_free() && !condition.has_correlated_subquery();
+        if is_asked_once_a_row && looks(condition, source) == Looks::AtSource {
             local.push(condition.clone());
         } else if let Some(key) = key(condition, source) {
             keys.push(key);
@@ -114,13 +116,14 @@ pub fn plan(source: &mut Source) -> Option<HashPlan> {
 
 /// Whether a condition finds a source's rows in memory by the values of others.
 pub fn is_key(condition: &Expr, source: &Source) -> bool {
-    condition.is_repeatable() && key(condition, source).is_some()
+    key(condition, source).is_some()
 }
 
 /// A condition as a key, if it is an equality between a source and those before it.
 fn key(condition: &Expr, source: &Source) -> Option<HashKey> {
     let ExprKind::Compare(compare) = &condition.kind else { return None };
-    if compare.operator != ComparisonOperator::Equal || !has_keys(&compare.comparer) {
+    let is_equality = compare.operator == ComparisonOperator::Equal && condition.is_repeatable();
+    if !is_equality || !has_keys(&compare.comparer) {
         return None;
     }
     let (probe, build) = match (looks(&compare.left, source), looks(&compare.right, source)) {
