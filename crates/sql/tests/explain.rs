@@ -682,3 +682,47 @@ fn rows_that_are_kept_are_asked_what_a_query_says_before() {
         ]
     );
 }
+
+#[test]
+fn what_is_looked_for_once_is_told() {
+    let server = Server::new();
+    let mut session = server.session();
+    let table = "(id int primary key, x int, y int, key (x))";
+    is(&mut session, &format!("create table l {table}; create table r {table}"), "ok 0; ok 0");
+    let query = "select distinct l.id, l.y from l straight_join r on r.x = l.id where r.y > 3";
+    let rows = run(&mut session, &format!("explain format=traditional {query}"));
+    assert!(rows[1].ends_with("Using temporary"), "{rows:?}");
+    assert!(rows[2].ends_with("Using where; Distinct"), "{rows:?}");
+    is(
+        &mut session,
+        "show warnings",
+        "[Level|Code|Message]; Note|1003|/* select#1 */ select distinct `test`.`l`.`id` AS `id`,`test`.`l`.`y` AS `y` from \
+         `test`.`l` join `test`.`r` where ((`test`.`r`.`y` > 3) and (`test`.`r`.`x` = `test`.`l`.`id`))",
+    );
+    let rows = run(&mut session, &format!("explain format=tree {query}"));
+    let lines: Vec<&str> = rows[1].lines().map(|line| line.split("  (").next().unwrap_or_default()).collect();
+    assert_eq!(
+        lines,
+        [
+            "-> Table scan on <temporary>",
+            "    -> Temporary table with deduplication",
+            "        -> Nested loop inner join",
+            "            -> Table scan on l",
+            "            -> Limit: 1 row(s)",
+            "                -> Filter: (r.y > 3)",
+            "                    -> Index lookup on r using x (x = l.id)",
+        ]
+    );
+    // The row of NULLs, too, belongs to what is looked for.
+    let query = "select distinct l.id, l.y from l left join r on r.x = l.id where l.y = 1 or r.y = 2";
+    let rows = run(&mut session, &format!("explain format=tree {query}"));
+    assert!(rows[1].contains("Nested loop left join") && rows[1].contains("-> Row before"), "{rows:?}");
+    run(&mut session, &format!("explain format=traditional {query}"));
+    is(
+        &mut session,
+        "show warnings",
+        "[Level|Code|Message]; Note|1003|/* select#1 */ select distinct `test`.`l`.`id` AS `id`,`test`.`l`.`y` AS `y` from \
+         `test`.`l` left join `test`.`r` on((`test`.`r`.`x` = `test`.`l`.`id`)) where ((`test`.`l`.`y` = 1) or \
+         (`test`.`r`.`y` = 2))",
+    );
+}

@@ -1440,6 +1440,58 @@ fn a_query_that_compares_its_rows_with_the_row_around_it_is_joined_to_that() {
 }
 
 #[test]
+fn what_is_joined_to_rows_that_count_once_is_looked_for_once() {
+    let (_server, mut session) = with_visits("user int not null, score int not null");
+    let s = &mut session;
+    let from = "user u join post p on p.user = u.id";
+    for (query, count, most) in [
+        // (Each has three posts.)
+        (format!("select count(*) from (select distinct u.id, u.name from {from}) t"), "2000", 4000),
+        (format!("select count(*) from (select u.id from {from} group by u.id) t"), "2000", 4000),
+        (format!("select count(distinct u.karma) from {from}"), "101", 4000),
+        (format!("select max(u.karma) from {from}"), "5000", 4000),
+        // All that is behind the last one that is shown: of a user the first post, and of that the first tag.
+        (
+            format!("select count(*) from (select distinct u.id from {from} join tagged t on t.post = p.id) t"),
+            "2000",
+            6000,
+        ),
+        // Of what is not shown, nor asked for, there is a row of NULLs at the least.
+        (
+            "select count(*) from (select distinct u.id from user u left join post p on p.user = u.id) t".into(),
+            "2000",
+            2000,
+        ),
+        (
+            "select count(*) from (select distinct u.id from user u left join post p on p.user = u.id \
+             where u.karma < 5 or p.score > 0) t"
+                .into(),
+            "2000",
+            4001,
+        ),
+        // Without an index.
+        ("select count(distinct u.id) from user u join visit v on v.user = u.id".into(), "2000", 2000 + 6000),
+        // What a query of IN shows, and a side of UNION.
+        (format!("select count(*) from user where karma in (select u.karma from {from})"), "2000", 2000 + 4000),
+        (format!("select count(*) from (select u.id from {from} union select u.karma from {from}) t"), "2001", 8000),
+    ] {
+        let (read, rows) = rows_read(s, &query);
+        assert_eq!(rows[1], format!("{count}"), "{query}");
+        assert!(read <= most, "{query}: {read}");
+    }
+    // How often a row comes is asked for, or what is not shown.
+    for (query, count) in [
+        (format!("select count(*) from {from}"), "6000"),
+        (format!("select count(*) from (select u.id from {from}) t"), "6000"),
+        (format!("select count(*) from (select distinct u.id, p.id i from {from}) t"), "6000"),
+        (format!("select count(*) from (select u.id from {from} union all select u.id from {from}) t"), "12000"),
+        (format!("select count(*) from (select u.id from {from} group by u.id having count(*) = 3) t"), "2000"),
+    ] {
+        assert_eq!(rows_read(s, &query).1[1], count, "{query}");
+    }
+}
+
+#[test]
 fn what_one_table_is_equal_to_the_other_is_too() {
     let (_server, mut session) = with_posts();
     let s = &mut session;

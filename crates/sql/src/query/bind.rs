@@ -143,6 +143,8 @@ pub struct Binder<'a, 't> {
     pub constants: u32,
     /// What the next SELECT is before it is planned is to be kept; of a set operation, its sides.
     pub(super) wants_unplanned: bool,
+    /// Nobody asks of the next SELECT how often a row comes.
+    pub(super) wants_set: bool,
     /// What has been kept.
     pub(super) unplanned: Vec<BoundSelect>,
     /// Queries of IN that look at the row around them, by their numbers: they may be asked otherwise where what is not known is false.
@@ -212,6 +214,7 @@ impl<'a, 't> Binder<'a, 't> {
             deprecated: Vec::new(),
             constants: 0,
             wants_unplanned: false,
+            wants_set: false,
             unplanned: Vec::new(),
             in_queries: Vec::new(),
             exists_queries: Vec::new(),
@@ -263,7 +266,9 @@ impl<'a, 't> Binder<'a, 't> {
     }
 
     fn query_inside(&mut self, query: &'a ast::Query<'a>) -> Result<QueryPlan> {
+        let wants_set = std::mem::take(&mut self.wants_set);
         let limit = self.limit_of(query)?;
+        self.wants_set = wants_set && limit.is_none();
         match query.body {
             QueryBody::Select(select) => {
                 let (plan, columns) = self.select(select, query, limit.clone())?;
@@ -292,17 +297,26 @@ impl<'a, 't> Binder<'a, 't> {
 
     pub(super) fn body(&mut self, body: QueryBody<'a>) -> Result<QueryPlan> {
         crate::stack::check()?;
+        let wants_set = std::mem::take(&mut self.wants_set);
         match body {
             QueryBody::Select(select) => {
+                self.wants_set = wants_set;
                 let (plan, columns) = self.select_alone(select)?;
                 Ok(QueryPlan::new(Body::Select(Box::new(plan)), columns))
             }
-            QueryBody::Parenthesised(query) => self.query(query),
+            QueryBody::Parenthesised(query) => {
+                self.wants_set = wants_set;
+                self.query(query)
+            }
             QueryBody::Values(rows) => self.values(rows),
             QueryBody::Table(name) => self.whole_table(&name),
             QueryBody::SetOperation(set) => {
-                let left = self.body(set.left)?;
-                let right = self.body(set.right)?;
+                let wants_sets = !set.all || wants_set && set.operator == ast::SetOperator::Union;
+                let mut side = |body| {
+                    self.wants_set = wants_sets;
+                    self.body(body)
+                };
+                let (left, right) = (side(set.left)?, side(set.right)?);
                 if left.columns.len() != right.columns.len() {
                     return Err(Error::new(ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT, &[]));
                 }

@@ -32,6 +32,8 @@ pub struct BoundSelect {
     pub order: Vec<SortKey>,
     /// DISTINCT.
     pub distinct: bool,
+    /// Nobody asks how often a row comes: it is a query of IN or EXISTS, or a side of a UNION, which shows each row once.
+    pub is_set: bool,
     /// LIMIT.
     pub limit: Option<LimitPlan>,
     /// Slots of a row, those of aggregates too.
@@ -58,6 +60,7 @@ impl BoundSelect {
             having: self.having.clone(),
             order: self.order.clone(),
             distinct: self.distinct,
+            is_set: self.is_set,
             limit: self.limit.clone(),
             width: self.width,
             used: self.used.clone(),

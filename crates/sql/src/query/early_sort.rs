@@ -113,7 +113,7 @@ fn first_in(join: &mut Join) -> Option<&mut Join> {
         Join::Source(_) => Some(join),
         Join::Inner(joins) => joins.first_mut().and_then(first_in),
         Join::Left { left, .. } => first_in(left),
-        Join::Filter { input, .. } => first_in(input),
+        Join::Filter { input, .. } | Join::First(input) => first_in(input),
     }
 }
 
@@ -122,7 +122,7 @@ fn leaves_none_out(join: &Join) -> bool {
     match join {
         Join::Source(_) => true,
         Join::Left { left, shows, .. } => *shows == Shows::All && leaves_none_out(left),
-        Join::Inner(_) | Join::Filter { .. } => false,
+        Join::Inner(_) | Join::Filter { .. } | Join::First(_) => false,
     }
 }
 

@@ -112,6 +112,14 @@ impl<'e, 'a, 'f> Execution<'e, 'a, 'f> {
                     if holds(conditions, row, self.outer, running, &arena)? { sink(running, row) } else { Ok(MORE) }
                 })
             }
+            Join::First(input) => {
+                let mut flow = MORE;
+                let joined = self.join(input, row, running, &mut |running, row| {
+                    flow = sink(running, row)?;
+                    Ok(ENOUGH)
+                });
+                joined.map(|_| flow)
+            }
         }
     }
 

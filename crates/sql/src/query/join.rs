@@ -61,6 +61,8 @@ pub struct Planner<'p> {
     pub limit: Option<&'p LimitPlan>,
     /// What there is to choose.
     pub choice: Choice,
+    /// The sources that are shown, if it does not matter how often a row of them comes ([`super::first_match`]).
+    pub shown_once: Option<&'p HashSet<usize>>,
     /// Which part of the rows of sources meets the conditions on them alone.
     pub(super) met: HashMap<usize, f64>,
 }
@@ -91,8 +93,8 @@ impl<'p> Planner<'p> {
     pub fn new(sources: &'p mut [Source], tables: &'p mut dyn Tables, used: &'p HashSet<u32>) -> Self {
         let choice = Choice { block: tables.sizes().next_block(), is_contested: sources.len() > 1, wants_all: true };
         let (first, ordered, wanted_order, limit) = (None, None, None, None);
-        let (groups_by_row, met) = (false, HashMap::new());
-        Self { sources, tables, used, first, ordered, wanted_order, groups_by_row, limit, choice, met }
+        let (groups_by_row, shown_once, met) = (false, None, HashMap::new());
+        Self { sources, tables, used, first, ordered, wanted_order, groups_by_row, limit, choice, shown_once, met }
     }
 
     /// Plans a tree of joins under the conditions of WHERE.
@@ -127,7 +129,7 @@ impl<'p> Planner<'p> {
 
     /// The source that has this slot.
     pub fn source_of(&self, slot: u32) -> Option<usize> {
-        Source::position_of(&self.sources, slot)
+        Source::position_of(self.sources, slot)
     }
 
     /// A tree of joins, and about how many rows it has for each row of what is there.
@@ -339,12 +341,12 @@ pub fn first_of(join: &Join) -> Option<usize> {
         Join::Source(number) => Some(*number),
         Join::Inner(joins) => joins.first().and_then(first_of),
         Join::Left { left, .. } => first_of(left),
-        Join::Filter { input, .. } => first_of(input),
+        Join::Filter { input, .. } | Join::First(input) => first_of(input),
     }
 }
 
 /// What is joined one behind the other.
-fn inner(mut joins: Vec<Join>) -> Join {
+pub fn inner(mut joins: Vec<Join>) -> Join {
     if joins.len() == 1 { joins.remove(0) } else { Join::Inner(joins) }
 }
 

@@ -24,6 +24,7 @@ mod execution;
 pub mod explain;
 mod facts;
 mod filter;
+mod first_match;
 mod from;
 mod full_group;
 mod group;

@@ -5,7 +5,8 @@
 //! ```
 //!
 //! # Invariants
-//! 1. Rows come in no order that anybody asked for, and no outer join asks whether there is none.
+//! 1. Rows come in no order that anybody asked for, and no outer join asks whether there is none. (Where the first row is enough, each part has
+//!    one: there it does not matter how often a row comes.)
 //! 2. None is locked, or rows are to be changed: another session may add rows to a table between its parts (READ COMMITTED), so
 //!    that rows come twice, or some of these without others. For a change it is enough that each row that it keeps comes once.
 //! 3. One source at a time has parts: of another one whose rows are too many all are read again for each row.
@@ -65,7 +66,7 @@ fn is_inner(join: &Join) -> bool {
     match join {
         Join::Source(_) => true,
         Join::Inner(joins) => joins.iter().all(is_inner),
-        Join::Filter { input, .. } => is_inner(input),
+        Join::Filter { input, .. } | Join::First(input) => is_inner(input),
         Join::Left { .. } => false,
     }
 }

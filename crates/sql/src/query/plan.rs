@@ -254,6 +254,17 @@ impl Join {
                 input.compute_constants_once(next);
                 conditions.iter_mut().for_each(|condition| condition.compute_constants_once(next));
             }
+            Join::First(input) => input.compute_constants_once(next),
+        }
+    }
+
+    /// The numbers of its sources, in the order in which they are read.
+    pub fn numbers(&self) -> Vec<usize> {
+        match self {
+            Join::Source(number) => vec![*number],
+            Join::Inner(joins) => joins.iter().flat_map(Join::numbers).collect(),
+            Join::Left { left, right, .. } => [left, right].into_iter().flat_map(|join| join.numbers()).collect(),
+            Join::Filter { input, .. } | Join::First(input) => input.numbers(),
         }
     }
 
@@ -271,6 +282,7 @@ impl Join {
                 input.expressions(f);
                 conditions.iter().for_each(f);
             }
+            Join::First(input) => input.expressions(f),
         }
     }
 }
@@ -477,6 +489,8 @@ pub enum Join {
         /// What must hold.
         conditions: Vec<Expr>,
     },
+    /// The first row of a join, for each row of what is before it.
+    First(Box<Join>),
 }
 
 /// One table, or something like one.
@@ -504,9 +518,9 @@ impl Source {
         Self { kind, first_slot: 0, width: 0, conditions: Vec::new(), keeps_row: None, unplanned: Vec::new() }
     }
 
-    /// The number of the source that has a slot.
+    /// The number of the source that has a slot: none, if that is an aggregate's.
     pub fn position_of(sources: &[Self], slot: u32) -> Option<usize> {
-        sources.iter().rposition(|source| source.first_slot <= slot as usize)
+        sources.iter().position(|source| source.slots().contains(&slot))
     }
 
     /// The slots that its columns have in a row.

@@ -134,7 +134,8 @@ impl Planner<'_> {
             let ready = (0..left.len()).filter(|&at| left[at].is_ready(&there));
             let steps: Vec<(usize, Rc<Step>)> = ready.map(step).collect();
             let (at, step) = &steps[next_of(steps.iter().map(|(_, step)| &**step), Some(rows))];
-            let (cost, then) = step.joined_to(rows);
+            let is_looked_for_once = self.shown_once.is_some_and(|shown| shown.is_subset(&there));
+            let (cost, then) = if is_looked_for_once { step.first_to(rows) } else { step.joined_to(rows) };
             (total, rows) = (total + cost, then);
             there.extend(left.remove(*at).sources());
         }

@@ -77,15 +77,27 @@ impl Step {
     /// What it costs to join it to so many rows, looked up, those that lie beside each other counted less; and how many rows there are
     /// then.
     pub fn joined_to(&self, rows: f64) -> (f64, f64) {
+        self.matched_to(rows, false)
+    }
+
+    /// The same, if the first row that matches each is enough.
+    pub fn first_to(&self, rows: f64) -> (f64, f64) {
+        self.matched_to(rows, true)
+    }
+
+    fn matched_to(&self, rows: f64, is_first_enough: bool) -> (f64, f64) {
         let depends = self.access.as_ref().is_some_and(|access| access.is_point || access.is_by_row());
         let is_point = self.access.as_ref().is_some_and(|access| access.is_point);
         let &Self { cost, found, share, meets, each, has_key, .. } = self;
-        let looked_up = if is_point { cost } else { LOOK_UP + cost * each };
+        let matches = found * share * meets;
+        let part = if is_first_enough { matches.max(1.0).recip() } else { 1.0 };
+        let looked_up = if is_point { cost } else { LOOK_UP + cost * part * each };
         // What does not depend on the rows before is read once, and kept (`hash`).
         let (cost, then) = match (depends, has_key) {
-            (true, _) => (rows * looked_up, rows * found * share * meets),
+            (true, _) => (rows * looked_up, rows * matches * part),
+            (false, true) if is_first_enough => (cost * each + rows, rows),
             (false, true) => (cost * each + rows, rows.max(found * share)),
-            (false, false) => (rows * cost * each, rows * found * share * meets),
+            (false, false) => (rows * cost * part * each, rows * matches * part),
         };
         let left = self.shows.map_or(then, |shows| shown_by(shows, rows, then));
         (cost + self.cost_of_queries(then), left)

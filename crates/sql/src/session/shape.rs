@@ -69,9 +69,7 @@ fn query(plan: &QueryPlan, counts: &mut Vec<(Counter, u64)>) {
 
 fn select(plan: &SelectPlan, counts: &mut Vec<(Counter, u64)>) {
     let mut is_first = true;
-    let mut sources = Vec::new();
-    plan.join.iter().for_each(|join| in_order(join, &mut sources));
-    for number in sources {
+    for number in plan.join.iter().flat_map(Join::numbers) {
         let Some(source) = plan.sources.get(number) else { continue };
         let read = match &source.kind {
             SourceKind::Table(table) => read_of(&table.access),
@@ -101,18 +99,6 @@ fn select(plan: &SelectPlan, counts: &mut Vec<(Counter, u64)>) {
     if !plan.order.is_empty() {
         // (9.7 counts no Sort_range any more: its sort does not look at what is below.)
         add(Counter::SortScan, counts);
-    }
-}
-
-fn in_order(join: &Join, sources: &mut Vec<usize>) {
-    match join {
-        Join::Source(number) => sources.push(*number),
-        Join::Inner(joins) => joins.iter().for_each(|join| in_order(join, sources)),
-        Join::Left { left, right, .. } => {
-            in_order(left, sources);
-            in_order(right, sources);
-        }
-        Join::Filter { input, .. } => in_order(input, sources),
     }
 }
 

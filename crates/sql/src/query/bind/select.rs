@@ -13,6 +13,7 @@ use meseta_parser::ast::{self, ExpressionKind, SelectItem};
 
 use super::super::bound::BoundSelect;
 use super::super::early_sort::EarlySort;
+use super::super::first_match::{first_matches, shown_once};
 use super::super::full_group::{Checked, Likeness, Named};
 use super::super::join::Planner;
 use super::super::merge::merge;
@@ -75,6 +76,7 @@ impl<'a> Binder<'a, '_> {
         }
         let wants_block = std::mem::take(&mut self.wants_block);
         let wants_unplanned = std::mem::take(&mut self.wants_unplanned);
+        let is_set = std::mem::take(&mut self.wants_set);
         let mut sources = Vec::new();
         let joined = self.from(select.from, &mut sources, locking)?;
         let (tree, star) = match joined {
@@ -209,6 +211,7 @@ impl<'a> Binder<'a, '_> {
             having,
             order,
             distinct: select.options.distinct,
+            is_set,
             limit,
             width,
             used: self.block().used.clone(),
@@ -250,7 +253,12 @@ impl<'a> Binder<'a, '_> {
         if let Some(tree) = &tree {
             tree.conditions(&mut |condition| is_repeatable &= !condition.is_of_each_row());
         }
+        let expressions = items.iter().chain(&having).chain(order.iter().map(|key| &key.value));
+        let expressions = expressions.chain(group.iter().flat_map(GroupPlan::expressions));
+        let counts_once = shows_once || bound.is_set;
+        let shown_once = shown_once(&sources, counts_once, group.as_ref(), expressions).filter(|_| is_repeatable);
         let mut planner = Planner::new(&mut sources, self.tables, &bound.used);
+        planner.shown_once = shown_once.as_ref();
         // Of rows that are shown once the first are the first of all, if what they are ordered by is shown.
         let is_shown = |key: &SortKey| {
             let column = key.value.as_column();
@@ -300,8 +308,9 @@ impl<'a> Binder<'a, '_> {
             distinct &= group.is_some() || !shows_each_once;
         }
         planner.spare_columns(&planned.join, bound.named_beside_where);
-        let shown_once = shows_once.then_some(&*items);
-        let mut shown_rows = rows_of_groups(planned.rows, group.as_ref(), shown_once, &having, &sources, self.tables);
+        let distinct_items = shows_once.then_some(&*items);
+        let mut shown_rows =
+            rows_of_groups(planned.rows, group.as_ref(), distinct_items, &having, &sources, self.tables);
         if self.derived_around > 0
             && let Some(limit) = &limit
         {
@@ -320,6 +329,11 @@ impl<'a> Binder<'a, '_> {
             true => EarlySort::new(&sources, &planned.join, &order, may_join_twice, !having.is_empty()),
             false => None,
         };
+        if early_sort.is_none()
+            && let Some(shown) = shown_once
+        {
+            planned.join = planned.join.map(|join| first_matches(join, &sources, &shown));
+        }
         let takes_all = !is_limited && self.subqueries_around == 0;
         sources.iter_mut().for_each(|source| source.takes_all(takes_all));
         let runs_late = |item: &Expr| assigns(item) || is_limited && item.as_column().is_none();

@@ -141,9 +141,9 @@ impl<'a> Scope for Standing<'_, 'a, '_, '_> {
     }
 
     fn query_of_values(&mut self, query: &ast::Query<'_>) -> Result<BoundSubquery> {
-        self.binder.wants_unplanned = true;
+        (self.binder.wants_unplanned, self.binder.wants_set) = (true, true);
         let bound = self.subquery(query);
-        self.binder.wants_unplanned = false;
+        (self.binder.wants_unplanned, self.binder.wants_set) = (false, false);
         bound
     }
 
@@ -250,6 +250,7 @@ impl Binder<'_, '_> {
             deprecated: std::mem::take(&mut self.deprecated),
             constants: self.constants,
             wants_unplanned: std::mem::take(&mut self.wants_unplanned),
+            wants_set: std::mem::take(&mut self.wants_set),
             unplanned: Vec::new(),
             in_queries: Vec::new(),
             exists_queries: Vec::new(),

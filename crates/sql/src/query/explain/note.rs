@@ -107,9 +107,16 @@ impl<'f> FromText<'f, '_> {
         match join {
             Join::Source(number) => self.source(*number, conditions),
             Join::Inner(joins) => {
-                let joins: Vec<String> = joins.iter().map(|join| self.join(join, conditions)).collect();
-                joins.join(" join ")
+                let mut text = String::new();
+                for join in joins {
+                    let next = self.join(join, conditions);
+                    // (What has the row before it for a left side begins with the name of the join.)
+                    text.push_str(if text.is_empty() || next.starts_with(' ') { "" } else { " join " });
+                    text.push_str(&next);
+                }
+                text
             }
+            Join::First(input) => self.join(input, conditions),
             Join::Filter { input, conditions: asked } => {
                 let text = self.join(input, conditions);
                 conditions.extend(asked);

@@ -92,19 +92,6 @@ pub struct Traditional<'x, 'r> {
     pub rows: Vec<Row>,
 }
 
-/// The sources of a join in the order in which they are read.
-pub fn sources_of(join: &Join, out: &mut Vec<usize>) {
-    match join {
-        Join::Source(number) => out.push(*number),
-        Join::Inner(joins) => joins.iter().for_each(|join| sources_of(join, out)),
-        Join::Left { left, right, .. } => {
-            sources_of(left, out);
-            sources_of(right, out);
-        }
-        Join::Filter { input, .. } => sources_of(input, out),
-    }
-}
-
 /// Which rows an outer join shows whose right side is this source alone, and whether something must hold before.
 fn outer_of(join: &Join, number: usize) -> Option<(Shows, bool)> {
     match join {
@@ -114,7 +101,18 @@ fn outer_of(join: &Join, number: usize) -> Option<(Shows, bool)> {
             Some((*shows, !when.is_empty()))
         }
         Join::Left { left, right, .. } => outer_of(left, number).or_else(|| outer_of(right, number)),
-        Join::Filter { input, .. } => outer_of(input, number),
+        Join::Filter { input, .. } | Join::First(input) => outer_of(input, number),
+    }
+}
+
+/// Whether a source is looked for once for each row of those before.
+fn is_looked_for_once(join: &Join, number: usize) -> bool {
+    match join {
+        Join::Source(_) => false,
+        Join::Inner(joins) => joins.iter().any(|join| is_looked_for_once(join, number)),
+        Join::Left { left, right, .. } => [left, right].into_iter().any(|join| is_looked_for_once(join, number)),
+        Join::Filter { input, .. } => is_looked_for_once(input, number),
+        Join::First(input) => input.numbers().contains(&number),
     }
 }
 
@@ -125,7 +123,7 @@ fn asked_behind(join: &Join, number: usize) -> &[Expr] {
         Join::Inner(joins) => joins.first().map_or(&[], |join| asked_behind(join, number)),
         Join::Left { left, .. } => asked_behind(left, number),
         Join::Filter { input, conditions } if matches!(**input, Join::Source(first) if first == number) => conditions,
-        Join::Filter { input, .. } => asked_behind(input, number),
+        Join::Filter { input, .. } | Join::First(input) => asked_behind(input, number),
     }
 }
 
@@ -218,8 +216,7 @@ impl Traditional<'_, '_> {
         let id = self.last;
         let names = Names { select, outside, is_full: false };
         let first_row = self.rows.len();
-        let mut order = Vec::new();
-        select.join.iter().for_each(|join| sources_of(join, &mut order));
+        let order = select.join.as_ref().map_or(Vec::new(), Join::numbers);
         let mut derived = Vec::new();
         let mut is_told = false;
         if is_impossible(select) {
@@ -282,6 +279,9 @@ impl Traditional<'_, '_> {
                 && hash.map_or(!source.conditions.is_empty(), |hash| !hash.conditions.is_empty())
             {
                 row.extra.push("Using where".to_owned());
+            }
+            if select.join.as_ref().is_some_and(|join| is_looked_for_once(join, number)) {
+                row.extra.push("Distinct".to_owned());
             }
             if hash.is_some() {
                 row.extra.push("Using join buffer (hash join)".to_owned());

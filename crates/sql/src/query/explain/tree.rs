@@ -269,7 +269,12 @@ impl Trees<'_, '_> {
                         Some(left) => joined_nodes(left, right, hash_of(join, select), "inner", &[], names),
                     });
                 }
-                Ok(joined.unwrap_or_default())
+                Ok(joined.unwrap_or_else(|| Node::new("Row before", "row_before", vec![])))
+            }
+            Join::First(input) => {
+                let node = self.join(input, select, names)?;
+                let node = Node::new("Limit: 1 row(s)", "limit", vec![node]);
+                Ok(node.yielding(1.0))
             }
             Join::Left { left, right, when, on, shows, .. } => {
                 let left = self.join(left, select, names)?;
