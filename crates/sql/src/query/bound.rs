@@ -34,6 +34,8 @@ pub struct BoundSelect {
     pub distinct: bool,
     /// Nobody asks how often a row comes: it is a query of IN or EXISTS, or a side of a UNION, which shows each row once.
     pub is_set: bool,
+    /// What it does not show is asked for, too: ON DUPLICATE KEY UPDATE may name any column of its tables.
+    pub shows_all: bool,
     /// LIMIT.
     pub limit: Option<LimitPlan>,
     /// Slots of a row, those of aggregates too.
@@ -61,6 +63,7 @@ impl BoundSelect {
             order: self.order.clone(),
             distinct: self.distinct,
             is_set: self.is_set,
+            shows_all: self.shows_all,
             limit: self.limit.clone(),
             width: self.width,
             used: self.used.clone(),

@@ -121,6 +121,14 @@ fn of_column(side: &Expr) -> Option<Domain> {
     side.as_column().and_then(|_| Domain::of(side))
 }
 
+/// A column that is said to be equal to something else, of which no two of its values are, and that.
+pub fn column_and_other(condition: &Expr) -> Option<(u32, &Expr)> {
+    let Compare { left, right, comparer, .. } = equality(condition)?;
+    let is_told = |(column, _): &(&Expr, &Expr)| of_column(column).is_some_and(|domain| domain.is_of(comparer));
+    let (column, other) = [(left, right), (right, left)].into_iter().find(is_told)?;
+    Some((column.as_column()?, other))
+}
+
 /// A column, and what it is said to be equal to, the same for all rows.
 fn column_and_value(compare: &Compare) -> Option<(&Expr, &Expr)> {
     let Compare { left, right, comparer, .. } = compare;

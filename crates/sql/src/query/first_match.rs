@@ -5,8 +5,6 @@
 //!
 //!   Inner [ u, o, p ]      each o, and each p of it, of each u: the same name again and again
 //!   Inner [ u, First [ o, p ] ]                       of each u the first o that has such a p
-//!
-//!   SELECT u.id FROM u LEFT JOIN o ON .. GROUP BY u.id               no o is looked for: there is a row in any case
 //! ```
 //! Rows count once for DISTINCT, for a group of which nothing is told but what is least, greatest, or different, for IN and EXISTS, and on
 //! the sides of a UNION that shows each row once.
@@ -21,44 +19,45 @@
 
 use std::collections::HashSet;
 
+use super::bound::BoundSelect;
 use super::join::inner;
 use super::join_tree::Shows;
 use super::plan::{GroupPlan, Join, Source, SourceKind};
-use crate::expression::Expr;
 use crate::expression::aggregate::AggregateFunction;
 
-/// Whether a group's rows count once, or rows do that are in none.
-fn count_once(do_rows: bool, group: Option<&GroupPlan>) -> bool {
+/// Whether it does not matter how often a row comes from a query's tables: no expression has another value each time.
+pub fn counts_once(select: &BoundSelect) -> bool {
+    let mut is_repeatable = true;
+    select.expressions(&mut |expr| is_repeatable &= !expr.is_of_each_row());
     let takes_once = |function| {
         use AggregateFunction::{BitAnd, BitOr, Max, Min};
         matches!(function, Min | Max | BitAnd | BitOr)
     };
-    group.map_or(do_rows, |group| group.aggregates.iter().all(|call| call.distinct || takes_once(call.function)))
+    is_repeatable
+        && match &select.group {
+            Some(group) => group.aggregates.iter().all(|call| call.distinct || takes_once(call.function)),
+            None => select.distinct || select.is_set,
+        }
 }
 
-/// The numbers of the sources that expressions show, which are all that is made of a join's rows; `None` if these are not looked for once.
-pub fn shown_once<'e>(
-    sources: &[Source],
-    do_rows: bool,
-    group: Option<&GroupPlan>,
-    expressions: impl Iterator<Item = &'e Expr>,
-) -> Option<HashSet<usize>> {
-    let stays_alone = |source: &Source| source.is_locked() || source.keeps_row.is_some();
-    if sources.len() < 2 || !count_once(do_rows, group) || sources.iter().any(stays_alone) {
+/// The numbers of the sources that a query shows, which are all that is made of its rows; `None` if rows count more often than once.
+pub fn shown_once(select: &BoundSelect) -> Option<HashSet<usize>> {
+    let stays = |source: &Source| source.is_locked() || source.keeps_row.is_some();
+    if select.sources.len() < 2 || !counts_once(select) || select.sources.iter().any(stays) {
         return None;
     }
-    let (mut shown, mut is_repeatable) = (HashSet::new(), true);
-    for expr in expressions {
-        is_repeatable &= !expr.is_of_each_row();
-        expr.columns_looked_at(&mut |slot| shown.extend(Source::position_of(sources, slot)));
+    let mut shown = HashSet::new();
+    let expressions = select.items.iter().chain(&select.having).chain(select.order.iter().map(|key| &key.value));
+    for expr in expressions.chain(select.group.iter().flat_map(GroupPlan::expressions)) {
+        expr.columns_looked_at(&mut |slot| shown.extend(Source::position_of(&select.sources, slot)));
     }
-    is_repeatable.then_some(shown)
+    Some(shown)
 }
 
 /// Has a join show the first of the rows that differ in nothing that is shown.
 pub fn first_matches(join: Join, sources: &[Source], shown: &HashSet<usize>) -> Join {
     let split = Split { sources, shown };
-    let (before, behind) = split.of(join, false);
+    let (before, behind) = split.of(join);
     let behind = behind.map(|behind| if split.finds_more(&behind) { Join::First(Box::new(behind)) } else { behind });
     inner(before.into_iter().chain(behind).collect())
 }
@@ -69,8 +68,8 @@ struct Split<'s> {
 }
 
 impl Split<'_> {
-    /// A join up to the last source that is shown, and what is behind that. Something is asked of its rows, or not.
-    fn of(&self, join: Join, is_asked: bool) -> (Option<Join>, Option<Join>) {
+    /// A join up to the last source that is shown, and what is behind that.
+    fn of(&self, join: Join) -> (Option<Join>, Option<Join>) {
         match join {
             Join::Source(number) if !self.shown.contains(&number) => (None, Some(join)),
             Join::Source(_) | Join::First(_) => (Some(join), None),
@@ -78,7 +77,7 @@ impl Split<'_> {
             Join::Inner(mut joins) => {
                 let mut behind = Vec::new();
                 while let Some(last) = joins.pop() {
-                    let (shown, last_behind) = self.of(last, is_asked || !behind.is_empty());
+                    let (shown, last_behind) = self.of(last);
                     behind.splice(0..0, last_behind);
                     if shown.is_some() {
                         joins.extend(shown);
@@ -89,10 +88,8 @@ impl Split<'_> {
                 (some(joins), some(behind))
             }
             Join::Left { ref right, .. } if self.shows(right) => (Some(join), None),
-            // (A row of the left is there in any case.)
-            Join::Left { left, shows: Shows::All, .. } if !is_asked => self.of(*left, false),
             Join::Left { left, right, when, on, slots, shows } => {
-                let (shown, behind) = self.of(*left, true);
+                let (shown, behind) = self.of(*left);
                 let join = |left| Join::Left { left: Box::new(left), right, when, on, slots, shows };
                 match (shown, behind, shows) {
                     (Some(shown), None, Shows::Matched | Shows::Unmatched) => (Some(join(shown)), None),
@@ -102,7 +99,7 @@ impl Split<'_> {
             }
             Join::Filter { input, conditions } => {
                 let filter = |input| Join::Filter { input: Box::new(input), conditions };
-                match self.of(*input, true) {
+                match self.of(*input) {
                     (shown, Some(behind)) => (shown, Some(filter(behind))),
                     (shown, None) => (shown.map(filter), None),
                 }

@@ -69,6 +69,7 @@ mod spilled_rows;
 mod start;
 mod step;
 mod table;
+mod table_elimination;
 mod table_rows;
 mod top_rows;
 mod usable;

@@ -24,6 +24,7 @@ use super::super::row_groups::{are_of_rows, is_order_of, table_of_keys};
 use super::super::scope::{Block, slot as slot_of};
 use super::super::semi_join::join_queries;
 use super::super::shown_rows::rows_of_groups;
+use super::super::table_elimination::eliminate;
 use super::super::{outer, push, rollup};
 use super::standing::{Alias, AliasOrder, Place};
 use super::{Binder, Deprecated, in_list, position_of, text_of};
@@ -192,7 +193,8 @@ impl<'a> Binder<'a, '_> {
                 }
             }
         }
-        if wants_block && group.is_none() && !select.options.distinct {
+        let shows_all = wants_block && group.is_none() && !select.options.distinct;
+        if shows_all {
             let all = 0..first_slot as u32;
             self.block().used.extend(all);
             self.kept_block = Some(self.block().clone());
@@ -212,6 +214,7 @@ impl<'a> Binder<'a, '_> {
             order,
             distinct: select.options.distinct,
             is_set,
+            shows_all,
             limit,
             width,
             used: self.block().used.clone(),
@@ -231,11 +234,16 @@ impl<'a> Binder<'a, '_> {
     }
 
     /// Plans it. Returns, too, the number under which its ranges are known.
-    pub(super) fn plan_select(&mut self, bound: BoundSelect) -> Result<(SelectPlan, u32)> {
+    pub(super) fn plan_select(&mut self, mut bound: BoundSelect) -> Result<(SelectPlan, u32)> {
+        if let Some(tree) = &mut bound.tree {
+            outer::simplify(tree, &bound.conditions, &bound.sources);
+        }
+        eliminate(&mut bound);
+        let shown_once = shown_once(&bound);
         let BoundSelect {
             mut sources,
             names,
-            mut tree,
+            tree,
             keeps_order,
             conditions,
             items,
@@ -246,17 +254,10 @@ impl<'a> Binder<'a, '_> {
             ..
         } = bound;
         let (shows_once, is_limited) = (bound.distinct, limit.is_some());
-        if let Some(tree) = &mut tree {
-            outer::simplify(tree, &conditions, &sources);
-        }
         let mut is_repeatable = conditions.iter().chain(&having).all(|condition| !condition.is_of_each_row());
         if let Some(tree) = &tree {
             tree.conditions(&mut |condition| is_repeatable &= !condition.is_of_each_row());
         }
-        let expressions = items.iter().chain(&having).chain(order.iter().map(|key| &key.value));
-        let expressions = expressions.chain(group.iter().flat_map(GroupPlan::expressions));
-        let counts_once = shows_once || bound.is_set;
-        let shown_once = shown_once(&sources, counts_once, group.as_ref(), expressions).filter(|_| is_repeatable);
         let mut planner = Planner::new(&mut sources, self.tables, &bound.used);
         planner.shown_once = shown_once.as_ref();
         // Of rows that are shown once the first are the first of all, if what they are ordered by is shown.
