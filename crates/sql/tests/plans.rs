@@ -1530,6 +1530,20 @@ fn what_is_joined_to_rows_that_count_once_is_looked_for_once() {
 }
 
 #[test]
+fn tables_are_joined_by_what_follows_from_two_equalities() {
+    let (_server, mut session) = with_posts();
+    // Of a hundred posts one has such a user: the tags of that one are read, not of all.
+    let user = "u.id = t.post and u.karma > 1000";
+    for tagged in ["t.post = p.id", "p.id = t.post"] {
+        let from = format!("post p join tagged t on {tagged} join user u on {user} where p.id between 450 and 549");
+        counts(&mut session, &from, "3", 250);
+        let from =
+            format!("post p straight_join tagged t straight_join user u where {tagged} and {user} and p.id = 500");
+        counts(&mut session, &from, "3", 7);
+    }
+}
+
+#[test]
 fn what_one_table_is_equal_to_the_other_is_too() {
     let (_server, mut session) = with_posts();
     let s = &mut session;

@@ -2,15 +2,18 @@
 //!
 //! ```text
 //!   o.tenant = 5 AND i.tenant = o.tenant AND i.order_id = o.id       i.tenant = 5     finds rows of i before there is one of o
+//!   s.nation = c.nation AND n.id = s.nation                          n.id = c.nation  joins n to c before there is an s
 //! ```
 //!
 //! # Invariants
 //! 1. Columns are put together only if what is equal to one of them is equal to the other: both are integers, or exact numbers, or days, or points
 //!    in time, or texts in one collation, and they are compared so.
-//! 2. What follows is asked of the table alone with which a join begins: elsewhere the equality that it follows from is asked anyway.
+//! 2. What value a column has is asked of the table alone with which a join begins: elsewhere the equality that it follows from is asked anyway.
 //!
 //! # Source
 //! The manual, "Constant-Folding Optimization" and "WHERE Clause Optimization": constant propagation.
+
+use std::collections::HashSet;
 
 use meseta_types::comparison::ComparisonType;
 use meseta_types::{Collation, DataType};
@@ -58,29 +61,100 @@ impl Domain {
     }
 }
 
-/// What follows from these conditions, all of which hold: `column = value` for columns of which none of them says so.
-pub fn follows(conditions: &[&Expr]) -> Vec<Expr> {
-    let mut classes: Vec<Class<'_>> = Vec::new();
-    for &condition in conditions {
-        let Some(Compare { left, right, comparer, .. }) = equality(condition) else { continue };
-        let (Some(domain), Some(other)) = (of_column(left), of_column(right)) else { continue };
-        if domain == other && domain.is_of(comparer) {
-            join(&mut classes, left, right);
+/// The columns that are equal under some conditions, all of which hold.
+pub struct Classes<'e> {
+    classes: Vec<Class<'e>>,
+    conditions: Vec<&'e Expr>,
+}
+
+/// Of so many equal columns each is linked to each; of more not the others.
+const LINKED: usize = 8;
+
+impl<'e> Classes<'e> {
+    /// Those of these conditions.
+    pub fn new(conditions: Vec<&'e Expr>) -> Self {
+        let mut classes: Vec<Class<'_>> = Vec::new();
+        for &condition in &conditions {
+            if let Some((left, right)) = equal_columns(condition) {
+                join(&mut classes, left, right);
+            }
         }
-    }
-    for &condition in conditions {
-        let column = equality(condition).and_then(column_and_value).map(|(column, _)| column.as_column());
-        let of_column = |class: &&mut Class<'_>| class.columns.iter().any(|own| Some(own.as_column()) == column);
-        if let Some(class) = classes.iter_mut().find(of_column) {
-            class.known.push(condition);
+        for &condition in &conditions {
+            let column = equality(condition).and_then(column_and_value).map(|(column, _)| column.as_column());
+            let of_column = |class: &&mut Class<'_>| class.columns.iter().any(|own| Some(own.as_column()) == column);
+            if let Some(class) = classes.iter_mut().find(of_column) {
+                class.known.push(condition);
+            }
         }
+        Self { classes, conditions }
     }
-    classes.iter().flat_map(Class::follows).collect()
+
+    /// `column = value` for columns of which no condition says so.
+    pub fn values(&self) -> impl Iterator<Item = Expr> {
+        self.classes.iter().flat_map(Class::follows)
+    }
+
+    /// The number of the class of which a condition says that two columns are equal.
+    fn class_of(&self, condition: &Expr) -> Option<usize> {
+        let (left, _) = equal_columns(condition)?;
+        self.classes.iter().position(|class| class.has(left))
+    }
+
+    /// The classes that have columns of more than two sources.
+    pub fn of_more_than_two(&self, source_of: impl Fn(u32) -> Option<usize>) -> Vec<Linked> {
+        let source_of = |column: &Expr| column.as_column().and_then(&source_of);
+        let linked = self.classes.iter().enumerate().filter_map(|(number, class)| {
+            let is_of_it = |at: &usize| self.class_of(self.conditions[*at]) == Some(number);
+            let given: Vec<usize> = (0..self.conditions.len()).filter(is_of_it).collect();
+            let said: Vec<&Expr> = given.iter().map(|&at| self.conditions[at]).collect();
+            let sources: HashSet<Option<usize>> = class.columns.iter().map(|column| source_of(column)).collect();
+            (sources.len() > 2).then(|| Linked { given, links: class.links(&said, source_of) })
+        });
+        linked.collect()
+    }
+}
+
+/// Columns of more than two sources that are equal.
+pub struct Linked {
+    /// The places of the conditions that say so of two of them each.
+    pub given: Vec<usize>,
+    /// `column = column` for those of two sources of which no condition says so.
+    pub links: Vec<Expr>,
+}
+
+/// The columns of which a condition says that they are equal, if what is equal to one of them is equal to the other.
+fn equal_columns(condition: &Expr) -> Option<(&Expr, &Expr)> {
+    let Compare { left, right, comparer, .. } = equality(condition)?;
+    let (domain, other) = (of_column(left)?, of_column(right)?);
+    (domain == other && domain.is_of(comparer)).then_some((left, right))
 }
 
 impl<'e> Class<'e> {
     fn has(&self, column: &Expr) -> bool {
         self.columns.iter().any(|own| own.as_column() == column.as_column())
+    }
+
+    /// That its columns of two sources are equal of which none of these conditions says so.
+    fn links(&self, said: &[&Expr], source_of: impl Fn(&Expr) -> Option<usize>) -> Vec<Expr> {
+        let mut comparers = said.iter().filter_map(|condition| Some(equality(condition)?.comparer));
+        let Some(comparer) = comparers.next().filter(|first| comparers.all(|other| other == *first)) else {
+            return Vec::new();
+        };
+        let is_said = |pair: [&Expr; 2]| {
+            let slots = |pair: [&Expr; 2]| pair.map(Expr::as_column);
+            let mut said = said.iter().filter_map(|condition| equal_columns(condition));
+            said.any(|(left, right)| slots([left, right]) == slots(pair) || slots([right, left]) == slots(pair))
+        };
+        let columns = &self.columns[..self.columns.len().min(LINKED)];
+        let pairs = (0..columns.len()).flat_map(|at| columns[at + 1..].iter().map(move |other| [columns[at], *other]));
+        let linked = pairs.filter(|&[one, other]| source_of(one) != source_of(other) && !is_said([one, other]));
+        let link = |[left, right]: [&Expr; 2]| {
+            let nullable = left.nullable || right.nullable;
+            let (left, right) = (left.clone(), right.clone());
+            let compare = Compare { operator: ComparisonOperator::Equal, comparer, left, right };
+            Expr { kind: ExprKind::Compare(Box::new(compare)), nullable, ..said[0].clone() }
+        };
+        linked.map(link).collect()
     }
 
     fn follows(&self) -> impl Iterator<Item = Expr> {

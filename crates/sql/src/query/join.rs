@@ -18,7 +18,7 @@ use std::ops::Range;
 
 use super::bind::Tables;
 use super::bound::name_columns;
-use super::condition::{Condition, place};
+use super::condition::{Condition, Reason, place};
 use super::estimate::{Choice, share_of};
 use super::hash::{self, HashPlan};
 use super::join_inputs::{Input, Outer};
@@ -115,7 +115,7 @@ impl<'p> Planner<'p> {
         let mut conditions: Vec<Condition> = conditions.into_iter().flat_map(|expr| self.with_deduced(expr)).collect();
         let mut there = HashSet::new();
         let (join, rows) = self.tree(tree, &mut conditions, &mut there, keeps_order)?;
-        let is_left = |condition: &Condition| !condition.is_placed && !condition.is_of_first;
+        let is_left = |condition: &Condition| !condition.is_placed && condition.reason == Reason::Given;
         let left = conditions.into_iter().filter(is_left).map(|condition| condition.expr).collect();
         let join = asked(join, left);
         let mut hashes = Vec::new();

@@ -14,7 +14,7 @@
 use std::collections::HashSet;
 
 use super::access;
-use super::condition::Condition;
+use super::condition::{Condition, Reason, asked};
 use super::estimate::{BESIDE, Cost, Estimator, OTHERS, UNKNOWN, said_by, share_beside};
 use super::hash;
 use super::join::{Planner, before_row, renumber};
@@ -162,9 +162,11 @@ impl<'c> Asked<'c> {
         let mut with_it = there.clone();
         with_it.insert(number);
         // All of these it will have, with these numbers; what is about the sources before it says nothing of its rows.
-        let will_have = (source.conditions.len()..).zip(conditions.iter().filter(|own| own.is_asked(&with_it)));
+        let will_have = asked(conditions, &with_it, there).into_iter().map(|at| &conditions[at]);
+        let will_have = (source.conditions.len()..).zip(will_have);
         let is_about_it = |condition: &Condition| there.is_empty() || !condition.sources.is_subset(there);
-        let is_of_it = |condition: &&Condition| condition.is_of_first && condition.sources.contains(&number);
+        let is_of_it =
+            |condition: &&Condition| condition.reason == Reason::First && condition.sources.contains(&number);
         Self {
             all: will_have.filter(|(_, condition)| is_about_it(condition)).collect(),
             of_first: conditions.iter().filter(is_of_it).map(|condition| &condition.expr).collect(),
@@ -174,11 +176,15 @@ impl<'c> Asked<'c> {
     /// Those that count where it is reckoned what part of the rows is left. (What a query says that runs for each row costs more than it
     /// leaves out.)
     fn counted(&self, is_of_one: bool) -> impl Iterator<Item = (usize, &'c Expr)> + Clone {
-        let counts = move |condition: &Condition| {
-            condition.is_of_one() == is_of_one && !condition.expr.has_correlated_subquery()
+        let counts = move |at: usize, condition: &Condition| {
+            // (What is equal to one of several that are equal is equal to the others.)
+            let is_told = || self.all[..at].iter().any(|(_, before)| before.class == condition.class);
+            condition.is_of_one() == is_of_one
+                && !condition.expr.has_correlated_subquery()
+                && (condition.class.is_none() || !is_told())
         };
-        let all = self.all.iter().filter(move |(_, condition)| counts(condition));
-        all.map(|(number, condition)| (*number, &condition.expr))
+        let all = self.all.iter().enumerate().filter(move |(at, (_, condition))| counts(*at, condition));
+        all.map(|(_, (number, condition))| (*number, &condition.expr))
     }
 
     fn queries(&self) -> usize {
