@@ -111,16 +111,18 @@ pub fn place(conditions: &mut [Condition], there: &HashSet<usize>) -> Vec<Expr> 
 pub fn asked(conditions: &[Condition], there: &HashSet<usize>, before: &HashSet<usize>) -> Vec<usize> {
     let is_new = |condition: &Condition| condition.may_be_asked(there) && !condition.sources.is_subset(before);
     // A link says nothing beside what was given of its class, or another link.
-    let is_said_before = |at: usize| {
-        let says_it = |(other, condition): (usize, &Condition)| {
-            condition.class == conditions[at].class
-                && is_new(condition)
-                && (condition.reason == Reason::Given || other < at)
-        };
-        conditions.iter().enumerate().any(says_it)
-    };
+    let given = conditions.iter().filter(|condition| condition.class.is_some() && condition.reason == Reason::Given);
+    let mut said: Vec<Option<usize>> = given.filter(|given| is_new(given)).map(|given| given.class).collect();
     let is_asked = |&at: &usize| {
-        conditions[at].may_be_asked(there) && (conditions[at].reason != Reason::Link || !is_said_before(at))
+        let Condition { reason, class, .. } = conditions[at];
+        match reason {
+            Reason::Given | Reason::First => conditions[at].may_be_asked(there),
+            Reason::Link => {
+                let says_more = !said.contains(&class) && is_new(&conditions[at]);
+                said.extend(says_more.then_some(class));
+                says_more
+            }
+        }
     };
     (0..conditions.len()).filter(is_asked).collect()
 }
