@@ -661,16 +661,19 @@ fn what_else_is_said() {
     assert!(run(&mut session, "explain select 1")[0].starts_with("[id|select_type"));
 }
 
+/// The lines of a query's tree, without what they cost.
+fn operations(session: &mut Session, query: &str) -> Vec<String> {
+    let rows = run(session, &format!("explain format=tree {query}"));
+    rows[1].lines().map(|line| line.split("  (").next().unwrap_or_default().to_owned()).collect()
+}
+
 #[test]
 fn rows_that_are_kept_are_asked_what_a_query_says_before() {
     let server = Server::new();
     let mut session = server.session();
     is(&mut session, "create table l (id int primary key, x int, y int)", "ok 0");
-    let rows = run(
-        &mut session,
-        "explain format=tree select * from l a straight_join l b on b.x = a.x where b.y in (select c.y from l c where c.x = 3)",
-    );
-    let lines: Vec<&str> = rows[1].lines().map(|line| line.split("  (").next().unwrap_or_default()).collect();
+    let query = "select * from l a straight_join l b on b.x = a.x where b.y in (select c.y from l c where c.x = 3)";
+    let lines = operations(&mut session, query);
     assert_eq!(
         lines[..5],
         [
@@ -699,10 +702,8 @@ fn what_is_looked_for_once_is_told() {
         "[Level|Code|Message]; Note|1003|/* select#1 */ select distinct `test`.`l`.`id` AS `id`,`test`.`l`.`y` AS `y` from \
          `test`.`l` join `test`.`r` where ((`test`.`r`.`y` > 3) and (`test`.`r`.`x` = `test`.`l`.`id`))",
     );
-    let rows = run(&mut session, &format!("explain format=tree {query}"));
-    let lines: Vec<&str> = rows[1].lines().map(|line| line.split("  (").next().unwrap_or_default()).collect();
     assert_eq!(
-        lines,
+        operations(&mut session, query),
         [
             "-> Table scan on <temporary>",
             "    -> Temporary table with deduplication",

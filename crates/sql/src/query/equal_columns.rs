@@ -104,11 +104,14 @@ impl<'e> Classes<'e> {
     pub fn of_more_than_two(&self, source_of: impl Fn(u32) -> Option<usize>) -> Vec<Linked> {
         let source_of = |column: &Expr| column.as_column().and_then(&source_of);
         let linked = self.classes.iter().enumerate().filter_map(|(number, class)| {
+            let sources: HashSet<Option<usize>> = class.columns.iter().map(|column| source_of(column)).collect();
+            if sources.len() < 3 {
+                return None;
+            }
             let is_of_it = |at: &usize| self.class_of(self.conditions[*at]) == Some(number);
             let given: Vec<usize> = (0..self.conditions.len()).filter(is_of_it).collect();
             let said: Vec<&Expr> = given.iter().map(|&at| self.conditions[at]).collect();
-            let sources: HashSet<Option<usize>> = class.columns.iter().map(|column| source_of(column)).collect();
-            (sources.len() > 2).then(|| Linked { given, links: class.links(&said, source_of) })
+            Some(Linked { given, links: class.links(&said, source_of) })
         });
         linked.collect()
     }
@@ -195,21 +198,21 @@ fn of_column(side: &Expr) -> Option<Domain> {
     side.as_column().and_then(|_| Domain::of(side))
 }
 
-/// A column that is said to be equal to something else, of which no two of its values are, and that.
-pub fn column_and_other(condition: &Expr) -> Option<(u32, &Expr)> {
-    let Compare { left, right, comparer, .. } = equality(condition)?;
-    let is_told = |(column, _): &(&Expr, &Expr)| of_column(column).is_some_and(|domain| domain.is_of(comparer));
-    let (column, other) = [(left, right), (right, left)].into_iter().find(is_told)?;
-    Some((column.as_column()?, other))
+/// The columns of which a condition says what they are equal to, if no two of their values are, and that.
+pub fn columns_and_others(condition: &Expr) -> impl Iterator<Item = (u32, &Expr)> {
+    let told = equality(condition).into_iter().flat_map(told_sides);
+    told.filter_map(|(column, other)| Some((column.as_column()?, other)))
 }
 
 /// A column, and what it is said to be equal to, the same for all rows.
 fn column_and_value(compare: &Compare) -> Option<(&Expr, &Expr)> {
-    let Compare { left, right, comparer, .. } = compare;
     let is_value = |side: &Expr| !side.names_columns() && side.is_constant() && side.is_repeatable();
-    let sides = [(left, right), (right, left)];
-    let is_told = |(column, value): &(&Expr, &Expr)| {
-        of_column(column).is_some_and(|domain| domain.is_of(comparer)) && is_value(value)
-    };
-    sides.into_iter().find(is_told)
+    told_sides(compare).find(|(_, value)| is_value(value))
+}
+
+/// Those sides of an equality that are columns and are compared as what they are, each with the other side.
+fn told_sides(compare: &Compare) -> impl Iterator<Item = (&Expr, &Expr)> {
+    let Compare { left, right, comparer, .. } = compare;
+    let is_told = |(column, _): &(&Expr, &Expr)| of_column(column).is_some_and(|domain| domain.is_of(comparer));
+    [(left, right), (right, left)].into_iter().filter(is_told)
 }

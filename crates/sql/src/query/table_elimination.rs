@@ -17,7 +17,7 @@
 use std::collections::HashSet;
 
 use super::bound::BoundSelect;
-use super::equal_columns::column_and_other;
+use super::equal_columns::columns_and_others;
 use super::first_match::counts_once;
 use super::join_tree::{Shows, Tree};
 use super::plan::{Source, SourceKind};
@@ -91,7 +91,7 @@ fn matches_one(source: &Source, on: &[Expr]) -> bool {
     let SourceKind::Table(table) = &source.kind else { return false };
     let own = source.slots();
     let is_told = |column: u16| {
-        on.iter().filter_map(column_and_other).any(|(slot, other)| {
+        on.iter().flat_map(columns_and_others).any(|(slot, other)| {
             let mut names_own = false;
             other.columns_looked_at(&mut |slot| names_own |= own.contains(&slot));
             slot == own.start + u32::from(column) && !names_own

@@ -273,8 +273,7 @@ impl Trees<'_, '_> {
             }
             Join::First(input) => {
                 let node = self.join(input, select, names)?;
-                let node = Node::new("Limit: 1 row(s)", "limit", vec![node]);
-                Ok(node.yielding(1.0))
+                Ok(Node::new("Limit: 1 row(s)", "limit", vec![node]).yielding(1.0))
             }
             Join::Left { left, right, when, on, shows, .. } => {
                 let left = self.join(left, select, names)?;
