@@ -11,23 +11,23 @@ use meseta_parser::ast::{self, LockWait};
 use meseta_types::{Collation, Datum};
 use smallvec::SmallVec;
 
-use super::bind::{Binder, FoundTable, Place, text_of};
-use super::bounds::{Bounds, bounds};
 use super::explain::{self, ExplainRow};
-use super::from::source_columns;
-use super::inside::Running;
-use super::join::Planner;
-use super::join_tree::Tree;
-use super::plan::{LimitPlan, LockingPlan, SortKey, Source, SourceKind, TableSource};
-use super::run::{ENOUGH, Flow, MORE, evaluate_all, holds};
-use super::scope::{Block, NamedSource};
-use super::sort::Kept;
-use super::spare::Spare;
-use super::table::KnownTable;
-use super::table_rows::{enter, rows_of_table};
-use super::usable::UsableIndexes;
 use crate::error::{Error, Result};
 use crate::expression::Expr;
+use crate::query::bind::from::source_columns;
+use crate::query::bind::scope::{Block, NamedSource};
+use crate::query::bind::{Binder, FoundTable, Place, text_of};
+use crate::query::plan::join_tree::Tree;
+use crate::query::plan::table::KnownTable;
+use crate::query::plan::usable::UsableIndexes;
+use crate::query::plan::{LimitPlan, LockingPlan, SortKey, Source, SourceKind, TableSource};
+use crate::query::planner::join::Planner;
+use crate::query::run::bounds::{Bounds, bounds};
+use crate::query::run::inside::Running;
+use crate::query::run::sort::Kept;
+use crate::query::run::spare::Spare;
+use crate::query::run::table_rows::{enter, rows_of_table};
+use crate::query::run::{ENOUGH, Flow, MORE, evaluate_all, holds};
 use crate::session::Counter;
 
 /// A table, and which of its rows.

@@ -19,15 +19,15 @@ use std::sync::Arc;
 use meseta_parser::ast;
 use meseta_types::{Collation, DataType, IntegerSize};
 
-use super::super::bound::BoundSelect;
-use super::super::decorrelate::{self, decorrelate};
-use super::super::estimate::rows_read;
-use super::super::plan::{Body, OutputColumn, QueryPlan, Source, Subquery};
-use super::super::push;
 use super::Binder;
 use super::standing::Place;
 use crate::error::Result;
 use crate::expression::{BoundSubquery, Expr, ExprKind, InSubquery};
+use crate::query::plan::bound::BoundSelect;
+use crate::query::plan::{Body, OutputColumn, QueryPlan, Source, Subquery};
+use crate::query::planner::decorrelate::{self, decorrelate};
+use crate::query::planner::estimate::rows_read;
+use crate::query::planner::push;
 
 /// To look a value up by an index costs as much as so many rows of a query that is run for all of them and kept (measured: 0.7 µs and
 /// 0.05 to 0.1),

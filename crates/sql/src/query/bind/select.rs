@@ -11,26 +11,27 @@ use meseta_errors::{
 };
 use meseta_parser::ast::{self, ExpressionKind, SelectItem};
 
-use super::super::bound::BoundSelect;
-use super::super::early_sort::EarlySort;
-use super::super::first_match::{first_matches, shown_once};
-use super::super::full_group::{Checked, Likeness, Named};
-use super::super::join::Planner;
-use super::super::merge::merge;
-use super::super::plan::{
-    GroupPlan, LimitPlan, Origin, OutputColumn, SelectPlan, SortKey, Source, SourceKind, is_ordered_by_items,
-};
-use super::super::row_groups::{are_of_rows, is_order_of, table_of_keys};
-use super::super::scope::{Block, slot as slot_of};
-use super::super::semi_join::join_queries;
-use super::super::shown_rows::rows_of_groups;
-use super::super::table_elimination::eliminate;
-use super::super::{outer, push, rollup};
+use super::full_group::{Checked, Likeness, Named};
+use super::rollup;
+use super::scope::{Block, slot as slot_of};
 use super::standing::{Alias, AliasOrder, Place};
 use super::{Binder, Deprecated, in_list, position_of, text_of};
 use crate::error::{Error, Result};
 use crate::expression::aggregate::AggregateCall;
 use crate::expression::{Expr, ExprKind};
+use crate::query::plan::bound::BoundSelect;
+use crate::query::plan::{
+    GroupPlan, LimitPlan, Origin, OutputColumn, SelectPlan, SortKey, Source, SourceKind, is_ordered_by_items,
+};
+use crate::query::planner::first_match::{first_matches, shown_once};
+use crate::query::planner::join::Planner;
+use crate::query::planner::merge::merge;
+use crate::query::planner::row_groups::{are_of_rows, is_order_of, table_of_keys};
+use crate::query::planner::semi_join::join_queries;
+use crate::query::planner::shown_rows::rows_of_groups;
+use crate::query::planner::table_elimination::eliminate;
+use crate::query::planner::{outer, push};
+use crate::query::run::early_sort::EarlySort;
 
 impl<'a> Binder<'a, '_> {
     pub(super) fn select_alone(&mut self, select: &'a ast::Select<'a>) -> Result<(SelectPlan, Vec<OutputColumn>)> {

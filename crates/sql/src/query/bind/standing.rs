@@ -10,13 +10,13 @@ use meseta_errors::{ER_BAD_FIELD_ERROR, ER_INVALID_GROUP_FUNC_USE, ER_MISPLACED_
 use meseta_parser::ast;
 use meseta_types::DataType;
 
-use super::super::bounds;
-use super::super::plan::Subquery;
-use super::super::scope::{resolve, same_name, shown, slot as slot_of};
+use super::scope::{resolve, same_name, shown, slot as slot_of};
 use super::{Binder, Deprecated, FoundTable};
 use crate::error::{Error, Result};
 use crate::expression::aggregate::{AggregateCall, bind_aggregate};
 use crate::expression::{BoundSubquery, Expr, ExprKind, InSubquery, ResolvedColumn, Scope, SystemVariable, Value};
+use crate::query::plan::Subquery;
+use crate::query::run::bounds;
 use crate::schema::ColumnDefault;
 
 /// Where an expression stands: what may be in it.

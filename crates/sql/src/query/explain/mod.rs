@@ -16,11 +16,11 @@ mod text;
 mod traditional;
 mod tree;
 
-use super::inside::Running;
-use super::measure::Measures;
-use super::plan::{QueryPlan, SelectPlan, Source, SourceName, Subquery, TableSource};
-use super::selected::SelectedTable;
 use crate::error::Result;
+use crate::query::plan::{QueryPlan, SelectPlan, Source, SourceName, Subquery, TableSource};
+use crate::query::run::inside::Running;
+use crate::query::run::measure::Measures;
+use crate::query::selected::SelectedTable;
 
 pub use note::query_note;
 pub use traditional::Row as ExplainRow;
@@ -143,7 +143,7 @@ impl ExplainTree {
     }
 
     /// What the whole did: for ANALYZE.
-    pub fn set_measure(&mut self, measure: super::measure::Measure) {
+    pub fn set_measure(&mut self, measure: crate::query::run::measure::Measure) {
         self.0.measure = Some(measure);
     }
 }

@@ -1,9 +1,9 @@
 //! The query as it is executed, as text: note 1003 of EXPLAIN.
 
-use super::super::join_tree::Shows;
-use super::super::plan::{Body, Join, QueryPlan, SelectPlan, SourceKind};
 use super::text::Names;
 use crate::expression::Expr;
+use crate::query::plan::join_tree::Shows;
+use crate::query::plan::{Body, Join, QueryPlan, SelectPlan, SourceKind};
 
 /// The text of a query.
 pub fn query_note(plan: &QueryPlan) -> String {

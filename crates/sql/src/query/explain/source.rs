@@ -3,15 +3,15 @@
 //! # Invariants
 //! 1. What is said is what the executor does: a condition is shown unless the keys that are looked up imply it.
 
-use super::super::access::{covers, possible};
-use super::super::estimate::{BETWEEN, OTHERS, share_of};
-use super::super::inside::Running;
-use super::super::join::first_of;
-use super::super::plan::{Access, Lookup, SelectPlan, SortKey, Source, SourceKind, Stretch, TableSource, UnionOperand};
-use super::super::sizes::{is_known, rows_of};
 use super::text::Names;
 use crate::error::Result;
 use crate::expression::{ComparisonOperator, Expr, ExprKind};
+use crate::query::plan::{Access, Lookup, SelectPlan, SortKey, Source, SourceKind, Stretch, TableSource, UnionOperand};
+use crate::query::planner::access::{covers, possible};
+use crate::query::planner::estimate::{BETWEEN, OTHERS, share_of};
+use crate::query::planner::join::first_of;
+use crate::query::planner::sizes::{is_known, rows_of};
+use crate::query::run::inside::Running;
 use meseta_engine::Direction;
 use meseta_engine::table::PartDefinition;
 use meseta_types::DataType;

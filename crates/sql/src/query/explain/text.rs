@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use meseta_types::Datum;
 
-use super::super::plan::{SelectPlan, SourceKind};
 use crate::expression::aggregate::{AggregateCall, AggregateFunction};
 use crate::expression::{BitOperator, ChainOperator, Expr, ExprKind};
+use crate::query::plan::{SelectPlan, SourceKind};
 
 /// How deep expressions are printed.
 const DEPTH: usize = 60;

@@ -1,13 +1,13 @@
 //! EXPLAIN FORMAT=TRADITIONAL: a row for each source.
 
-use super::super::estimate::share_of;
-use super::super::inside::Running;
-use super::super::join_tree::Shows;
-use super::super::plan::{Body, GroupPlan, Join, QueryPlan, SelectPlan, SourceKind, Subquery, TableSource};
 use super::source::{Kind, Read, Skips, read, table_of};
 use super::text::Names;
 use crate::error::Result;
 use crate::expression::{Expr, ExprKind};
+use crate::query::plan::join_tree::Shows;
+use crate::query::plan::{Body, GroupPlan, Join, QueryPlan, SelectPlan, SourceKind, Subquery, TableSource};
+use crate::query::planner::estimate::share_of;
+use crate::query::run::inside::Running;
 use meseta_parser::ast::SetOperator;
 
 /// One row; what is not known is NULL.

@@ -8,16 +8,16 @@
 
 use std::fmt::Write as _;
 
-use super::super::hash::HashPlan;
-use super::super::inside::Running;
-use super::super::join_tree::Shows;
-use super::super::measure::{Measure, Measures};
-use super::super::plan::{Body, Join, LimitPlan, QueryPlan, SelectPlan, SortKey, Source, SourceKind, Subquery};
 use super::source::{Kind, Read, Skips, order_text, read};
 use super::text::Names;
 use super::traditional::{expressions_of, is_impossible, subqueries_in};
 use crate::error::Result;
 use crate::expression::Expr;
+use crate::query::plan::join_tree::Shows;
+use crate::query::plan::{Body, Join, LimitPlan, QueryPlan, SelectPlan, SortKey, Source, SourceKind, Subquery};
+use crate::query::run::hash::HashPlan;
+use crate::query::run::inside::Running;
+use crate::query::run::measure::{Measure, Measures};
 use meseta_parser::ast::SetOperator;
 
 /// An operation.
