@@ -20,6 +20,7 @@
 pub mod account;
 pub mod error;
 pub mod expression;
+mod name;
 pub mod query;
 pub mod schema;
 pub mod session;

@@ -14,7 +14,7 @@ use meseta_types::SqlError;
 
 use super::Session;
 use crate::error::{Error, Result};
-use crate::query::text_of;
+use crate::name::text_of;
 
 impl Session {
     /// Carries out a statement about something that there is none of.

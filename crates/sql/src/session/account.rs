@@ -12,7 +12,7 @@ use crate::account::{
     SessionAccount, commits_implicitly, requirements_of,
 };
 use crate::error::{Error, Result};
-use crate::query::text_of;
+use crate::name::text_of;
 use crate::schema::TableCache;
 use crate::schema::information::{Cell, Rows, VirtualColumn, system_table};
 use crate::variable::{Globals, Variable};

@@ -14,8 +14,9 @@ use super::{Answer, Session, Status};
 use crate::account::Requirements;
 use crate::error::{Error, Result};
 use crate::expression::{BindFacts, Value};
+use crate::name::text_of;
 use crate::query::explain::{self, ExplainRow, Explained};
-use crate::query::{MORE, Measure, Measures, OutputColumn, OutputColumns, run_query, text_of};
+use crate::query::{MORE, Measure, Measures, OutputColumn, OutputColumns, run_query};
 use crate::variable::Variable;
 
 /// How an explanation is printed.

@@ -16,7 +16,8 @@ use super::plan::Parameters;
 use super::{Done, Session};
 use crate::error::{Error, Result};
 use crate::expression::{Host, Value};
-use crate::query::{Binder, ENOUGH, MORE, OutputColumn, QueryPlan, Subquery, run_query, text_of};
+use crate::name::text_of;
+use crate::query::{Binder, ENOUGH, MORE, OutputColumn, QueryPlan, Subquery, run_query};
 use crate::statement::manipulation::{Format, append_field};
 
 /// Appends a row to a file's text.

@@ -13,7 +13,8 @@ use meseta_parser::ast;
 use super::plan::Parameters;
 use super::{Answer, Done, Session};
 use crate::error::{Error, Result};
-use crate::query::{Binder, text_of};
+use crate::name::text_of;
+use crate::query::Binder;
 use crate::statement::manipulation::{LoadPlan, PieceSource};
 use crate::variable::Variable;
 

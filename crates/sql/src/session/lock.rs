@@ -26,7 +26,7 @@ use parking_lot::{Condvar, Mutex};
 
 use super::Session;
 use crate::error::{Error, Result};
-use crate::query::text_of;
+use crate::name::text_of;
 
 /// A name under which a table was locked.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -23,7 +23,7 @@ use meseta_types::SqlError;
 
 use super::{Answer, Session};
 use crate::error::{Error, Result};
-use crate::query::text_of;
+use crate::name::text_of;
 use crate::schema::information::{Cell, Rows, VirtualColumn, virtual_table};
 use crate::statement::definition::rebuild_as_it_is;
 

@@ -25,7 +25,8 @@ use super::plan_cache::{CachedPlan, PlanKey};
 use super::{Answer, Counter, Logged, Session};
 use crate::error::{Error, Result};
 use crate::expression::Value;
-use crate::query::{Binder, OutputColumn, text_of};
+use crate::name::text_of;
+use crate::query::{Binder, OutputColumn};
 use crate::variable::Variable;
 
 /// How many prepared statements all sessions have.

@@ -7,7 +7,7 @@ use meseta_types::SqlError;
 use super::{Parameters, Session};
 use crate::error::{Error, Result};
 use crate::expression::{Host, Value};
-use crate::query::text_of;
+use crate::name::text_of;
 use crate::variable::{Assignment, Input, SetContext, Variable, check_names, check_set, check_transaction};
 
 impl Session {

@@ -8,7 +8,7 @@ use meseta_types::SqlError;
 
 use super::{Counter, Session};
 use crate::error::{Error, Result};
-use crate::query::text_of;
+use crate::name::text_of;
 use crate::variable::{Completion, Isolation, Variable};
 
 /// A warning of the storage engine: `HA_ERR_UNSUPPORTED`'s number as MySQL shows it.

@@ -24,7 +24,8 @@ use parking_lot::Mutex;
 
 use super::{Answer, Session, Status};
 use crate::error::{Error, Result};
-use crate::query::{OutputColumn, OutputColumns, text_of};
+use crate::name::text_of;
+use crate::query::{OutputColumn, OutputColumns};
 
 /// A branch's name.
 #[derive(Clone, PartialEq, Eq, Hash, Debug)]

@@ -23,13 +23,13 @@ use meseta_errors::{ER_OPERAND_COLUMNS, ER_STACK_OVERRUN_NEED_MORE};
 use meseta_parser::ast::{self, ExpressionKind as A};
 use meseta_parser::{Lifted, SqlMode as ParserMode};
 use meseta_types::text::{self, Charset};
-use meseta_types::{Collated, Collation, DataType, Derivation, SqlError, SqlMode};
+use meseta_types::{Collated, Collation, DataType, Derivation, IntegerSize, SqlError, SqlMode};
 pub use parameter::WholeTexts;
 
-use super::kind::ExprKind;
+use super::kind::{Compare, ExprKind};
 use super::typing::{self, collated_as, collated_of};
 use super::value::Value;
-use super::{Expr, MAX_DEPTH, Scope};
+use super::{Comparer, ComparisonOperator, Expr, MAX_DEPTH, Scope};
 use crate::error::{Error, Result};
 
 /// What binding has to know of the statement and its session.
@@ -95,6 +95,29 @@ impl Expr {
     pub fn new(kind: ExprKind, data_type: DataType, nullable: bool, connection: Collation) -> Expr {
         let collated = collated_of(&data_type, Derivation::Coercible, connection);
         Expr { kind, data_type, nullable, collated }
+    }
+
+    /// A slot of the row: a column, or what is computed of a group.
+    pub fn slot(number: u32, data_type: DataType, nullable: bool) -> Expr {
+        let collation = data_type.collation();
+        let mut expr = Expr::new(ExprKind::Column(number), data_type, nullable, Collation::Utf8mb4_0900AiCi);
+        if let Some(collation) = collation {
+            (expr.collated.collation, expr.collated.derivation) = (collation, Derivation::Implicit);
+        }
+        expr
+    }
+
+    /// `left = right`.
+    pub fn equal(left: Expr, right: Expr) -> Expr {
+        let collation = left.data_type.collation().unwrap_or(Collation::Utf8mb4_0900AiCi);
+        let comparer = Comparer::new(&left.data_type, &right.data_type, collation);
+        Expr::equal_by(left, right, comparer)
+    }
+
+    /// The same, compared so.
+    pub fn equal_by(left: Expr, right: Expr, comparer: Comparer) -> Expr {
+        let kind = ExprKind::Compare(Box::new(Compare { operator: ComparisonOperator::Equal, comparer, left, right }));
+        Expr::new(kind, DataType::integer(IntegerSize::Int, false), true, Collation::Utf8mb4_0900AiCi)
     }
 
     /// A constant.

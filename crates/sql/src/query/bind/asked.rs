@@ -234,7 +234,7 @@ impl Binder<'_, '_> {
     /// The plan of a SELECT, as a query; and the number under which its ranges are known.
     fn plan_of(&mut self, bound: BoundSelect) -> Result<(QueryPlan, u32)> {
         let shown = bound.items.iter().map(|item| OutputColumn::of(item, Box::default())).collect::<Vec<_>>();
-        let (select, block) = self.plan_select(bound)?;
+        let (select, block) = self.planner().select(bound)?;
         Ok((QueryPlan::new(Body::Select(Box::new(select)), shown), block))
     }
 

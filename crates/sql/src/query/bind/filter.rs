@@ -3,10 +3,11 @@
 use meseta_parser::ast;
 
 use super::scope::{NamedSource, SourceColumn};
-use super::{Binder, Place, Tables};
+use super::{Binder, Place};
 use crate::error::Result;
 use crate::expression::{BindFacts, Expr};
 use crate::query::plan::{OutputColumn, Subquery};
+use crate::query::planner::tables::Tables;
 
 /// Binds a condition over rows of these columns, a slot each. Returns the queries inside of it, too.
 pub fn bind_filter<'a>(

@@ -18,17 +18,20 @@ use meseta_errors::{
 };
 use meseta_parser::ast::{self, TableReference};
 
-use super::scope::{NamedSource, SourceColumn, equal, same_name, slot as slot_of};
-use super::{Binder, CommonTable, FoundTable, Place, Recursion, TABLES, text_of};
+use super::scope::{NamedSource, SourceColumn};
+use super::{Binder, CommonTable, Place, Recursion};
 use crate::error::{Error, Result};
 use crate::expression::Expr;
+use crate::name::{same_name, text_of};
 use crate::query::plan::bound::BoundSelect;
 use crate::query::plan::columns::flags_in_table;
+use crate::query::plan::join_tree::TABLES;
 use crate::query::plan::join_tree::{Shows, Tree};
 use crate::query::plan::table::KnownTable;
 use crate::query::plan::usable::UsableIndexes;
 use crate::query::plan::{Body, LockingPlan, Origin, QueryPlan, Source, SourceKind, TableSource};
 use crate::query::planner::push::selects_of;
+use crate::query::planner::tables::FoundTable;
 
 /// A table reference that is bound.
 pub struct Joined {
@@ -90,7 +93,7 @@ impl<'a> Binder<'a, '_> {
     }
 
     /// A table by its name.
-    pub(in crate::query) fn table(
+    pub(super) fn table(
         &mut self,
         name: &ast::ObjectName<'a>,
         alias: Option<ast::Identifier<'a>>,
@@ -424,11 +427,11 @@ impl<'a> Binder<'a, '_> {
             let found = &block.sources[source];
             let slot = (found.first_slot + at) as u32;
             let column = &found.columns[at];
-            let expr = slot_of(slot, column.data_type.clone(), column.nullable || found.is_outer);
+            let expr = Expr::slot(slot, column.data_type.clone(), column.nullable || found.is_outer);
             block.used.insert(slot);
             expr
         };
-        let condition = equal(side(one), side(other));
+        let condition = Expr::equal(side(one), side(other));
         Ok(((one, other), condition))
     }
 }

@@ -8,13 +8,14 @@ use std::sync::Arc;
 use meseta_parser::ast::{self, LockWait, TableReference};
 
 use super::from::Joined;
-use super::scope::{Block, resolve, slot};
+use super::scope::{Block, resolve};
 use super::{Binder, Place};
 use crate::error::{Error, Result};
 use crate::expression::{Expr, ExprKind};
+use crate::name::written;
 use crate::query::plan::table::KnownTable;
 use crate::query::plan::{Body, LockingPlan, QueryPlan, SelectPlan, Source, SourceKind};
-use crate::query::planner::join::Planner;
+use crate::query::planner::join::JoinPlanner;
 use crate::query::planner::outer;
 
 /// A join under way.
@@ -82,7 +83,7 @@ impl<'a> Binder<'a, '_> {
     pub fn column_of_source(&mut self, name: &ast::ColumnName<'_>) -> Result<(usize, usize)> {
         let (_, found) = resolve(&mut self.blocks, name, "field list")?;
         let ExprKind::Column(slot) = found.kind else {
-            let text = super::scope::shown(name);
+            let text = written(name);
             return Err(Error::new(meseta_errors::ER_BAD_FIELD_ERROR, &[&text, &"field list"]));
         };
         let slot = slot as usize;
@@ -118,21 +119,14 @@ impl<'a> Binder<'a, '_> {
                 table.locking = Some(LockingPlan { exclusive, wait: LockWait::Wait, takes_all: true, passes_by });
             }
         }
-        let width = block.width();
-        let mut items = Vec::with_capacity(width);
-        for source in &block.sources {
-            for (at, column) in source.columns.iter().enumerate() {
-                items.push(slot((source.first_slot + at) as u32, column.data_type.clone(), true));
-            }
-        }
         let mut tree = joined.map(|joined| joined.tree);
         if let Some(tree) = &mut tree {
             outer::simplify(tree, &conditions, &sources);
         }
-        let mut planner = Planner::new(&mut sources, self.tables, &block.used);
+        let mut planner = JoinPlanner::new(&mut sources, self.tables, &block.used);
         let planned = planner.plan(tree, conditions, false)?;
         for source in &mut sources {
-            self.push_conditions(source)?;
+            self.planner().push_conditions(source)?;
         }
         let mut plan = SelectPlan {
             hashes: planned.hashes,
@@ -140,9 +134,9 @@ impl<'a> Binder<'a, '_> {
             sources,
             join: planned.join,
             constant: planned.constant,
-            width,
+            width: block.width(),
             shown_rows: planned.rows,
-            items,
+            items: block.slots().collect(),
             ..SelectPlan::nothing()
         };
         plan.compute_constants_once(&mut self.constants);

@@ -17,9 +17,12 @@ pub mod filter;
 pub mod from;
 mod full_group;
 pub mod joined;
+pub mod one_table;
+mod recursive;
 mod rollup;
 pub mod scope;
 mod select;
+mod set_operation;
 mod standing;
 
 use std::cell::Cell;
@@ -32,82 +35,37 @@ use meseta_errors::{
     ER_WARN_DEPRECATED_SYNTAX_NO_REPLACEMENT, ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT,
 };
 use meseta_parser::ast::{self, ExpressionKind, QueryBody};
-use meseta_types::{DataType, SqlError};
+use meseta_types::SqlError;
 
 use self::scope::{Block, NamedSource, SourceColumn};
 use crate::error::{Error, Result};
-use crate::expression::{BindFacts, Expr, ExprKind, SystemVariable, bind};
+use crate::expression::{BindFacts, Expr, ExprKind, bind};
+use crate::name::text_of;
 use crate::query::plan::bound::BoundSelect;
 use crate::query::plan::table::KnownTable;
-use crate::query::plan::{
-    Body, LimitPlan, LockingPlan, OutputColumn, QueryPlan, SelectPlan, SetPlan, SortKey, Subquery,
-};
-use crate::query::planner::join::Planner;
-use crate::query::planner::sizes::Sizes;
-use crate::schema::TableStatistics;
-use crate::schema::information::VirtualTable;
+use crate::query::plan::{Body, LimitPlan, OutputColumn, QueryPlan, SelectPlan, SetPlan, SortKey, Subquery};
+use crate::query::planner::join::JoinPlanner;
+use crate::query::planner::select::Planner;
+use crate::query::planner::tables::Tables;
 
 pub use standing::Place;
 use standing::Standing;
 
-/// A table that a name means.
-pub enum FoundTable {
-    /// A table with rows.
-    Table(Arc<KnownTable>),
-    /// One that is made up.
-    Virtual(&'static dyn VirtualTable),
-}
-
-/// So many tables may be joined.
-pub(in crate::query) const TABLES: usize = 61;
-
-/// Where tables come from.
-pub trait Tables {
-    /// The table of this name. Errors: 1046 (no database), 1049, 1146.
-    fn table(&mut self, database: Option<&str>, name: &str) -> Result<FoundTable>;
-
-    /// Whether the session may use a table under this name: to change it, or to lock its rows as if it did. Errors: 1099,
-    /// 1100, 1223 (LOCK TABLES), 1399, 1614 (XA), 1792.
-    fn permit(&mut self, _table: &KnownTable, _alias: &str, _changes: bool) -> Result<()> {
-        Ok(())
-    }
-
-    /// How rows are locked that a statement does not say to lock.
-    fn default_locking(&self) -> Option<LockingPlan> {
-        None
-    }
-
-    /// What a table looks like.
-    fn statistics(&mut self, table: &KnownTable) -> Arc<TableStatistics>;
-
-    /// What is known of ranges.
-    fn sizes(&mut self) -> &mut Sizes;
-
-    /// The database of tables that are named without one.
-    fn database(&self) -> Option<&str>;
-
-    /// The type of a user variable, if it has a value.
-    fn user_variable(&mut self, name: &str) -> Option<DataType>;
-
-    /// The type of a system variable, and whether it is NULL. Errors: 1193, 1238.
-    fn system_variable(&mut self, variable: &SystemVariable) -> Result<(DataType, bool)>;
-}
-
 /// A table of WITH.
 #[derive(Clone)]
-pub(in crate::query) struct CommonTable<'a> {
-    pub(in crate::query) definition: &'a ast::CommonTable<'a>,
+struct CommonTable<'a> {
+    definition: &'a ast::CommonTable<'a>,
     /// How many blocks are around it.
-    pub(in crate::query) depth: usize,
+    depth: usize,
     /// Of WITH RECURSIVE.
-    pub(in crate::query) is_recursive: bool,
+    is_recursive: bool,
     /// What it means inside of its own definition.
-    pub(in crate::query) recursion: Recursion,
+    recursion: Recursion,
 }
 
 /// What a table of WITH RECURSIVE means inside of its own definition.
 #[derive(Clone)]
-pub(in crate::query) enum Recursion {
+enum Recursion {
     /// What it means elsewhere.
     None,
     /// Nothing: where its first rows come from.
@@ -126,9 +84,9 @@ pub struct Binder<'a, 't> {
     pub blocks: Vec<Block>,
     /// Queries inside of the statement's expressions.
     pub subqueries: Vec<Subquery>,
-    pub(in crate::query) common: Vec<CommonTable<'a>>,
+    common: Vec<CommonTable<'a>>,
     /// How many recursive tables have been met.
-    pub(in crate::query) workings: Rc<Cell<usize>>,
+    workings: Rc<Cell<usize>>,
     /// The outermost block of which a column has been named from inside, since this was last set.
     outermost_named: usize,
     /// Tables that the statement uses.
@@ -140,9 +98,9 @@ pub struct Binder<'a, 't> {
     /// Tables whose rows the statement changes, by what it calls them: its subqueries must not read them.
     pub changed: Vec<(TableId, String)>,
     /// How many derived tables are around what is being bound, inside of a subquery.
-    pub(in crate::query) derived_around: usize,
+    derived_around: usize,
     /// How many subqueries are.
-    pub(in crate::query) subqueries_around: usize,
+    subqueries_around: usize,
     /// A table that is changed is read, in a derived table.
     pub reads_changed: bool,
     /// What has been met that is deprecated.
@@ -150,15 +108,15 @@ pub struct Binder<'a, 't> {
     /// So many constants are computed once.
     pub constants: u32,
     /// What the next SELECT is before it is planned is to be kept; of a set operation, its sides.
-    pub(in crate::query) wants_unplanned: bool,
+    wants_unplanned: bool,
     /// Nobody asks of the next SELECT how often a row comes.
-    pub(in crate::query) wants_set: bool,
+    wants_set: bool,
     /// What has been kept.
-    pub(in crate::query) unplanned: Vec<BoundSelect>,
+    unplanned: Vec<BoundSelect>,
     /// Queries of IN that look at the row around them, by their numbers: they may be asked otherwise where what is not known is false.
-    pub(in crate::query) in_queries: Vec<(u32, BoundSelect)>,
+    in_queries: Vec<(u32, BoundSelect)>,
     /// Queries of EXISTS that look at the row around them, by their numbers: they may be joined to that ([`crate::query::planner::semi_join`]).
-    pub(in crate::query) exists_queries: Vec<(u32, BoundSelect)>,
+    exists_queries: Vec<(u32, BoundSelect)>,
     /// What names mean in the next SELECT is to be kept: ON DUPLICATE KEY UPDATE may name its columns.
     pub wants_block: bool,
     /// What has been kept.
@@ -260,6 +218,16 @@ impl<'a, 't> Binder<'a, 't> {
         plan
     }
 
+    /// What plans what has been bound.
+    fn planner(&mut self) -> Planner<'_> {
+        Planner {
+            tables: &mut *self.tables,
+            constants: &mut self.constants,
+            is_derived: self.derived_around > 0,
+            is_subquery: self.subqueries_around > 0,
+        }
+    }
+
     /// Tables of WITH: names mean them from here on. Error 1066: two of one name.
     pub fn with(&mut self, with: &'a ast::With<'a>) -> Result<()> {
         let depth = self.blocks.len();
@@ -295,7 +263,7 @@ impl<'a, 't> Binder<'a, 't> {
     }
 
     /// LIMIT of a query.
-    pub(in crate::query) fn limit_of(&mut self, query: &'a ast::Query<'a>) -> Result<Option<LimitPlan>> {
+    fn limit_of(&mut self, query: &'a ast::Query<'a>) -> Result<Option<LimitPlan>> {
         let Some(limit) = &query.limit else { return Ok(None) };
         let count = self.expression(&limit.count, Place::plain("LIMIT"))?;
         let offset = limit.offset.as_ref().map(|offset| self.expression(offset, Place::plain("LIMIT"))).transpose()?;
@@ -303,7 +271,7 @@ impl<'a, 't> Binder<'a, 't> {
         Ok(Some(LimitPlan { count, offset, counts_all }))
     }
 
-    pub(in crate::query) fn body(&mut self, body: QueryBody<'a>) -> Result<QueryPlan> {
+    fn body(&mut self, body: QueryBody<'a>) -> Result<QueryPlan> {
         crate::stack::check()?;
         let wants_set = std::mem::take(&mut self.wants_set);
         match body {
@@ -328,8 +296,8 @@ impl<'a, 't> Binder<'a, 't> {
                 if left.columns.len() != right.columns.len() {
                     return Err(Error::new(ER_WRONG_NUMBER_OF_COLUMNS_IN_SELECT, &[]));
                 }
-                let columns = crate::query::run::set_operation::columns(&left.columns, &right.columns, set.operator)?;
-                let slots = crate::query::run::set_operation::slots(&columns);
+                let columns = set_operation::columns(&left.columns, &right.columns, set.operator)?;
+                let slots = set_operation::slots(&columns);
                 let set = SetPlan { operator: set.operator, all: set.all, sides: [left, right], columns: slots };
                 Ok(QueryPlan::new(Body::SetOperation(Box::new(set)), columns))
             }
@@ -353,7 +321,7 @@ impl<'a, 't> Binder<'a, 't> {
             let row: Vec<OutputColumn> = row.collect();
             columns = match number {
                 0 => row,
-                _ => crate::query::run::set_operation::columns(&columns, &row, ast::SetOperator::Union)?,
+                _ => set_operation::columns(&columns, &row, ast::SetOperator::Union)?,
             };
         }
         columns.iter_mut().for_each(|column| column.origin = None);
@@ -365,7 +333,7 @@ impl<'a, 't> Binder<'a, 't> {
 
     /// ORDER BY of a set operation: over its columns. Errors: 1250 (a table's name), 1054.
     fn order_of_columns(&mut self, query: &'a ast::Query<'a>, columns: &[OutputColumn]) -> Result<Vec<SortKey>> {
-        let slots = crate::query::run::set_operation::slots(columns);
+        let slots = set_operation::slots(columns);
         let source = NamedSource {
             database: Box::from(""),
             alias: Box::from(""),
@@ -419,7 +387,7 @@ impl<'a, 't> Binder<'a, 't> {
         self.star(None, &joined.columns, &mut items, &mut columns)?;
         let width = self.block().width();
         let used = self.block().used.clone();
-        let mut planner = Planner::new(&mut sources, self.tables, &used);
+        let mut planner = JoinPlanner::new(&mut sources, self.tables, &used);
         let planned = planner.plan(Some(joined.tree), Vec::new(), false)?;
         let names = self.block().names();
         let plan = SelectPlan {
@@ -473,11 +441,6 @@ fn in_list(number: i128, len: usize, place: &'static str) -> Result<usize> {
         Ok(number) if (1..=len).contains(&number) => Ok(number - 1),
         _ => Err(Error::new(ER_BAD_FIELD_ERROR, &[&number, &place])),
     }
-}
-
-/// A name as text.
-pub fn text_of(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
 }
 
 /// Binds an expression that stands alone, outside of a query: SET, DO. Returns the queries inside of it, too.

@@ -9,10 +9,11 @@ use std::collections::HashSet;
 
 use meseta_errors::{ER_BAD_FIELD_ERROR, ER_NON_UNIQ_ERROR};
 use meseta_parser::ast;
-use meseta_types::{Collated, Collation, DataType, Derivation, IntegerSize};
+use meseta_types::{Collated, DataType};
 
 use crate::error::{Error, Result};
-use crate::expression::{Compare, Comparer, ComparisonOperator, Expr, ExprKind, ResolvedColumn};
+use crate::expression::{Expr, ExprKind, ResolvedColumn};
+use crate::name::{same_name, written};
 use crate::query::plan::{Origin, SourceName};
 
 /// A column of a source.
@@ -89,6 +90,14 @@ impl Block {
         self.sources.iter().map(name).collect()
     }
 
+    /// Its slots, as expressions: all columns of all sources.
+    pub fn slots(&self) -> impl Iterator<Item = Expr> {
+        self.sources.iter().flat_map(|source| {
+            let columns = source.columns.iter().enumerate();
+            columns.map(|(at, column)| Expr::slot((source.first_slot + at) as u32, column.data_type.clone(), true))
+        })
+    }
+
     /// Slots of all sources.
     pub fn width(&self) -> usize {
         self.sources.last().map_or(0, |source| source.first_slot + source.columns.len())
@@ -105,24 +114,12 @@ impl Block {
                     continue;
                 }
                 if found.replace((source, number)).is_some() {
-                    return Err(Error::new(ER_NON_UNIQ_ERROR, &[&shown(name), &place]));
+                    return Err(Error::new(ER_NON_UNIQ_ERROR, &[&written(name), &place]));
                 }
             }
         }
         Ok(found)
     }
-}
-
-/// Whether two names of columns are one. (ASCII letters count once; MySQL's names do so for others, too.)
-pub fn same_name(one: &[u8], other: &[u8]) -> bool {
-    one.eq_ignore_ascii_case(other)
-}
-
-/// A name as messages show it.
-pub fn shown(name: &ast::ColumnName<'_>) -> String {
-    let parts = [name.schema, name.table, Some(name.column)];
-    let parts: Vec<_> = parts.iter().flatten().map(|part| String::from_utf8_lossy(part.text.0)).collect();
-    parts.join(".")
 }
 
 /// What a name means in the innermost block, or in one around it; and the number of that block.
@@ -145,28 +142,5 @@ pub fn resolve(blocks: &mut [Block], name: &ast::ColumnName<'_>, place: &str) ->
         }
         return Ok((at, resolved));
     }
-    Err(Error::new(ER_BAD_FIELD_ERROR, &[&shown(name), &place]))
-}
-
-/// A column of the row.
-pub fn slot(number: u32, data_type: DataType, nullable: bool) -> Expr {
-    let collation = data_type.collation();
-    let mut expr = Expr::new(ExprKind::Column(number), data_type, nullable, Collation::Utf8mb4_0900AiCi);
-    if let Some(collation) = collation {
-        (expr.collated.collation, expr.collated.derivation) = (collation, Derivation::Implicit);
-    }
-    expr
-}
-
-/// `left = right`.
-pub fn equal(left: Expr, right: Expr) -> Expr {
-    let collation = left.data_type.collation().unwrap_or(Collation::Utf8mb4_0900AiCi);
-    let comparer = Comparer::new(&left.data_type, &right.data_type, collation);
-    equal_by(left, right, comparer)
-}
-
-/// The same, compared so.
-pub fn equal_by(left: Expr, right: Expr, comparer: Comparer) -> Expr {
-    let kind = ExprKind::Compare(Box::new(Compare { operator: ComparisonOperator::Equal, comparer, left, right }));
-    Expr::new(kind, DataType::integer(IntegerSize::Int, false), true, Collation::Utf8mb4_0900AiCi)
+    Err(Error::new(ER_BAD_FIELD_ERROR, &[&written(name), &place]))
 }

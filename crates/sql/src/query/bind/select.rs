@@ -13,25 +13,17 @@ use meseta_parser::ast::{self, ExpressionKind, SelectItem};
 
 use super::full_group::{Checked, Likeness, Named};
 use super::rollup;
-use super::scope::{Block, slot as slot_of};
+use super::scope::Block;
 use super::standing::{Alias, AliasOrder, Place};
-use super::{Binder, Deprecated, in_list, position_of, text_of};
+use super::{Binder, Deprecated, in_list, position_of};
 use crate::error::{Error, Result};
+use crate::expression::Expr;
 use crate::expression::aggregate::AggregateCall;
-use crate::expression::{Expr, ExprKind};
+use crate::name::text_of;
 use crate::query::plan::bound::BoundSelect;
-use crate::query::plan::{
-    GroupPlan, LimitPlan, Origin, OutputColumn, SelectPlan, SortKey, Source, SourceKind, is_ordered_by_items,
-};
-use crate::query::planner::first_match::{first_matches, shown_once};
-use crate::query::planner::join::Planner;
+use crate::query::plan::{GroupPlan, LimitPlan, Origin, OutputColumn, SelectPlan, SortKey, Source, SourceKind};
 use crate::query::planner::merge::merge;
-use crate::query::planner::row_groups::{are_of_rows, is_order_of, table_of_keys};
 use crate::query::planner::semi_join::join_queries;
-use crate::query::planner::shown_rows::rows_of_groups;
-use crate::query::planner::table_elimination::eliminate;
-use crate::query::planner::{outer, push};
-use crate::query::run::early_sort::EarlySort;
 
 impl<'a> Binder<'a, '_> {
     pub(super) fn select_alone(&mut self, select: &'a ast::Select<'a>) -> Result<(SelectPlan, Vec<OutputColumn>)> {
@@ -228,151 +220,10 @@ impl<'a> Binder<'a, '_> {
         }
         planned_before.into_iter().for_each(|block| self.tables.sizes().forget(block));
         let copy = if wants_unplanned { bound.copy() } else { None };
-        let (plan, block) = self.plan_select(bound)?;
+        let (plan, block) = self.planner().select(bound)?;
         self.unplanned.extend(copy.map(|copy| BoundSelect { block, ..copy }));
         self.wants_unplanned = wants_unplanned;
         Ok((plan, columns))
-    }
-
-    /// Plans it. Returns, too, the number under which its ranges are known.
-    pub(super) fn plan_select(&mut self, mut bound: BoundSelect) -> Result<(SelectPlan, u32)> {
-        if let Some(tree) = &mut bound.tree {
-            outer::simplify(tree, &bound.conditions, &bound.sources);
-        }
-        eliminate(&mut bound);
-        let shown_once = shown_once(&bound);
-        let BoundSelect {
-            mut sources,
-            names,
-            tree,
-            keeps_order,
-            conditions,
-            items,
-            mut group,
-            having,
-            mut order,
-            limit,
-            ..
-        } = bound;
-        let (shows_once, is_limited) = (bound.distinct, limit.is_some());
-        let mut is_repeatable = conditions.iter().chain(&having).all(|condition| !condition.is_of_each_row());
-        if let Some(tree) = &tree {
-            tree.conditions(&mut |condition| is_repeatable &= !condition.is_of_each_row());
-        }
-        let mut planner = Planner::new(&mut sources, self.tables, &bound.used);
-        planner.shown_once = shown_once.as_ref();
-        // Of rows that are shown once the first are the first of all, if what they are ordered by is shown.
-        let is_shown = |key: &SortKey| {
-            let column = key.value.as_column();
-            column.is_some() && items.iter().any(|item| item.as_column() == column)
-        };
-        let shows_in_order = !shows_once || order.iter().all(is_shown);
-        planner.limit = limit.as_ref().filter(|limit| !limit.counts_all);
-        if is_limited && group.is_none() && shows_in_order {
-            planner.choice.wants_all = shows_once && order.is_empty();
-            planner.expect_order(&tree, &conditions, &order);
-        }
-        // The first groups are those of the first rows of a table, if they are groups of its rows.
-        let mut grouped = group
-            .as_ref()
-            .filter(|group| is_limited && !shows_once && group.rollup.is_none())
-            .and_then(|group| table_of_keys(&group.keys, planner.sources))
-            .filter(|&table| is_order_of(&planner.sources[table], &order));
-        if let (Some(_), Some(group)) = (grouped, &group) {
-            let by_keys = || group.keys.iter().map(|key| SortKey { value: key.clone(), descending: false }).collect();
-            let wanted = if order.is_empty() { by_keys() } else { order.clone() };
-            (planner.groups_by_row, planner.choice.wants_all) = (true, false);
-            planner.expect_order(&tree, &conditions, &wanted);
-        }
-        let block = planner.choice.block;
-        let mut planned = planner.plan(tree, conditions, keeps_order)?;
-        grouped = grouped.zip(group.as_ref()).and_then(|(table, group)| {
-            are_of_rows(table, &group.keys, &planned.join, planner.sources).then_some(table)
-        });
-        let is_sorted = !order.is_empty();
-        match &mut group {
-            None if order.is_empty() && is_limited && !shows_once => planner.use_any_order(&planned.join),
-            None if shows_in_order => planner.use_order(&planned.join, &mut order, is_limited),
-            Some(group) if group.keys.is_empty() => planner.use_ends(&planned.join, group),
-            Some(group) if grouped.is_some() => {
-                planner.use_order_of_rows(&planned.join, group, &mut order, is_limited && having.is_empty());
-            }
-            Some(group) if group.rollup.is_none() => {
-                let is_limited = is_limited && having.is_empty() && !shows_once;
-                planner.use_group_order(&planned.join, group, &mut order, is_limited);
-            }
-            _ => {}
-        }
-        let is_ordered = is_sorted && order.is_empty() || group.as_ref().is_some_and(|group| group.is_sorted);
-        let mut distinct = shows_once;
-        if group.is_some() || distinct {
-            let shows_each_once = planner.use_loose_scan(&planned.join, group.as_mut(), &items, is_ordered);
-            distinct &= group.is_some() || !shows_each_once;
-        }
-        planner.spare_columns(&planned.join, bound.named_beside_where);
-        let distinct_items = shows_once.then_some(&*items);
-        let mut shown_rows =
-            rows_of_groups(planned.rows, group.as_ref(), distinct_items, &having, &sources, self.tables);
-        if self.derived_around > 0
-            && let Some(limit) = &limit
-        {
-            shown_rows = shown_rows.min(self.tables.sizes().wanted(block, limit));
-        }
-        for source in &mut sources {
-            self.push_conditions(source)?;
-        }
-        let may_group_early = group.as_ref().is_none_or(|group| grouped.is_some() && !group.expressions().any(assigns));
-        let may_sort_early = may_group_early && !distinct && !items.iter().any(assigns);
-        let may_join_twice = is_limited && is_repeatable;
-        if may_sort_early && may_join_twice {
-            EarlySort::ask_queries_behind(&mut sources, &mut planned.join, &order);
-        }
-        let early_sort = match may_sort_early {
-            true => EarlySort::new(&sources, &planned.join, &order, may_join_twice, !having.is_empty()),
-            false => None,
-        };
-        if early_sort.is_none()
-            && let Some(shown) = shown_once
-        {
-            planned.join = planned.join.map(|join| first_matches(join, &sources, &shown));
-        }
-        let takes_all = !is_limited && self.subqueries_around == 0;
-        sources.iter_mut().for_each(|source| source.takes_all(takes_all));
-        let runs_late = |item: &Expr| assigns(item) || is_limited && item.as_column().is_none();
-        let mut plan = SelectPlan {
-            is_ordered,
-            early_sort,
-            hashes: planned.hashes,
-            names,
-            sources,
-            join: planned.join,
-            constant: planned.constant,
-            width: bound.width,
-            shown_rows,
-            group,
-            having,
-            distinct,
-            is_ordered_by_items: distinct && is_ordered_by_items(&order, &items),
-            late_items: !shows_once && !order.is_empty() && items.iter().any(runs_late),
-            order,
-            items,
-        };
-        plan.compute_constants_once(&mut self.constants);
-        Ok((plan, block))
-    }
-
-    /// Has a derived table's query ask what is asked of its rows.
-    pub(in crate::query) fn push_conditions(&mut self, source: &mut Source) -> Result<()> {
-        let Some(selects) = push::pushed(source) else { return Ok(()) };
-        let mut plans = Vec::new();
-        for select in selects {
-            self.tables.sizes().forget(select.block);
-            plans.push(self.plan_select(select)?.0);
-        }
-        if let SourceKind::Derived { plan, .. } = &mut source.kind {
-            push::replace_selects(plan, &mut plans.into_iter());
-        }
-        Ok(())
     }
 
     /// Whether rows come in the order of an index by the first key, and need not be kept to be grouped.
@@ -498,7 +349,7 @@ impl<'a> Binder<'a, '_> {
             let column = &source.columns[at];
             let slot = (source.first_slot + at) as u32;
             let nullable = column.nullable || source.is_outer;
-            let mut item = slot_of(slot, column.data_type.clone(), nullable);
+            let mut item = Expr::slot(slot, column.data_type.clone(), nullable);
             item.collated = column.collated.unwrap_or(item.collated);
             let (name, origin) = (column.name.as_bytes().into(), column.origin.clone());
             columns.push(OutputColumn { origin, ..OutputColumn::of(&item, name) });
@@ -551,13 +402,6 @@ impl<'a> Binder<'a, '_> {
         }
         Ok((keys, rollup))
     }
-}
-
-/// Whether an expression sets variables.
-fn assigns(expr: &Expr) -> bool {
-    let mut found = matches!(expr.kind, ExprKind::SetUserVariable(..));
-    expr.operands(&mut |operand| found = found || assigns(operand));
-    found
 }
 
 /// So many bytes an item's name has at the most.

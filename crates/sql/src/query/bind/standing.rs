@@ -10,12 +10,14 @@ use meseta_errors::{ER_BAD_FIELD_ERROR, ER_INVALID_GROUP_FUNC_USE, ER_MISPLACED_
 use meseta_parser::ast;
 use meseta_types::DataType;
 
-use super::scope::{resolve, same_name, shown, slot as slot_of};
-use super::{Binder, Deprecated, FoundTable};
+use super::scope::resolve;
+use super::{Binder, Deprecated};
 use crate::error::{Error, Result};
 use crate::expression::aggregate::{AggregateCall, bind_aggregate};
 use crate::expression::{BoundSubquery, Expr, ExprKind, InSubquery, ResolvedColumn, Scope, SystemVariable, Value};
+use crate::name::{same_name, written};
 use crate::query::plan::Subquery;
+use crate::query::planner::tables::FoundTable;
 use crate::query::run::bounds;
 use crate::schema::ColumnDefault;
 
@@ -92,7 +94,7 @@ impl<'a> Scope for Standing<'_, 'a, '_, '_> {
         }
         match resolve(&mut self.binder.blocks, name, self.place.name) {
             Ok((_, found)) if !self.may_be_named(&found) => {
-                Err(Error::new(ER_BAD_FIELD_ERROR, &[&shown(name), &self.place.name]))
+                Err(Error::new(ER_BAD_FIELD_ERROR, &[&written(name), &self.place.name]))
             }
             Ok((block, found)) => {
                 self.binder.outermost_named = self.binder.outermost_named.min(block);
@@ -128,7 +130,7 @@ impl<'a> Scope for Standing<'_, 'a, '_, '_> {
             return Err(Error::not_yet("an aggregate of the query around a subquery"));
         }
         let slot = (self.place.first_slot + aggregates.len()) as u32;
-        let value = slot_of(slot, call.data_type.clone(), call.nullable);
+        let value = Expr::slot(slot, call.data_type.clone(), call.nullable);
         aggregates.push(call);
         Ok(value)
     }
@@ -172,7 +174,7 @@ impl<'a> Scope for Standing<'_, 'a, '_, '_> {
         };
         let origin = self.binder.blocks[at].column_of(slot).and_then(|(_, column)| column.origin.clone());
         let Some(origin) = origin.filter(|origin| !origin.table.is_empty()) else {
-            return Err(Error::new(ER_NO_DEFAULT_FOR_FIELD, &[&shown(name)]));
+            return Err(Error::new(ER_NO_DEFAULT_FOR_FIELD, &[&written(name)]));
         };
         let FoundTable::Table(table) = self.binder.tables.table(Some(&origin.database), &origin.table)? else {
             return Err(Error::new(ER_NO_DEFAULT_FOR_FIELD, &[&origin.name]));
@@ -210,7 +212,7 @@ impl<'a> Scope for Standing<'_, 'a, '_, '_> {
             return Ok(Expr { nullable: true, ..Expr::constant(Value::NULL, found.data_type, collation) });
         };
         match found.kind {
-            ExprKind::Column(slot) if slot < first => Ok(slot_of(slot + first, found.data_type, true)),
+            ExprKind::Column(slot) if slot < first => Ok(Expr::slot(slot + first, found.data_type, true)),
             _ => Err(Error::not_yet("VALUES() here")),
         }
     }

@@ -17,10 +17,10 @@ mod traditional;
 mod tree;
 
 use crate::error::Result;
-use crate::query::plan::{QueryPlan, SelectPlan, Source, SourceName, Subquery, TableSource};
+use crate::query::plan::selected_table::SelectedTable;
+use crate::query::plan::{QueryPlan, SelectPlan, SourceKind, SourceName, Subquery};
 use crate::query::run::inside::Running;
 use crate::query::run::measure::Measures;
-use crate::query::selected::SelectedTable;
 
 pub use note::query_note;
 pub use traditional::Row as ExplainRow;
@@ -58,7 +58,7 @@ pub fn traditional(what: Explained<'_>, subqueries: &[Subquery], running: &mut R
             }
         }
         Explained::Change(verb, selected, is_sorted) => {
-            let mut row = selected.explain(verb, all.running)?;
+            let mut row = row_of_change(verb, selected, all.running)?;
             if is_sorted {
                 row.extra.push("Using filesort".to_owned());
             }
@@ -68,22 +68,17 @@ pub fn traditional(what: Explained<'_>, subqueries: &[Subquery], running: &mut R
     Ok(all.rows)
 }
 
-/// The row of an UPDATE or DELETE of one table: whether it finds rows in the order in which it wants them, and changes all.
-pub fn row_of_change(
-    verb: &str,
-    source: &Source,
-    table: &TableSource,
-    is_ordered: bool,
-    is_all: bool,
-    running: &mut Running<'_>,
-) -> Result<ExplainRow> {
+/// The row of an UPDATE or DELETE of one table.
+fn row_of_change(verb: &str, selected: &SelectedTable, running: &mut Running<'_>) -> Result<ExplainRow> {
+    let source = &selected.source;
+    let SourceKind::Table(table) = &source.kind else { return Ok(ExplainRow::default()) };
     let names = SourceName {
         alias: table.table.name.as_str().into(),
         columns: table.table.columns.iter().map(|column| column.name.as_str().into()).collect(),
     };
     let select = SelectPlan { names: vec![names], ..SelectPlan::nothing() };
     let names = text::Names { select: &select, outside: None, is_full: false };
-    let mut read = source::read_table(source, table, &source.conditions, is_ordered, &names, running)?;
+    let mut read = source::read_table(source, table, &source.conditions, selected.is_ordered, &names, running)?;
     // MySQL calls what it looks up a range here, and says that it asks again.
     if matches!(read.kind, source::Kind::Const | source::Kind::Ref) {
         read.kind = source::Kind::Range;
@@ -91,7 +86,7 @@ pub fn row_of_change(
         read.filtered = 100.0;
     }
     let mut row = ExplainRow::of(1, verb, &table.table.name, &read);
-    if verb == "DELETE" && is_all {
+    if verb == "DELETE" && source.conditions.is_empty() && !selected.is_limited {
         row.extra.push("Deleting all rows".to_owned());
     }
     Ok(row)

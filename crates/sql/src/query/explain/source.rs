@@ -6,10 +6,11 @@
 use super::text::Names;
 use crate::error::Result;
 use crate::expression::{ComparisonOperator, Expr, ExprKind};
-use crate::query::plan::{Access, Lookup, SelectPlan, SortKey, Source, SourceKind, Stretch, TableSource, UnionOperand};
+use crate::query::plan::{
+    Access, Join, Lookup, SelectPlan, SortKey, Source, SourceKind, Stretch, TableSource, UnionOperand,
+};
 use crate::query::planner::access::{covers, possible};
 use crate::query::planner::estimate::{BETWEEN, OTHERS, share_of};
-use crate::query::planner::join::first_of;
 use crate::query::planner::sizes::{is_known, rows_of};
 use crate::query::run::inside::Running;
 use meseta_engine::Direction;
@@ -135,7 +136,7 @@ pub fn read(
 ) -> Result<Read> {
     let hash = select.hashes.get(number).and_then(Option::as_ref);
     let conditions: &[Expr] = hash.map_or(&source.conditions, |hash| &hash.conditions);
-    let is_ordered = select.is_ordered && select.join.as_ref().and_then(first_of) == Some(number);
+    let is_ordered = select.is_ordered && select.join.as_ref().and_then(Join::first) == Some(number);
     read_table(source, table, conditions, is_ordered, names, running)
 }
 

@@ -9,6 +9,9 @@ use std::collections::HashSet;
 use super::Source;
 use crate::expression::Expr;
 
+/// So many tables may be joined.
+pub const TABLES: usize = 61;
+
 /// How sources were joined in the text.
 #[derive(Clone, Debug)]
 pub enum Tree {

@@ -15,7 +15,7 @@ use meseta_parser::ast::{IndexHint, IndexHintAction, IndexHintScope};
 
 use super::table::KnownTable;
 use crate::error::{Error, Result};
-use crate::query::bind::text_of;
+use crate::name::text_of;
 use crate::schema::Index;
 
 /// Some of a table's indexes, by the engine's numbers. A table has 64 at the most, and that of its rows.

@@ -9,7 +9,7 @@ use std::collections::HashSet;
 
 use super::deduced::deduced;
 use super::equal_columns;
-use super::join::Planner;
+use super::join::JoinPlanner;
 use super::join_inputs::Input;
 use crate::expression::Expr;
 
@@ -51,20 +51,20 @@ impl Condition {
     }
 }
 
-impl Planner<'_> {
+impl JoinPlanner<'_> {
     /// A condition, and what follows from it.
-    pub(in crate::query) fn with_deduced(&self, expr: Expr) -> Vec<Condition> {
+    pub(super) fn with_deduced(&self, expr: Expr) -> Vec<Condition> {
         let deduced = deduced(&expr, |slot| self.source_of(slot));
         deduced.into_iter().chain([expr]).map(|expr| self.condition(expr)).collect()
     }
 
-    pub(in crate::query) fn condition(&self, expr: Expr) -> Condition {
+    pub(super) fn condition(&self, expr: Expr) -> Condition {
         let sources = self.sources_named(&expr);
         Condition { expr, sources, is_placed: false, reason: Reason::Given, class: None }
     }
 
     /// The numbers of the sources that must be there before a condition is asked.
-    pub(in crate::query) fn sources_named(&self, expr: &Expr) -> HashSet<usize> {
+    pub(super) fn sources_named(&self, expr: &Expr) -> HashSet<usize> {
         let mut sources = HashSet::new();
         expr.columns_looked_at(&mut |slot| {
             sources.extend(self.source_of(slot));
@@ -76,7 +76,7 @@ impl Planner<'_> {
     }
 
     /// What tables are equal to because others are: values for those with which the join may begin, and columns of each other.
-    pub(in crate::query) fn add_what_follows(&self, inputs: &[Input], conditions: &mut Vec<Condition>) {
+    pub(super) fn add_what_follows(&self, inputs: &[Input], conditions: &mut Vec<Condition>) {
         let tables: HashSet<usize> = inputs.iter().filter_map(Input::as_source).collect();
         let is_known = |condition: &Condition| !condition.is_placed && condition.sources.is_subset(&tables);
         let known: Vec<usize> = (0..conditions.len()).filter(|&at| is_known(&conditions[at])).collect();

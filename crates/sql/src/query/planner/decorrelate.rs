@@ -19,7 +19,6 @@
 use meseta_types::{DataType, Datum, IntegerSize};
 
 use crate::expression::{Compare, Comparer, ComparisonOperator, Expr, ExprKind, InSubquery, Value};
-use crate::query::bind::scope::equal_by;
 use crate::query::plan::bound::{BoundSelect, name_columns};
 use crate::query::plan::{LimitPlan, Lookup, SelectPlan, SourceKind};
 
@@ -96,7 +95,7 @@ fn from_inside(name: &mut Expr) {
 /// Each column of a query as equal to what is looked for in it.
 fn equalities(query: &BoundSelect, values: impl Iterator<Item = Expr>, inside: &InSubquery) -> Vec<Expr> {
     let pairs = query.items.iter().zip(values).zip(&inside.comparers);
-    pairs.map(|((item, value), comparer)| equal_by(item.clone(), value, *comparer)).collect()
+    pairs.map(|((item, value), comparer)| Expr::equal_by(item.clone(), value, *comparer)).collect()
 }
 
 /// Has a query show that it has a row that meets conditions besides.

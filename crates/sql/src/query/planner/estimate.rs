@@ -12,8 +12,8 @@
 use super::access::is_direct;
 use super::sample;
 use super::sizes::{FEW, RangeName, Sizes, TableName, is_known};
+use super::tables::Tables;
 use crate::expression::{ComparisonOperator, Expr};
-use crate::query::bind::Tables;
 use crate::query::plan::{Access, Body, ConditionSet, LimitPlan, Lookup, QueryPlan, Source, SourceKind, TableSource};
 use crate::schema::TableStatistics;
 

@@ -18,16 +18,17 @@ use std::ops::Range;
 
 use super::condition::{Condition, Reason, place};
 use super::estimate::{Choice, share_of};
+use super::hash;
 use super::join_inputs::{Input, Outer};
 use super::order::WantedOrder;
 use super::step::{LAST, Step, next_of, shown_by};
+use super::tables::Tables;
 use crate::error::Result;
 use crate::expression::Expr;
-use crate::query::bind::Tables;
+use crate::query::plan::HashPlan;
 use crate::query::plan::bound::name_columns;
 use crate::query::plan::join_tree::Tree;
 use crate::query::plan::{Access, Join, LimitPlan, Source, SourceKind};
-use crate::query::run::hash::{self, HashPlan};
 
 /// A planned join.
 pub struct Planned {
@@ -42,18 +43,18 @@ pub struct Planned {
 }
 
 /// Plans the join of a SELECT.
-pub struct Planner<'p> {
+pub struct JoinPlanner<'p> {
     /// Its sources.
     pub sources: &'p mut [Source],
     /// What is known of tables.
     pub tables: &'p mut dyn Tables,
     /// Slots that are named somewhere.
     pub used: &'p HashSet<u32>,
-    /// Which is to be read before all others, if it may: [`Planner::expect_order`].
+    /// Which is to be read before all others, if it may: [`JoinPlanner::expect_order`].
     pub first: Option<usize>,
     /// Of which few rows are joined, if it is read before all others: [`crate::query::run::early_sort`].
     pub ordered: Option<usize>,
-    /// Whose order is wanted, where costs say whether it is read first: [`Planner::expect_order`].
+    /// Whose order is wanted, where costs say whether it is read first: [`JoinPlanner::expect_order`].
     pub wanted_order: Option<WantedOrder>,
     /// What is joined to one row of that table is one of the rows that are wanted: [`super::row_groups`].
     pub groups_by_row: bool,
@@ -64,7 +65,7 @@ pub struct Planner<'p> {
     /// The sources that are shown, if it does not matter how often a row of them comes ([`super::first_match`]).
     pub shown_once: Option<&'p HashSet<usize>>,
     /// Which part of the rows of sources meets the conditions on them alone.
-    pub(in crate::query) met: HashMap<usize, f64>,
+    pub(super) met: HashMap<usize, f64>,
 }
 
 /// What is joined so far.
@@ -88,7 +89,7 @@ const FEWER: f64 = 0.5;
 /// Of two sources that no index joins the one that is smaller by this much is kept.
 const SMALLER: f64 = 0.7;
 
-impl<'p> Planner<'p> {
+impl<'p> JoinPlanner<'p> {
     /// One of all rows of some sources.
     pub fn new(sources: &'p mut [Source], tables: &'p mut dyn Tables, used: &'p HashSet<u32>) -> Self {
         let choice = Choice { block: tables.sizes().next_block(), is_contested: sources.len() > 1, wants_all: true };
@@ -120,7 +121,7 @@ impl<'p> Planner<'p> {
         let join = asked(join, left);
         let mut hashes = Vec::new();
         hashes.resize_with(self.sources.len(), || None);
-        let first = first_of(&join);
+        let first = join.first();
         for (number, source) in self.sources.iter_mut().enumerate().filter(|(number, _)| Some(*number) != first) {
             hashes[number] = hash::plan(source);
         }
@@ -333,16 +334,6 @@ pub fn renumber(access: &mut Access, numbers: &[usize]) {
     let implied = std::mem::take(&mut access.implied);
     let placed = numbers.iter().enumerate().filter(|(at, _)| implied.has(*at));
     placed.for_each(|(_, &number)| access.implied.insert(number));
-}
-
-/// The source that is read first, and once.
-pub fn first_of(join: &Join) -> Option<usize> {
-    match join {
-        Join::Source(number) => Some(*number),
-        Join::Inner(joins) => joins.first().and_then(first_of),
-        Join::Left { left, .. } => first_of(left),
-        Join::Filter { input, .. } | Join::First(input) => first_of(input),
-    }
 }
 
 /// What is joined one behind the other.

@@ -16,7 +16,7 @@
 use std::collections::HashSet;
 
 use super::condition::Condition;
-use super::join::Planner;
+use super::join::JoinPlanner;
 use crate::query::plan::join_tree::{Shows, Tree};
 
 /// What is joined to what is there.
@@ -86,9 +86,9 @@ impl Input {
     }
 }
 
-impl Planner<'_> {
+impl JoinPlanner<'_> {
     /// The inputs of a tree's joins in the order of the text; of inner ones also the conditions, and whether the order is to be kept.
-    pub(in crate::query) fn inputs_of(
+    pub(super) fn inputs_of(
         &self,
         tree: Tree,
         inputs: &mut Vec<Input>,

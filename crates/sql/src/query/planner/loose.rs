@@ -26,7 +26,7 @@ use meseta_types::DataType;
 
 use super::access::{covers, is_usable, parts_behind};
 use super::estimate::{Choice, Estimator};
-use super::join::Planner;
+use super::join::JoinPlanner;
 use crate::expression::Expr;
 use crate::expression::aggregate::AggregateFunction;
 use crate::query::plan::{GroupPlan, Join, LooseScan, Source, SourceKind, Stretch, TableSource};
@@ -116,7 +116,7 @@ impl Wanted {
     }
 }
 
-impl Planner<'_> {
+impl JoinPlanner<'_> {
     /// If of each group of rows of one table hardly any is wanted, and an index has them one behind the other, they alone are read.
     /// True if each row that is shown is then another. On entry: the access is chosen, in the order that is wanted if
     /// `is_ordered`.

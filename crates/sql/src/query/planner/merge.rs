@@ -22,7 +22,6 @@
 use meseta_types::DataType;
 
 use crate::expression::{Expr, ExprKind};
-use crate::query::bind::scope::slot;
 use crate::query::plan::Source;
 use crate::query::plan::bound::{BoundSelect, name_columns};
 use crate::query::plan::join_tree::Tree;
@@ -65,7 +64,7 @@ pub fn merge(query: &mut BoundSelect, is_outer: &[bool]) -> Vec<u32> {
             }
             None => {
                 let width = source.width;
-                slots.extend((0..width).map(|at| slot((first_slot + at) as u32, DataType::Null, true)));
+                slots.extend((0..width).map(|at| Expr::slot((first_slot + at) as u32, DataType::Null, true)));
                 source.first_slot = first_slot;
                 first_slot += width;
                 numbers.push(Tree::Source(sources.len()));

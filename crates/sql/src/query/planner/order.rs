@@ -20,7 +20,7 @@ use meseta_types::DataType;
 
 use super::access;
 use super::estimate::{BESIDE, Choice, Cost, Estimator, FETCHED, OTHERS};
-use super::join::{Planner, before_row, first_of, renumber};
+use super::join::{JoinPlanner, before_row, renumber};
 use super::step::LOOK_UP;
 use crate::expression::Expr;
 use crate::expression::aggregate::{AggregateCall, AggregateFunction};
@@ -58,7 +58,7 @@ struct SaidOf<'t> {
     is_of_this_alone: bool,
 }
 
-impl Planner<'_> {
+impl JoinPlanner<'_> {
     /// If all that is wanted of one table is the least or the greatest of columns, and indexes have them in order behind those that are
     /// given, the first row that has a value tells each.
     pub fn use_ends(&mut self, join: &Option<Join>, group: &mut GroupPlan) {
@@ -108,7 +108,7 @@ impl Planner<'_> {
     }
 
     /// What that costs, if an index has it so.
-    pub(in crate::query) fn cost_in_order(&mut self, own: &[&Expr]) -> Option<InOrder> {
+    pub(super) fn cost_in_order(&mut self, own: &[&Expr]) -> Option<InOrder> {
         let (access, Cost { found, .. }) = self.access_in_order(own)?;
         let source = &self.sources[self.wanted_order.as_ref()?.source];
         let SourceKind::Table(table) = &source.kind else { return None };
@@ -182,7 +182,7 @@ impl Planner<'_> {
         self.use_order_of(join, order, is_limited, |usable| usable.for_order);
     }
 
-    /// As [`Planner::use_order`], by the indexes that may be used for it.
+    /// As [`JoinPlanner::use_order`], by the indexes that may be used for it.
     fn use_order_of(
         &mut self,
         join: &Option<Join>,
@@ -190,7 +190,7 @@ impl Planner<'_> {
         is_limited: bool,
         usable: impl Fn(&UsableIndexes) -> Usable,
     ) {
-        let (Some(number), false) = (join.as_ref().and_then(first_of), order.is_empty()) else { return };
+        let (Some(number), false) = (join.as_ref().and_then(Join::first), order.is_empty()) else { return };
         let Some(columns) = of_source(order, &self.sources[number]) else { return };
         // (What is joined to it leaves few of its rows out, if nothing is said of another table.)
         let is_alone = self.sources.len() == 1 || self.ordered == Some(number);
@@ -237,7 +237,7 @@ impl Planner<'_> {
     }
 
     /// Of groups that are those of one table's rows ([`super::row_groups`]), of which the first are wanted: if that is read in this order, as
-    /// [`Planner::use_order`] has it, or in any that may be, groups are made one after the other.
+    /// [`JoinPlanner::use_order`] has it, or in any that may be, groups are made one after the other.
     pub fn use_order_of_rows(
         &mut self,
         join: &Option<Join>,
@@ -255,7 +255,7 @@ impl Planner<'_> {
     }
 
     /// If rows come in the order of an index in which equal keys are one behind the other, or may as well, groups are made one after the
-    /// other; in `order`, where that is one of keys. As [`Planner::use_order`].
+    /// other; in `order`, where that is one of keys. As [`JoinPlanner::use_order`].
     pub fn use_group_order(
         &mut self,
         join: &Option<Join>,

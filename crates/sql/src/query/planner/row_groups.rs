@@ -15,7 +15,6 @@ use std::collections::HashSet;
 
 use meseta_engine::table::{IndexDefinition, TableIndex};
 
-use super::join::first_of;
 use crate::expression::Expr;
 use crate::query::plan::{Join, Lookup, SortKey, Source, SourceKind};
 
@@ -44,7 +43,7 @@ pub fn table_of_keys(keys: &[Expr], sources: &[Source]) -> Option<usize> {
 
 /// Whether a join begins with this table, and all keys have one value for each of its rows.
 pub fn are_of_rows(table: usize, keys: &[Expr], join: &Option<Join>, sources: &[Source]) -> bool {
-    if join.as_ref().and_then(first_of) != Some(table) {
+    if join.as_ref().and_then(Join::first) != Some(table) {
         return false;
     }
     // With the tables of which one row is joined, found by what is known of that row.

@@ -21,10 +21,9 @@ use meseta_types::DataType;
 use super::decorrelate::sides;
 use super::merge::{Exchange, exchange, move_to};
 use crate::expression::{Expr, ExprKind};
-use crate::query::bind::TABLES;
-use crate::query::bind::scope::slot;
 use crate::query::plan::Source;
 use crate::query::plan::bound::{BoundSelect, name_columns};
+use crate::query::plan::join_tree::TABLES;
 use crate::query::plan::join_tree::{Shows, Tree};
 
 /// Joins to a SELECT those queries of which its WHERE asks whether they have a row; they have been kept as they were before they were planned,
@@ -96,7 +95,7 @@ fn join(query: &mut BoundSelect, mut inner: BoundSelect, shows: Shows) {
     inner.order.clear();
     let first_slot = query.sources.last().map_or(0, |source| source.first_slot + source.width);
     let width = inner.sources.iter().map(|source| source.width).sum();
-    let slots = (0..first_slot).map(|at| slot(at as u32, DataType::Null, true)).collect();
+    let slots = (0..first_slot).map(|at| Expr::slot(at as u32, DataType::Null, true)).collect();
     exchange(query, &Exchange { slots, shift: width });
     move_to(&mut inner, first_slot, query.sources.len());
     query.sources.append(&mut inner.sources);

@@ -12,8 +12,8 @@
 use meseta_engine::table::IndexDefinition;
 
 use super::estimate::{UNKNOWN, share_of};
+use super::tables::Tables;
 use crate::expression::Expr;
-use crate::query::bind::Tables;
 use crate::query::plan::{Body, GroupPlan, QueryPlan, Source, SourceKind};
 
 /// About how many rows a query shows.

@@ -8,7 +8,7 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use super::condition::Condition;
-use super::join::Planner;
+use super::join::JoinPlanner;
 use super::join_inputs::Input;
 use super::order::InOrder;
 use super::step::{Step, cheapest, next_of};
@@ -55,10 +55,10 @@ const BETTER_START: f64 = 0.75;
 /// By so much less the first rows of a join must cost to begin with the table whose order is wanted: they may come late.
 const SOONER: f64 = 0.5;
 
-impl Planner<'_> {
+impl JoinPlanner<'_> {
     /// The input from which all of them are joined at the least cost, the cheapest next at each step, if that is clearly less than
     /// from the one that costs least itself: a table that is small may have many rows of another for each of its own.
-    pub(in crate::query) fn cheapest_start(
+    pub(super) fn cheapest_start(
         &mut self,
         inputs: &[Input],
         conditions: &[Condition],

@@ -16,13 +16,13 @@ use std::collections::HashSet;
 use super::access;
 use super::condition::{Condition, Reason, asked};
 use super::estimate::{BESIDE, Cost, Estimator, OTHERS, UNKNOWN, said_by, share_beside};
-use super::join::{Planner, before_row, renumber};
+use super::hash;
+use super::join::{JoinPlanner, before_row, renumber};
 use super::join_inputs::Input;
 use super::shown_rows::shown_rows;
 use crate::expression::Expr;
 use crate::query::plan::join_tree::{Shows, Tree};
 use crate::query::plan::{Access, ConditionSet, Source, SourceKind, TableSource};
-use crate::query::run::hash;
 
 /// Costs more than any table.
 pub const LAST: f64 = f64::MAX / 4.0;
@@ -197,9 +197,9 @@ impl<'c> Asked<'c> {
     }
 }
 
-impl Planner<'_> {
+impl JoinPlanner<'_> {
     /// What it takes to join an input to each row of what is there.
-    pub(in crate::query) fn step(&mut self, input: &Input, conditions: &[Condition], there: &HashSet<usize>) -> Step {
+    pub(super) fn step(&mut self, input: &Input, conditions: &[Condition], there: &HashSet<usize>) -> Step {
         match input {
             Input::Source(number) => self.step_to(*number, conditions, there),
             Input::Outer(outer) => {
@@ -213,12 +213,7 @@ impl Planner<'_> {
     }
 
     /// What it takes to find the rows of a source for each row of what is there.
-    pub(in crate::query) fn step_to(
-        &mut self,
-        number: usize,
-        conditions: &[Condition],
-        there: &HashSet<usize>,
-    ) -> Step {
+    pub(super) fn step_to(&mut self, number: usize, conditions: &[Condition], there: &HashSet<usize>) -> Step {
         let source = &self.sources[number];
         let asked = Asked::new(number, source, conditions, there);
         let is_joined = there.is_empty() || asked.joining().next().is_some();

@@ -20,8 +20,8 @@ use bumpalo::Bump;
 use meseta_types::Datum;
 use smallvec::SmallVec;
 
-use super::early_sort::FirstRows;
-use super::hash::{Built, HashPlan};
+use super::first_rows::FirstRows;
+use super::hash::Built;
 use super::inside::Running;
 use super::parts::{Parts, may_have_parts};
 use super::source_rows::{measured, source_rows};
@@ -29,6 +29,7 @@ use super::spare::Spare;
 use super::table_rows::table_rows;
 use super::{ENOUGH, Flow, MORE, Outer, Sink, holds};
 use crate::error::Result;
+use crate::query::plan::HashPlan;
 use crate::query::plan::join_tree::Shows;
 use crate::query::plan::{Join, SelectPlan, SourceKind, TableSource};
 

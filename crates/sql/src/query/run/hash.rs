@@ -23,116 +23,12 @@ use meseta_types::Datum;
 use smallvec::SmallVec;
 
 use super::inside::Running;
-use super::member_places::type_of;
 use super::{MORE, Outer, Sink, others_hold};
 use crate::error::Result;
-use crate::expression::comparison_key::{Keyed, append_comparison_key, has_keys};
+use crate::expression::comparison_key::{Keyed, append_comparison_key};
 use crate::expression::key_numbers::KeyNumbers;
-use crate::expression::{Comparer, ComparisonOperator, Expr, ExprKind, copy_into};
-use crate::query::plan::{ConditionSet, Source, SourceKind};
-
-/// How a source's rows are kept.
-#[derive(Debug, Default)]
-pub struct HashPlan {
-    /// What they are found by; at least one.
-    pub keys: Vec<HashKey>,
-    /// All that must hold of a row. (The source itself asks what names nothing but it, before a row is kept.)
-    pub conditions: Vec<Expr>,
-    /// Those of them that hold of a row that is found by its key: they are keys, or have been asked before it was kept.
-    pub implied: ConditionSet,
-}
-
-/// An equality between a source and those before it.
-#[derive(Debug)]
-pub struct HashKey {
-    /// The value of the row so far.
-    pub probe: Expr,
-    /// The value of the source's row.
-    pub build: Expr,
-    /// How they compare.
-    pub comparer: Comparer,
-}
-
-/// What an expression looks at.
-#[derive(PartialEq, Eq)]
-enum Looks {
-    AtNothing,
-    AtSource,
-    Before,
-    AtBoth,
-}
-
-fn looks(expr: &Expr, source: &Source) -> Looks {
-    let own = source.slots();
-    let (mut at_source, mut before) = (false, false);
-    expr.columns(&mut |slot| if own.contains(&slot) { at_source = true } else { before = true });
-    match (at_source, before) {
-        (false, false) => Looks::AtNothing,
-        (true, false) => Looks::AtSource,
-        (false, true) => Looks::Before,
-        (true, true) => Looks::AtBoth,
-    }
-}
-
-/// How to keep the rows of a source that is read for each row of those before it; `None` if they are found better. If they
-/// are kept, the plan has the source's conditions, and the source those that name nothing else.
-pub fn plan(source: &mut Source) -> Option<HashPlan> {
-    match &source.kind {
-        SourceKind::Table(table) => {
-            let access = &table.access;
-            if access.is_by_row() || access.is_point || table.locking.is_some_and(|plan| plan.exclusive) {
-                return None;
-            }
-        }
-        SourceKind::Derived { is_lateral: true, .. } => return None,
-        // Its rows are others in each round.
-        SourceKind::Working(_) => return None,
-        SourceKind::Derived { .. } | SourceKind::Virtual(_) => {}
-    }
-    let (mut keys, mut local, mut implied) = (Vec::new(), Vec::new(), ConditionSet::default());
-    for (number, condition) in source.conditions.iter().enumerate() {
-        // (There may be more candidates than rows: a query that runs once is asked of each row, too.)
-        let is_asked_once_a_row = condition.is_volatile_free() && !condition.has_correlated_subquery();
-        if is_asked_once_a_row && looks(condition, source) == Looks::AtSource {
-            local.push(condition.clone());
-        } else if let Some(key) = key(condition, source) {
-            keys.push(key);
-        } else {
-            continue;
-        }
-        implied.insert(number);
-    }
-    // Without a key a table is read again, and what is made up is kept by `materialized`.
-    if keys.is_empty() {
-        return None;
-    }
-    let conditions = std::mem::replace(&mut source.conditions, local);
-    if let SourceKind::Table(table) = &mut source.kind {
-        // (Numbers of the conditions that were.)
-        table.access.implied = ConditionSet::default();
-    }
-    Some(HashPlan { keys, conditions, implied })
-}
-
-/// Whether a condition finds a source's rows in memory by the values of others.
-pub fn is_key(condition: &Expr, source: &Source) -> bool {
-    key(condition, source).is_some()
-}
-
-/// A condition as a key, if it is an equality between a source and those before it.
-fn key(condition: &Expr, source: &Source) -> Option<HashKey> {
-    let ExprKind::Compare(compare) = &condition.kind else { return None };
-    let is_equality = compare.operator == ComparisonOperator::Equal && condition.is_repeatable();
-    if !is_equality || !has_keys(&compare.comparer) {
-        return None;
-    }
-    let (probe, build) = match (looks(&compare.left, source), looks(&compare.right, source)) {
-        (Looks::Before, Looks::AtSource) => (&compare.left, &compare.right),
-        (Looks::AtSource, Looks::Before) => (&compare.right, &compare.left),
-        _ => return None,
-    };
-    Some(HashKey { probe: probe.clone(), build: build.clone(), comparer: compare.comparer })
-}
+use crate::expression::{Comparer, Expr, copy_into};
+use crate::query::plan::{ConditionSet, HashPlan, Source};
 
 /// A source's rows in memory.
 pub struct Built<'a> {
@@ -228,7 +124,7 @@ impl<'a> Built<'a> {
             let copies = built
                 .columns
                 .iter()
-                .map(|&column| copy_into(row[source.first_slot + column], type_of(source, column), arena));
+                .map(|&column| copy_into(row[source.first_slot + column], source.type_of(column), arena));
             built.values.extend(copies);
             built.next.push(None);
             built.is_part = arena.allocated_bytes() - before + built.bytes() > running.inside.memory_limit;

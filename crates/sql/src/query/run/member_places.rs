@@ -4,20 +4,11 @@
 use meseta_types::{DataType, Datum, Members};
 
 use crate::expression::Expr;
-use crate::query::plan::{Source, SourceKind};
+use crate::query::plan::Source;
 
 /// Where in a row there are members, and of what.
 #[derive(Default)]
 pub struct MemberPlaces<'a>(Vec<(usize, &'a DataType)>);
-
-/// The type of a source's column.
-pub fn type_of(source: &Source, column: usize) -> Option<&DataType> {
-    match &source.kind {
-        SourceKind::Table(table) => table.table.columns.get(column).map(|column| &column.data_type),
-        SourceKind::Derived { plan, .. } => plan.columns.get(column).map(|column| &column.data_type),
-        SourceKind::Virtual(_) | SourceKind::Working(_) => None,
-    }
-}
 
 fn has_members(data_type: &DataType) -> bool {
     matches!(data_type, DataType::Enum(_) | DataType::Set(_))
@@ -46,7 +37,7 @@ impl<'a> MemberPlaces<'a> {
 
     /// In rows of one source's columns.
     pub fn in_columns(source: &'a Source) -> Self {
-        let member = |column: usize| type_of(source, column).filter(|of| has_members(of)).map(|of| (column, of));
+        let member = |column: usize| source.type_of(column).filter(|of| has_members(of)).map(|of| (column, of));
         Self((0..source.width).filter_map(member).collect())
     }
 

@@ -13,8 +13,8 @@
 //! 2. A kill is noticed between two rows. (`table_rows`: between some and the next.)
 
 pub mod bounds;
-pub mod early_sort;
 pub mod execution;
+pub mod first_rows;
 pub mod group;
 pub mod hash;
 pub mod inside;
@@ -30,6 +30,7 @@ pub mod projection;
 pub mod recursive;
 pub mod row_bytes;
 pub mod row_numbers;
+pub mod rows_to_change;
 pub mod set_operation;
 pub mod sort;
 pub mod source_rows;
@@ -44,8 +45,8 @@ use std::ops::{ControlFlow, Range};
 use bumpalo::Bump;
 use meseta_types::Datum;
 
-use self::early_sort::FirstRows;
 use self::execution::Execution;
+use self::first_rows::FirstRows;
 use self::inside::Running;
 use self::limit::{Limited, limit_of};
 use self::parts::Parts;

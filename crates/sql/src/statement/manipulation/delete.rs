@@ -51,7 +51,7 @@ impl DeletePlan {
 
     /// The table whose rows go.
     pub fn table(&self) -> &Arc<KnownTable> {
-        self.selected.table()
+        &self.selected.table
     }
 
     /// Deletes the rows.

@@ -26,7 +26,8 @@ use numbers::Numbers;
 use super::row::{RowRules, refuse_generated};
 use crate::error::{Error, Result};
 use crate::expression::{Expr, ExprKind, literal_value};
-use crate::query::{Binder, FoundTable, KnownTable, Place, QueryPlan, named_source, text_of};
+use crate::name::{text_of, written};
+use crate::query::{Binder, FoundTable, KnownTable, Place, QueryPlan, named_source};
 
 #[derive(Debug)]
 enum Rows {
@@ -62,7 +63,7 @@ pub fn column_named(table: &KnownTable, name: &ast::ColumnName<'_>) -> Result<us
     let is_of_it = name.table.is_none_or(|other| *other.text.0 == *table.name.as_bytes())
         && name.schema.is_none_or(|other| *other.text.0 == *table.database.as_bytes());
     let found = table.columns.iter().position(|column| is_of_it && column.name.eq_ignore_ascii_case(&text));
-    found.ok_or_else(|| Error::new(ER_BAD_FIELD_ERROR, &[&crate::query::shown_name(name), &"field list"]))
+    found.ok_or_else(|| Error::new(ER_BAD_FIELD_ERROR, &[&written(name), &"field list"]))
 }
 
 /// The table that is to get rows.
@@ -155,7 +156,7 @@ impl InsertPlan {
                     return Err(Error::new(ER_WRONG_VALUE_COUNT_ON_ROW, &[&1]));
                 }
                 binder.wants_block = false;
-                query_block = binder.kept_block.take().filter(|block| plan.show_slots(block));
+                query_block = binder.kept_block.take().filter(|block| plan.show_also(block.slots()));
                 binder.push_source(named_source(&table, &table.name, 0));
                 Rows::Query { plan: Box::new(plan), reads_table }
             }

@@ -24,7 +24,8 @@ use super::row::{Given, default_of, implicit_default, refuse_generated};
 use super::{Changes, Strictness};
 use crate::error::{Error, Result};
 use crate::expression::Expr;
-use crate::query::{Binder, Place, Running, enter_table, text_of};
+use crate::name::text_of;
+use crate::query::{Binder, Place, Running, enter_table};
 
 /// Where a field goes.
 #[derive(Clone, Debug)]

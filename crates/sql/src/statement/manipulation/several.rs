@@ -29,9 +29,10 @@ use super::update::Updating;
 use super::{Changes, Strictness, columns_of};
 use crate::error::{Error, Result};
 use crate::expression::{Expr, Value, copy_into};
+use crate::name::text_of;
 use crate::query::{
     Binder, JoinPlan, KnownTable, MORE, MemberPlaces, Place, QueryPlan, Running, SpilledRows, enter_table,
-    found_values, run_query, set_found, text_of,
+    found_values, run_query, set_found,
 };
 
 /// A table whose rows are changed.

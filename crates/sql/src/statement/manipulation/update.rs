@@ -52,7 +52,7 @@ impl UpdatePlan {
             binder.with(with)?;
         }
         let selected = binder.one_table(table, update.condition.as_ref(), "UPDATE")?.passing_by();
-        let known = Arc::clone(selected.table());
+        let known = Arc::clone(&selected.table);
         let mut assignments = Vec::new();
         for assignment in update.assignments.iter() {
             let (_, number) = binder.column_of_source(&assignment.column)?;
@@ -95,7 +95,7 @@ impl UpdatePlan {
 
     /// The table whose rows are changed.
     pub fn table(&self) -> &Arc<KnownTable> {
-        self.selected.table()
+        &self.selected.table
     }
 
     /// Changes the rows.
@@ -145,7 +145,7 @@ impl UpdatePlan {
         changes: &mut Changes,
         arena: &Bump,
     ) -> Result<Shown> {
-        let table = self.selected.table();
+        let table = &self.selected.table;
         changes.found += 1;
         running.context.row = changes.found;
         let before = columns_of(table, found, running, arena)?;

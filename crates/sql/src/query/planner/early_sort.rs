@@ -18,35 +18,8 @@
 //! # Source
 //! The manual, "LIMIT Query Optimization", "ORDER BY Optimization" (a sort of the first table that is not constant).
 
-use std::cell::Cell;
-
-use bumpalo::Bump;
-use meseta_types::Datum;
-
-use super::inside::Running;
-use super::member_places::MemberPlaces;
-use super::projection::values_in;
-use super::sort::{Kept, KeyPlaces};
-use super::spare::{Spare, recycle};
-use super::{Flow, MORE, Outer, Sink, evaluate_into};
-use crate::error::Result;
 use crate::query::plan::join_tree::Shows;
-use crate::query::plan::{Join, SelectPlan, SortKey, Source, SourceKind};
-use crate::query::planner::join::first_of;
-
-/// Where not each of its rows is shown, so many times those that are wanted are joined, and no fewer than [`ROWS_MIN`].
-const ROWS: u64 = 4;
-/// See [`ROWS`].
-const ROWS_MIN: u64 = 256;
-
-/// What is sorted early.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct EarlySort {
-    /// The source that the join begins with.
-    pub source: usize,
-    /// Whether each of its rows is shown, once or more: what is joined to it leaves none out.
-    shows_each: bool,
-}
+use crate::query::plan::{EarlySort, Join, SortKey, Source, SourceKind};
 
 impl EarlySort {
     /// For a join whose first rows are wanted in this order, before it is known whether its rows are shown as they come (no groups, no
@@ -60,7 +33,7 @@ impl EarlySort {
         filters_more: bool,
     ) -> Option<Self> {
         let join = join.as_ref().filter(|join| !matches!(join, Join::Source(_)))?;
-        let number = first_of(join).filter(|number| has_order(&sources[*number], order))?;
+        let number = join.first().filter(|number| has_order(&sources[*number], order))?;
         let shows_each = !filters_more && leaves_none_out(join);
         let may_be_too_few = may_be_joined_twice && may_be_read_twice(sources, number);
         (shows_each || may_be_too_few).then_some(Self { source: number, shows_each })
@@ -78,15 +51,6 @@ impl EarlySort {
         if !behind.is_empty() {
             let input = Box::new(Join::Source(number));
             *first = Join::Filter { input, conditions: behind };
-        }
-    }
-
-    /// How many of the source's rows are joined first, if so many are wanted: `None` if none are, `Some(None)` if all are.
-    pub fn rows(self, wanted: Option<u64>) -> Option<Option<u64>> {
-        match (wanted, self.shows_each) {
-            (_, true) => Some(wanted),
-            (Some(wanted), false) => Some(Some(wanted.saturating_mul(ROWS).max(ROWS_MIN))),
-            (None, false) => None,
         }
     }
 }
@@ -124,67 +88,4 @@ fn leaves_none_out(join: &Join) -> bool {
         Join::Left { left, shows, .. } => *shows == Shows::All && leaves_none_out(left),
         Join::Inner(_) | Join::Filter { .. } | Join::First(_) => false,
     }
-}
-
-/// The first rows of the source, in order.
-pub struct FirstRows<'a> {
-    /// The source.
-    pub number: usize,
-    source: &'a Source,
-    /// Until they are shown.
-    kept: Cell<Option<Kept<'a>>>,
-    /// Whether it has no others.
-    pub are_all: bool,
-}
-
-impl<'a> FirstRows<'a> {
-    /// Reads the source, and keeps so many of the rows that come first, or all of them. `read` shows all of its rows.
-    pub fn read(
-        plan: &'a SelectPlan,
-        early: EarlySort,
-        most: Option<u64>,
-        outer: Outer<'_>,
-        running: &mut Running<'_>,
-        arena: &'a Bump,
-        read: impl FnOnce(&mut Running<'_>, &mut Sink<'_>) -> Result<Flow>,
-    ) -> Result<Self> {
-        let source = &plan.sources[early.source];
-        let (mut rows, mut spare, slots) = (0, Spare::take(), slots_of(source));
-        let place_of = |column: u32| (column as usize).checked_sub(slots.start).filter(|place| *place < slots.len());
-        let kept = Kept::new(arena, &plan.order, running.inside.memory_limit, most);
-        let kept = kept.with_members(MemberPlaces::in_columns(source));
-        let mut kept = kept.with_keys(KeyPlaces::among(&plan.order, place_of));
-        let _ = read(running, &mut |running, row| {
-            rows += 1;
-            spare.arena.reset();
-            let mut keys = recycle(std::mem::take(&mut spare.keys));
-            evaluate_into(&mut keys, values_in(&plan.order), row, outer, running, &spare.arena)?;
-            kept.add(&keys, &row[slots.clone()], running)?;
-            spare.keys = recycle(keys);
-            Ok(MORE)
-        })?;
-        kept.sort(running)?;
-        let kept = Cell::new(Some(kept));
-        Ok(Self { number: early.source, source, kept, are_all: most.is_none_or(|most| rows <= most) })
-    }
-
-    /// Shows them, each an extension of `row`: once.
-    pub fn show(&self, row: &[Datum<'_>], running: &mut Running<'_>, sink: &mut Sink<'_>) -> Result<Flow> {
-        let (mut flow, mut spare) = (MORE, Vec::new());
-        let Some(kept) = self.kept.take() else { return Ok(flow) };
-        kept.show(running, &mut |running, values| {
-            running.inside.facts.check_killed()?;
-            let mut full = recycle(std::mem::take(&mut spare));
-            full.extend_from_slice(row);
-            full[slots_of(self.source)].copy_from_slice(values);
-            flow = sink(running, &full)?;
-            spare = recycle(full);
-            Ok(flow)
-        })?;
-        Ok(flow)
-    }
-}
-
-fn slots_of(source: &Source) -> std::ops::Range<usize> {
-    source.first_slot..source.first_slot + source.width
 }
