@@ -141,7 +141,7 @@ impl Source {
         matches!(self.kind, SourceKind::Derived { is_lateral: true, .. })
     }
 
-    /// As [`SelectPlan::compute_constants_once`].
+    /// As [`super::SelectPlan::compute_constants_once`].
     pub fn compute_constants_once(&mut self, next: &mut u32) {
         self.conditions.iter_mut().for_each(|condition| condition.compute_constants_once(next));
     }

@@ -52,7 +52,7 @@ pub struct JoinPlanner<'p> {
     pub used: &'p HashSet<u32>,
     /// Which is to be read before all others, if it may: [`JoinPlanner::expect_order`].
     pub first: Option<usize>,
-    /// Of which few rows are joined, if it is read before all others: [`crate::query::run::early_sort`].
+    /// Of which few rows are joined, if it is read before all others: [`super::early_sort`].
     pub ordered: Option<usize>,
     /// Whose order is wanted, where costs say whether it is read first: [`JoinPlanner::expect_order`].
     pub wanted_order: Option<WantedOrder>,

@@ -1,4 +1,4 @@
-//! The first rows of a join, in the order of the table that it begins with ([`crate::query::planner::early_sort`]): sorted, and then joined.
+//! The first rows of a join, in the order of the table that it begins with (`planner::early_sort`): sorted, and then joined.
 //!
 //! # Invariants
 //! 1. Rows come in the order in which the sort of all of them has them: among equals, that in which the table was read.
