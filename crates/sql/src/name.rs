@@ -7,9 +7,15 @@ pub fn text_of(bytes: &[u8]) -> String {
     String::from_utf8_lossy(bytes).into_owned()
 }
 
-/// Whether two names of columns are one. (ASCII letters count once; MySQL's names do so for others, too.)
-pub fn same_name(one: &[u8], other: &[u8]) -> bool {
-    one.eq_ignore_ascii_case(other)
+/// Whether two names of columns, indexes or constraints are one: case does not count, in no script, and accents do.
+pub fn same_name(one: impl AsRef<[u8]>, other: impl AsRef<[u8]>) -> bool {
+    let (one, other) = (one.as_ref(), other.as_ref());
+    one.eq_ignore_ascii_case(other) || !one.is_ascii() && folded(one) == folded(other)
+}
+
+/// A name's characters in lower case, one for one: of the two that some become, the first.
+fn folded(name: &[u8]) -> Vec<char> {
+    text_of(name).chars().filter_map(|character| character.to_lowercase().next()).collect()
 }
 
 /// A column's name with the table's and the database's that were written before it.

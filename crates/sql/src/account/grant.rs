@@ -22,6 +22,7 @@ use super::grants::{Grants, Object};
 use super::privilege::{DYNAMIC_PRIVILEGES, Privileges};
 use super::role;
 use crate::error::{Error, Result};
+use crate::name::text_of;
 
 /// What is to be given or taken.
 #[derive(Default)]
@@ -99,10 +100,6 @@ fn known(accounts: &Accounts, ids: &[AccountId], context: &mut AccountContext<'_
     there
 }
 
-fn name(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
-}
-
 /// Which privileges, if the level is one for them.
 fn wanted(
     privileges: &[Privilege<'_>],
@@ -119,7 +116,7 @@ fn wanted(
     };
     let mut wanted = Wanted::default();
     for privilege in privileges {
-        let upper = name(privilege.name.0).to_ascii_uppercase();
+        let upper = text_of(privilege.name.0).to_ascii_uppercase();
         let Some(found) = Privileges::parse(&upper) else {
             let known = DYNAMIC_PRIVILEGES.contains(&upper.as_str());
             match on {
@@ -134,7 +131,7 @@ fn wanted(
                     return Err(Error { code: ErrorCode(1149), message: message.to_owned() });
                 }
                 GrantLevel::Table(object) | GrantLevel::Procedure(object) | GrantLevel::Function(object) => {
-                    return Err(Error::new(ER_ILLEGAL_PRIVILEGE_LEVEL, &[&name(object.name.text.0)]));
+                    return Err(Error::new(ER_ILLEGAL_PRIVILEGE_LEVEL, &[&text_of(object.name.text.0)]));
                 }
                 _ => return Err(Error::new(ER_ILLEGAL_PRIVILEGE_LEVEL, &[&upper])),
             }
@@ -166,7 +163,7 @@ fn wanted(
             return Err(illegal());
         }
         for column in privilege.columns.iter() {
-            let entry = wanted.columns.entry(name(column.text.0).to_ascii_lowercase()).or_default();
+            let entry = wanted.columns.entry(text_of(column.text.0).to_ascii_lowercase()).or_default();
             *entry = entry.and(found);
         }
     }
@@ -176,13 +173,13 @@ fn wanted(
 fn level(on: &GrantLevel<'_>, context: &AccountContext<'_>) -> Result<Level> {
     let current = || context.database.map(str::to_owned).ok_or_else(|| Error::new(ER_NO_DB_ERROR, &[]));
     let pair = |object: &ObjectName<'_>| -> Result<(String, String)> {
-        let database = object.schema.map_or_else(current, |schema| Ok(name(schema.text.0)))?;
-        Ok((database, name(object.name.text.0)))
+        let database = object.schema.map_or_else(current, |schema| Ok(text_of(schema.text.0)))?;
+        Ok((database, text_of(object.name.text.0)))
     };
     let level = match on {
         GrantLevel::Global => Level::Global,
         GrantLevel::CurrentSchema => Level::Database(current()?),
-        GrantLevel::Schema(schema) => Level::Database(name(schema.text.0)),
+        GrantLevel::Schema(schema) => Level::Database(text_of(schema.text.0)),
         GrantLevel::Table(object) => {
             let (database, table) = pair(object)?;
             Level::Table(database, table)

@@ -38,5 +38,4 @@ pub(crate) use show_create::{foreign_key_line, text_of};
 pub use show_create::{show_create_database, show_create_table};
 pub use statistics::{TableStatistics, fixed_random};
 pub use statistics_cache::StatisticsCache;
-pub(crate) use table::same_name;
 pub use table::{Check, ForeignKey, ForeignKeyAction, Index, IndexPart, Table, TableOptions};

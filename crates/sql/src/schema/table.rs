@@ -14,6 +14,7 @@ use meseta_types::Collation;
 
 use super::attributes::{Damaged, Field, Writer, fields};
 use super::column::Column;
+use crate::name::same_name;
 
 /// A column of an index.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -527,9 +528,4 @@ impl Table {
         }
         Ok(table)
     }
-}
-
-/// Whether two names of columns, indexes or constraints are the same: case does not count.
-pub(crate) fn same_name(one: &str, other: &str) -> bool {
-    one == other || one.eq_ignore_ascii_case(other) || one.to_lowercase() == other.to_lowercase()
 }

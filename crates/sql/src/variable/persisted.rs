@@ -25,6 +25,7 @@ use meseta_types::json::{Tree, append_quoted, parse};
 
 use super::registry::Variable;
 use crate::error::{Error, Result};
+use crate::name::text_of;
 
 /// The file's name in the data directory.
 pub const FILE_NAME: &str = "mysqld-auto.cnf";
@@ -181,10 +182,6 @@ fn read_values(text: &[u8]) -> std::result::Result<BTreeMap<String, PersistedVal
         Some(other) => Err(format!("its version is {other}; 2 is understood")),
         None => Err(wrong()),
     }
-}
-
-fn text_of(bytes: &[u8]) -> String {
-    String::from_utf8_lossy(bytes).into_owned()
 }
 
 fn read_value(described: &Tree, group: &str) -> Option<PersistedValue> {

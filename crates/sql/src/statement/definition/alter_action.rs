@@ -16,7 +16,8 @@ use super::create_table::{check_columns, check_generated};
 use super::way::Algorithm;
 use super::{DefinitionContext, foreign_key, name, options};
 use crate::error::{Error, Result};
-use crate::schema::{Column, ColumnDefault, Index, Table, same_name};
+use crate::name::same_name;
+use crate::schema::{Column, ColumnDefault, Index, Table};
 
 /// The table that is to be, and where it comes from.
 pub struct Draft {
@@ -298,7 +299,7 @@ impl DefinitionContext<'_> {
         let is_gone_key = |key: &str| {
             actions.iter().any(|action| match action {
                 AlterAction::DropForeignKey(given) | AlterAction::DropConstraint(given) => {
-                    same_name(&name::text(given.text), key)
+                    same_name(name::text(given.text), key)
                 }
                 _ => false,
             })

@@ -6,7 +6,8 @@ use meseta_parser::ast;
 use super::expression_text::{Purpose, is_condition};
 use super::{DefinitionContext, name};
 use crate::error::{Error, Result};
-use crate::schema::{Check, Table, same_name};
+use crate::name::same_name;
+use crate::schema::{Check, Table};
 
 impl DefinitionContext<'_> {
     /// Adds a CHECK. `of` is the column that it was written behind.

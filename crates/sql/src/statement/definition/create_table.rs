@@ -12,7 +12,8 @@ use super::column::NewColumn;
 use super::failure::{engine_failure, no_such_database};
 use super::{DefinitionContext, Outcome, foreign_key, name};
 use crate::error::{Error, Result};
-use crate::schema::{Column, Index, Table, same_name};
+use crate::name::same_name;
+use crate::schema::{Column, Index, Table};
 
 /// Columns of a table at most.
 const COLUMNS_MAX: usize = 4096;

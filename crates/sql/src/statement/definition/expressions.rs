@@ -24,7 +24,8 @@ use crate::error::{Error, Result};
 use crate::expression::{
     BindFacts, BoundSubquery, Env, Expr, ExprKind, Host, ResolvedColumn, Scope, Value, bind as bind_expression,
 };
-use crate::schema::{ColumnDefault, ForeignKeyAction, Table, same_name, stored_to_datum};
+use crate::name::same_name;
+use crate::schema::{ColumnDefault, ForeignKeyAction, Table, stored_to_datum};
 
 /// What names mean in a definition: the table's columns, and nothing else.
 struct ColumnsOf<'t> {

@@ -9,7 +9,8 @@ use meseta_types::{Charset, DataType, SqlError};
 
 use super::{DefinitionContext, name};
 use crate::error::{Error, Result};
-use crate::schema::{ForeignKey, ForeignKeyAction, Index, IndexPart, Table, same_name};
+use crate::name::same_name;
+use crate::schema::{ForeignKey, ForeignKeyAction, Index, IndexPart, Table};
 
 /// A foreign key as it was written.
 pub struct Given<'g> {

@@ -7,7 +7,8 @@ use meseta_types::{Charset, DataType, SqlError};
 use super::data_type::number;
 use super::{DefinitionContext, Outcome, name};
 use crate::error::{Error, Result};
-use crate::schema::{Index, IndexPart, Table, same_name};
+use crate::name::same_name;
+use crate::schema::{Index, IndexPart, Table};
 
 /// Parts of a key at most.
 const PARTS_MAX: usize = 16;

@@ -6,13 +6,14 @@ use meseta_errors::{
 use meseta_parser::ast;
 
 use crate::error::{Error, Result};
+use crate::name::text_of;
 
 /// Characters of a name at most.
 const CHARACTERS_MAX: usize = 64;
 
 /// A name's text. The statement is UTF-8, or this makes it so.
 pub fn text(name: ast::Text<'_>) -> String {
-    String::from_utf8_lossy(&name).into_owned()
+    text_of(&name)
 }
 
 fn checked_length(name: String) -> Result<String> {

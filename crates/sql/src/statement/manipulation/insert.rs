@@ -26,7 +26,7 @@ use numbers::Numbers;
 use super::row::{RowRules, refuse_generated};
 use crate::error::{Error, Result};
 use crate::expression::{Expr, ExprKind, literal_value};
-use crate::name::{text_of, written};
+use crate::name::{same_name, text_of, written};
 use crate::query::{Binder, FoundTable, KnownTable, Place, QueryPlan, named_source};
 
 #[derive(Debug)]
@@ -62,7 +62,7 @@ pub fn column_named(table: &KnownTable, name: &ast::ColumnName<'_>) -> Result<us
     let text = text_of(name.column.text.0);
     let is_of_it = name.table.is_none_or(|other| *other.text.0 == *table.name.as_bytes())
         && name.schema.is_none_or(|other| *other.text.0 == *table.database.as_bytes());
-    let found = table.columns.iter().position(|column| is_of_it && column.name.eq_ignore_ascii_case(&text));
+    let found = table.columns.iter().position(|column| is_of_it && same_name(&column.name, &text));
     found.ok_or_else(|| Error::new(ER_BAD_FIELD_ERROR, &[&written(name), &"field list"]))
 }
 
@@ -122,13 +122,15 @@ impl InsertPlan {
         let columns = match insert.columns {
             None => (0..table.columns.len()).filter(|&number| !table.columns[number].invisible).collect(),
             Some(names) => {
-                let mut columns = Vec::new();
+                let (mut columns, mut twice) = (Vec::new(), None);
                 for name in names.iter() {
                     let number = column_named(&table, name)?;
-                    if columns.contains(&number) {
-                        return Err(Error::new(ER_FIELD_SPECIFIED_TWICE, &[&table.columns[number].name]));
-                    }
+                    twice = columns.iter().position(|&known| known == number).into_iter().chain(twice).min();
                     columns.push(number);
+                }
+                if let Some(first) = twice {
+                    let name = text_of(names[first].column.text.0);
+                    return Err(Error::new(ER_FIELD_SPECIFIED_TWICE, &[&name]));
                 }
                 columns
             }
