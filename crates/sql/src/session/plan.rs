@@ -44,14 +44,11 @@ impl PlanBody {
 }
 
 fn plan_update<'a>(update: &'a ast::Update<'a>, binder: &mut Binder<'a, '_>) -> Result<PlanBody> {
-    let is_one = matches!(update.tables, [ast::TableReference::Table(_)]);
-    if is_one {
+    if let [ast::TableReference::Table(_)] = update.tables {
         let plan = UpdatePlan::new(update, binder)?;
-        if !binder.reads_changed || !update.order_by.is_empty() || update.limit.is_some() {
+        if !is_join(binder, update.order_by, update.limit.is_some()) {
             return Ok(PlanBody::Update(plan));
         }
-        // It reads what it changes: all is read first.
-        binder.begin_again();
     }
     SeveralPlan::update(update, binder).map(PlanBody::Several)
 }
@@ -59,12 +56,21 @@ fn plan_update<'a>(update: &'a ast::Update<'a>, binder: &mut Binder<'a, '_>) -> 
 fn plan_delete<'a>(delete: &'a ast::Delete<'a>, binder: &mut Binder<'a, '_>) -> Result<PlanBody> {
     if let ast::DeleteTarget::Single(_) = delete.target {
         let plan = DeletePlan::new(delete, binder)?;
-        if !binder.reads_changed || !delete.order_by.is_empty() || delete.limit.is_some() {
+        if !is_join(binder, delete.order_by, delete.limit.is_some()) {
             return Ok(PlanBody::Delete(plan));
         }
-        binder.begin_again();
     }
     SeveralPlan::delete(delete, binder).map(PlanBody::Several)
+}
+
+/// Whether a change of one table that has been bound is to be bound anew, as a join: it reads what it changes, and all is to be read
+/// first; or queries of its WHERE can be joined to its rows.
+fn is_join(binder: &mut Binder<'_, '_>, order_by: &[ast::OrderItem<'_>], has_limit: bool) -> bool {
+    let is_join = (binder.reads_changed || binder.could_join) && order_by.is_empty() && !has_limit;
+    if is_join {
+        binder.begin_again();
+    }
+    is_join
 }
 
 /// A statement's plan: what many executions, of many sessions, share.

@@ -1,6 +1,6 @@
 //! Queries inside of conditions: where they are asked, and how often.
 
-use crate::support::is;
+use crate::support::{counter, is, run};
 use crate::tables::{counts, rows_read, with_edits, with_posts, with_visits};
 
 #[test]
@@ -111,4 +111,28 @@ fn a_query_that_compares_its_rows_with_the_row_around_it_is_joined_to_that() {
     ] {
         counts(s, &format!("visit v where {condition}"), count, most);
     }
+}
+
+#[test]
+fn changes_and_locks_join_such_a_query_too() {
+    let (_server, mut session) = with_visits("user int not null, score int not null");
+    let s = &mut session;
+    run(s, "alter table visit add column seen int");
+    is(s, "create table other (id int primary key, user int not null, score int not null)", "ok 0");
+    is(s, "insert into other select id, user, score from visit", "ok 6000");
+    let later = "select 1 from other w where w.user = v.user and w.score > v.score";
+    for (statement, most) in [
+        (format!("update visit v set seen = 1 where exists ({later})"), 2 * 6000),
+        (format!("update visit v join user u on u.id = v.user set v.seen = 2 where not exists ({later})"), 3 * 6000),
+        (format!("insert into other select id + 6000, user, 0 from visit v where not exists ({later})"), 2 * 6000),
+        (format!("select count(*) from visit v where exists ({later}) for update"), 6000 + 8000),
+        (format!("delete from visit v where exists ({later})"), 6000 + 8000),
+    ] {
+        let before = counter(s, "innodb_rows_read");
+        run(s, &statement);
+        let read = counter(s, "innodb_rows_read") - before;
+        assert!(read <= most, "{statement}: {read}");
+    }
+    is(s, "select count(*), count(seen), sum(seen) from visit", "[count(*)|count(seen)|sum(seen)]; 2000|2000|4000");
+    is(s, "select count(*) from other", "[count(*)]; 8000");
 }

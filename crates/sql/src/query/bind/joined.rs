@@ -13,10 +13,10 @@ use super::{Binder, Place};
 use crate::error::{Error, Result};
 use crate::expression::{Expr, ExprKind};
 use crate::name::written;
+use crate::query::plan::bound::BoundSelect;
 use crate::query::plan::table::KnownTable;
-use crate::query::plan::{Body, LockingPlan, QueryPlan, SelectPlan, Source, SourceKind};
-use crate::query::planner::join::JoinPlanner;
-use crate::query::planner::outer;
+use crate::query::plan::{Body, LockingPlan, QueryPlan, Source, SourceKind};
+use crate::query::planner::semi_join::join_queries;
 
 /// A join under way.
 pub struct JoinBegun {
@@ -119,27 +119,20 @@ impl<'a> Binder<'a, '_> {
                 table.locking = Some(LockingPlan { exclusive, wait: LockWait::Wait, takes_all: true, passes_by });
             }
         }
-        let mut tree = joined.map(|joined| joined.tree);
-        if let Some(tree) = &mut tree {
-            outer::simplify(tree, &conditions, &sources);
-        }
-        let mut planner = JoinPlanner::new(&mut sources, self.tables, &block.used);
-        let planned = planner.plan(tree, conditions, false)?;
-        for source in &mut sources {
-            self.planner().push_conditions(source)?;
-        }
-        let mut plan = SelectPlan {
-            hashes: planned.hashes,
-            names: block.names(),
+        let mut bound = BoundSelect {
             sources,
-            join: planned.join,
-            constant: planned.constant,
-            width: block.width(),
-            shown_rows: planned.rows,
+            names: block.names(),
+            tree: joined.map(|joined| joined.tree),
+            conditions,
             items: block.slots().collect(),
-            ..SelectPlan::nothing()
+            width: block.width(),
+            named_beside_where: block.used.clone(),
+            used: block.used,
+            ..BoundSelect::nothing()
         };
-        plan.compute_constants_once(&mut self.constants);
+        let planned_before = join_queries(&mut bound, &mut self.exists_queries);
+        planned_before.into_iter().for_each(|block| self.tables.sizes().forget(block));
+        let (plan, _) = self.planner().select(bound)?;
         Ok(JoinPlan { plan: QueryPlan::new(Body::Select(Box::new(plan)), Vec::new()) })
     }
 }

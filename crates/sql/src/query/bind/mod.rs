@@ -103,6 +103,8 @@ pub struct Binder<'a, 't> {
     subqueries_around: usize,
     /// A table that is changed is read, in a derived table.
     pub reads_changed: bool,
+    /// Queries of which the WHERE of an UPDATE or DELETE of one table asks could be joined to that.
+    pub could_join: bool,
     /// What has been met that is deprecated.
     pub deprecated: Vec<Deprecated>,
     /// So many constants are computed once.
@@ -177,6 +179,7 @@ impl<'a, 't> Binder<'a, 't> {
             derived_around: 0,
             subqueries_around: 0,
             reads_changed: false,
+            could_join: false,
             deprecated: Vec::new(),
             constants: 0,
             wants_unplanned: false,
@@ -194,8 +197,12 @@ impl<'a, 't> Binder<'a, 't> {
     pub fn begin_again(&mut self) {
         self.blocks.clear();
         self.subqueries.clear();
+        self.in_queries.clear();
+        self.exists_queries.clear();
         self.common.clear();
         self.used.clear();
+        self.changed.clear();
+        self.deprecated.clear();
     }
 
     /// Binds an expression in the innermost block.

@@ -17,6 +17,7 @@ use crate::query::plan::table::KnownTable;
 use crate::query::plan::usable::UsableIndexes;
 use crate::query::plan::{LimitPlan, LockingPlan, SortKey, Source, SourceKind, TableSource};
 use crate::query::planner::join::JoinPlanner;
+use crate::query::planner::semi_join::would_join;
 use crate::query::planner::tables::FoundTable;
 
 /// A table as names see it, its columns in slots from `first_slot` on.
@@ -99,6 +100,7 @@ impl<'a> Binder<'a, '_> {
         let used = self.blocks.pop().unwrap_or_default().used;
         let mut sources = [selected.source];
         let conditions = std::mem::take(&mut selected.conditions);
+        self.could_join = would_join(&conditions, &self.exists_queries);
         let mut planner = JoinPlanner::new(&mut sources, self.tables, &used);
         let planned = planner.plan(Some(Tree::Source(0)), conditions, false)?;
         let is_sorted = !order.is_empty();

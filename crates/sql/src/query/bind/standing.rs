@@ -249,6 +249,7 @@ impl Binder<'_, '_> {
             derived_around: self.derived_around,
             subqueries_around: self.subqueries_around + 1,
             reads_changed: self.reads_changed,
+            could_join: false,
             deprecated: std::mem::take(&mut self.deprecated),
             constants: self.constants,
             wants_unplanned: std::mem::take(&mut self.wants_unplanned),

@@ -49,6 +49,29 @@ pub struct BoundSelect {
 }
 
 impl BoundSelect {
+    /// One of nothing.
+    pub fn nothing() -> Self {
+        Self {
+            sources: Vec::new(),
+            names: Vec::new(),
+            tree: None,
+            keeps_order: false,
+            conditions: Vec::new(),
+            items: Vec::new(),
+            group: None,
+            having: Vec::new(),
+            order: Vec::new(),
+            distinct: false,
+            is_set: false,
+            shows_all: false,
+            limit: None,
+            width: 0,
+            used: HashSet::new(),
+            named_beside_where: HashSet::new(),
+            block: 0,
+        }
+    }
+
     /// The same once more, to be planned otherwise; `None` if it reads anything but tables.
     pub fn copy(&self) -> Option<Self> {
         Some(Self {

@@ -9,7 +9,8 @@
 //! (What looks at that row by equalities alone is IN, and runs once: [`super::decorrelate`].)
 //!
 //! # Invariants
-//! 1. A query that is joined shows rows of tables that meet conditions, whatever they show, with no group or LIMIT; nothing is locked.
+//! 1. A query that is joined shows rows of tables that meet conditions, whatever they show, with no group or LIMIT.
+//!    (If its rows are locked, all are that are read, as without an index they would be in any case.)
 //! 2. It looks at the row around it by an equality, too: an index finds what is equal, or memory does ([`crate::query::run::hash`]).
 //! 3. No query inside of an expression names slots that have moved.
 //!
@@ -46,6 +47,12 @@ pub fn join_queries(query: &mut BoundSelect, kept: &mut Vec<(u32, BoundSelect)>)
     blocks
 }
 
+/// Whether [`join_queries`] would join some of these to a table of which these conditions are asked.
+pub fn would_join(conditions: &[Expr], kept: &[(u32, BoundSelect)]) -> bool {
+    let may_join = |number| kept.iter().any(|(own, inner)| *own == number && may_be_joined(inner, 1));
+    conditions.iter().filter_map(asked).any(|(number, _)| may_join(number))
+}
+
 /// The number of the query of which a condition asks whether it has a row, and which rows it leaves.
 fn asked(condition: &Expr) -> Option<(u32, Shows)> {
     match &condition.kind {
@@ -64,18 +71,17 @@ fn take(kept: &mut Vec<(u32, BoundSelect)>, number: u32, sources: usize) -> Opti
     Some(kept.swap_remove(at).1)
 }
 
-/// Whether more may be joined to a query's rows: none is locked, and no query looks at its groups.
+/// Whether more may be joined to a query's rows: no query looks at its groups.
 fn takes_joins(query: &BoundSelect) -> bool {
     let shown = query.items.iter().chain(&query.having).chain(query.order.iter().map(|key| &key.value));
     let mut of_groups = shown.chain(query.group.iter().flat_map(|group| group.expressions()));
-    !query.sources.iter().any(Source::is_locked)
-        && (query.group.is_none() || !of_groups.any(Expr::has_correlated_subquery))
+    query.group.is_none() || !of_groups.any(Expr::has_correlated_subquery)
 }
 
 fn may_be_joined(inner: &BoundSelect, sources: usize) -> bool {
     let mut is_plain = inner.tree.is_some() && inner.group.is_none() && inner.having.is_empty();
     is_plain &= inner.limit.is_none() && !inner.keeps_order;
-    is_plain &= !inner.sources.iter().any(|source| source.is_locked() || source.is_lateral());
+    is_plain &= !inner.sources.iter().any(Source::is_lateral);
     let mut ask = |condition: &Expr| is_plain &= condition.is_volatile_free() && !condition.has_correlated_subquery();
     inner.conditions.iter().for_each(&mut ask);
     inner.tree.iter().for_each(|tree| tree.conditions(&mut ask));
