@@ -183,6 +183,11 @@ pub fn bind_aggregate(
             DataType::Json
         }
     };
+    let is_of_doubles = matches!(data_type, DataType::Double { .. })
+        && !matches!(function, AggregateFunction::Min | AggregateFunction::Max);
+    if is_of_doubles && !aggregate.distinct {
+        arguments = arguments.into_iter().map(Expr::double_operand).collect();
+    }
     let nullable = !matches!(
         function,
         AggregateFunction::CountRows

@@ -8,6 +8,7 @@
 use bumpalo::Bump;
 use meseta_errors::{ER_OPERAND_COLUMNS, ER_SUBQUERY_NO_1_ROW};
 use meseta_types::comparison::ComparisonType;
+use meseta_types::double::parse_double;
 use meseta_types::{CastType, Charset, Collation, Context, DataType, Date, DateTime, Datum, arithmetic, cast, json};
 use smallvec::SmallVec;
 
@@ -183,6 +184,10 @@ impl Expr {
                 self.conform(&value, env)
             }
             ExprKind::Cast(target) => target.evaluate(row, env),
+            ExprKind::NumberOf(operand) => match operand.evaluate(row, env)? {
+                Datum::Text(text, _) => Ok(Datum::Double(parse_double(text).value)),
+                other => Ok(other),
+            },
             ExprKind::Convert(operand) => {
                 operand!(value = operand, row, env);
                 match operand.data_type.is_shown_apart() {

@@ -403,6 +403,7 @@ impl Expr {
                 case.otherwise.iter().for_each(f);
             }
             ExprKind::Cast(cast) => f(&cast.operand),
+            ExprKind::NumberOf(operand) => f(operand),
             ExprKind::Once(once) => f(&once.value),
             ExprKind::Call(call) => call.arguments.iter().for_each(f),
         }
@@ -465,6 +466,7 @@ impl Expr {
                 case.otherwise.iter_mut().for_each(f);
             }
             ExprKind::Cast(cast) => f(&mut cast.operand),
+            ExprKind::NumberOf(operand) => f(operand),
             ExprKind::Once(once) => f(&mut once.value),
             ExprKind::Call(call) => call.arguments.iter_mut().for_each(f),
         }

@@ -79,6 +79,8 @@ pub enum ExprKind {
     Case(Box<Case>),
     /// CAST, CONVERT.
     Cast(Box<Cast>),
+    /// The number that a value of TEXT or BLOB begins with, as a double: nothing is warned of what is behind it.
+    NumberOf(Box<Expr>),
     /// Text in the character set and with the collation of this expression (`collated`).
     Convert(Box<Expr>),
     /// What is the same for all rows.

@@ -60,6 +60,21 @@ pub(super) fn numeric_operand(mut expr: Expr) -> Expr {
 }
 
 impl Expr {
+    /// Where a double is wanted: of a column of TEXT or BLOB the number that it begins with, and no warning of the rest, as a VARCHAR has.
+    pub(in crate::expression) fn double_operand(self) -> Expr {
+        if !self.is_long_text() {
+            return self;
+        }
+        let (nullable, collation) = (self.nullable, self.collated.collation);
+        Expr::new(ExprKind::NumberOf(Box::new(self)), DataType::DOUBLE, nullable, collation)
+    }
+
+    /// Whether it is a column of TEXT or BLOB.
+    pub(in crate::expression) fn is_long_text(&self) -> bool {
+        let is_column = matches!(self.kind, ExprKind::Column(_) | ExprKind::Outer { .. });
+        is_column && matches!(self.data_type, DataType::Text { .. })
+    }
+
     /// As what a column of this type is to get: a hexadecimal literal is a number for numbers.
     pub(crate) fn for_column(self, column: &DataType) -> Expr {
         match column {
@@ -178,7 +193,7 @@ impl Binder<'_, '_> {
                     }
                     Some((whole, scale, _)) => typing::decimal(whole, scale, false),
                 };
-                Expr::new(ExprKind::Negate(Box::new(operand), text), data_type, nullable, connection)
+                Expr::new(ExprKind::Negate(Box::new(operand.double_operand()), text), data_type, nullable, connection)
             }
         })
     }
@@ -266,11 +281,17 @@ impl Binder<'_, '_> {
                     );
                     let divides = matches!(arithmetic, Operator::Divide | Operator::IntegerDivide | Operator::Modulo);
                     nullable |= divides;
-                    (operator, right)
+                    match data_type {
+                        DataType::Double { .. } => (operator, right.double_operand()),
+                        _ => (operator, right),
+                    }
                 }
             };
             if chain.steps.is_empty() && !matches!(operator, ChainOperator::Bits(_, true)) {
                 chain.first = numeric_operand(chain.first);
+                if matches!(data_type, DataType::Double { .. }) {
+                    chain.first = chain.first.double_operand();
+                }
             }
             chain.steps.push(Step { operator, right, right_text, data_type: data_type.clone() });
         }
@@ -397,6 +418,9 @@ impl Binder<'_, '_> {
         let mut comparer = self.comparer(&mut left, &mut right, operation)?;
         comparer.refuses =
             [&left, &right].iter().any(|given| is_given_text(given) && parameter_of(given, self.facts).is_none());
+        if comparer.kind == Some(ComparisonType::Double) {
+            (left, right) = (left.double_operand(), right.double_operand());
+        }
         Ok((left, right, comparer))
     }
 
@@ -447,6 +471,9 @@ impl Binder<'_, '_> {
         let negated = between.negated;
         let kind = between_kind([&operand, &low, &high]).filter(|_| one.kind.is_some() && other.kind.is_some());
         if let Some(kind) = kind.filter(|_| one.kind != Some(ComparisonType::Year)) {
+            if kind == ComparisonType::Double {
+                (operand, low, high) = (operand.double_operand(), low.double_operand(), high.double_operand());
+            }
             let between = Between { operand, low, high, comparer: Comparer { kind: Some(kind), ..one }, negated };
             return Ok(self.boolean(ExprKind::Between(Box::new(between)), nullable));
         }

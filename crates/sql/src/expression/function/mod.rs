@@ -24,6 +24,7 @@ mod temporal;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use meseta_types::double::parse_double;
 use meseta_types::{Collation, DataType, Datum};
 
 pub(in crate::expression) use temporal::{NUMBER_AS_POINT, TEXT_AS_POINT};
@@ -381,7 +382,12 @@ impl<'v> Site<'v> {
 
     /// As a double.
     pub fn double(self, number: usize, env: &mut Env<'v, '_>) -> Result<Option<f64>> {
-        Ok(self.value(number, env)?.to_double(env.context))
+        Ok(match self.value(number, env)? {
+            Datum::Text(text, _) if self.argument(number).is_some_and(Expr::is_long_text) => {
+                Some(parse_double(text).value)
+            }
+            value => value.to_double(env.context),
+        })
     }
 
     /// The collation of an argument.

@@ -228,7 +228,7 @@ impl Names<'_> {
                 self.append(&cast.operand, deeper, out);
                 let _ = write!(out, " as {})", format!("{:?}", cast.target).to_lowercase());
             }
-            ExprKind::Convert(operand) => self.append(operand, deeper, out),
+            ExprKind::Convert(operand) | ExprKind::NumberOf(operand) => self.append(operand, deeper, out),
             ExprKind::Call(call) if call.function.is_unwritten() => {
                 call.arguments.iter().for_each(|argument| self.append(argument, depth, out));
             }
