@@ -68,7 +68,16 @@ impl Expr {
         }
         match self.evaluate(row, env)? {
             Datum::Signed(number) => Ok(Some(number != 0)),
-            other => Ok(other.to_bool(env.context)),
+            other => Ok(self.truth_of(other, env.context)),
+        }
+    }
+
+    /// Whether a value of it is true.
+    #[inline(never)]
+    fn truth_of(&self, value: Datum<'_>, context: &mut Context) -> Option<bool> {
+        match value {
+            Datum::Text(text, _) if self.is_long_text() => Some(parse_double(text).value != 0.0),
+            other => other.to_bool(context),
         }
     }
 

@@ -142,6 +142,14 @@ impl Arguments<'_, '_> {
         }
     }
 
+    /// The same; and a column of TEXT becomes the number that it begins with.
+    pub fn double(&mut self, number: usize) {
+        if number < self.list.len() {
+            let argument = self.list.remove(number);
+            self.list.insert(number, numeric_operand(argument).double_operand());
+        }
+    }
+
     /// An argument becomes what it is beside dates, another argument, as [`point_beside_dates`] has it.
     pub fn point_beside_dates(&mut self, number: usize, dates: usize) {
         if number < self.list.len() {

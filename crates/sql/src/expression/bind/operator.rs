@@ -520,6 +520,10 @@ impl Binder<'_, '_> {
                 comparer => beside_others(comparer, &operand, element),
             };
             comparers.extend(elements.iter().map(comparer));
+            if comparers.iter().all(|comparer| comparer.kind == Some(ComparisonType::Double)) {
+                operand = operand.double_operand();
+                elements = elements.into_iter().map(Expr::double_operand).collect();
+            }
             integers = sorted_integers(&operand, &elements);
         } else {
             let ExprKind::Row(parts) = &mut operand.kind else {
@@ -670,7 +674,7 @@ impl Binder<'_, '_> {
                     comparer
                 }
                 None => {
-                    condition = numeric_operand(condition);
+                    condition = numeric_operand(condition).double_operand();
                     Comparer::open(self.facts.collation)
                 }
             };

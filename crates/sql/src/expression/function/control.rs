@@ -83,7 +83,7 @@ pub(super) static FUNCTIONS: &[Function] = &[
 ];
 
 fn bind_if(arguments: &mut Arguments<'_, '_>) -> Result<Typed> {
-    arguments.number(0);
+    arguments.double(0);
     let (data_type, collated) = arguments.common_type(1)?;
     let nullable = arguments.list.iter().skip(1).any(|argument| argument.nullable);
     Ok(Typed { data_type, nullable, collated })
