@@ -1,13 +1,14 @@
-//! From a query's tree to its plan: what names mean, which rows are read where, in which order.
+//! From a query's tree to what is planned: what names mean, and what is asked of which rows.
 //!
 //! ```text
 //!   FROM      sources, a tree of joins with their conditions        block: what names mean from here on
-//!   WHERE     conjuncts                                              (join: orders sources, puts each condition where
-//!   GROUP BY, items, HAVING, ORDER BY    over slots and aggregates    it can be asked first, chooses accesses)
+//!   WHERE     conjuncts
+//!   GROUP BY, items, HAVING, ORDER BY    over slots and aggregates
+//!                                                                    a SELECT is planned as soon as it is bound ([`super::planner`])
 //! ```
 //!
 //! Here is what is around a SELECT: the whole query, WITH, UNION, VALUES and TABLE. `select` is the SELECT itself, `standing`
-//! an expression at its place.
+//! an expression at its place, `one_table` and `joined` what UPDATE and DELETE change.
 //!
 //! # Source
 //! The manual, "SELECT Statement".
