@@ -13,9 +13,10 @@ use super::text::Names;
 use super::traditional::{expressions_of, is_impossible, subqueries_in};
 use crate::error::Result;
 use crate::expression::Expr;
-use crate::query::plan::HashPlan;
 use crate::query::plan::join_tree::Shows;
-use crate::query::plan::{Body, Join, LimitPlan, QueryPlan, SelectPlan, SortKey, Source, SourceKind, Subquery};
+use crate::query::plan::{
+    Body, HashPlan, Join, LimitPlan, QueryPlan, SelectPlan, SortKey, Source, SourceKind, Subquery,
+};
 use crate::query::run::inside::Running;
 use crate::query::run::measure::{Measure, Measures};
 use meseta_parser::ast::SetOperator;

@@ -25,10 +25,9 @@ use super::step::{LAST, Step, next_of, shown_by};
 use super::tables::Tables;
 use crate::error::Result;
 use crate::expression::Expr;
-use crate::query::plan::HashPlan;
 use crate::query::plan::bound::name_columns;
 use crate::query::plan::join_tree::Tree;
-use crate::query::plan::{Access, Join, LimitPlan, Source, SourceKind};
+use crate::query::plan::{Access, HashPlan, Join, LimitPlan, Source, SourceKind};
 
 /// A planned join.
 pub struct Planned {

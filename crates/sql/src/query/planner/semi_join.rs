@@ -24,8 +24,7 @@ use super::merge::{Exchange, exchange, move_to};
 use crate::expression::{Expr, ExprKind};
 use crate::query::plan::Source;
 use crate::query::plan::bound::{BoundSelect, name_columns};
-use crate::query::plan::join_tree::TABLES;
-use crate::query::plan::join_tree::{Shows, Tree};
+use crate::query::plan::join_tree::{Shows, TABLES, Tree};
 
 /// Joins to a SELECT those queries of which its WHERE asks whether they have a row; they have been kept as they were before they were planned,
 /// with their numbers. Returns under which numbers the ranges of their own plans are known.

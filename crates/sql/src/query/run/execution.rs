@@ -29,9 +29,8 @@ use super::spare::Spare;
 use super::table_rows::table_rows;
 use super::{ENOUGH, Flow, MORE, Outer, Sink, holds};
 use crate::error::Result;
-use crate::query::plan::HashPlan;
 use crate::query::plan::join_tree::Shows;
-use crate::query::plan::{Join, SelectPlan, SourceKind, TableSource};
+use crate::query::plan::{HashPlan, Join, SelectPlan, SourceKind, TableSource};
 
 /// What is kept of a source.
 enum KeptOfSource<'a> {
