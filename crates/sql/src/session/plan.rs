@@ -49,6 +49,7 @@ fn plan_update<'a>(update: &'a ast::Update<'a>, binder: &mut Binder<'a, '_>) -> 
         if !is_join(binder, update.order_by, update.limit.is_some()) {
             return Ok(PlanBody::Update(plan));
         }
+        binder.begin_again();
     }
     SeveralPlan::update(update, binder).map(PlanBody::Several)
 }
@@ -59,18 +60,15 @@ fn plan_delete<'a>(delete: &'a ast::Delete<'a>, binder: &mut Binder<'a, '_>) -> 
         if !is_join(binder, delete.order_by, delete.limit.is_some()) {
             return Ok(PlanBody::Delete(plan));
         }
+        binder.begin_again();
     }
     SeveralPlan::delete(delete, binder).map(PlanBody::Several)
 }
 
 /// Whether a change of one table that has been bound is to be bound anew, as a join: it reads what it changes, and all is to be read
 /// first; or queries of its WHERE can be joined to its rows.
-fn is_join(binder: &mut Binder<'_, '_>, order_by: &[ast::OrderItem<'_>], has_limit: bool) -> bool {
-    let is_join = (binder.reads_changed || binder.could_join) && order_by.is_empty() && !has_limit;
-    if is_join {
-        binder.begin_again();
-    }
-    is_join
+fn is_join(binder: &Binder<'_, '_>, order_by: &[ast::OrderItem<'_>], has_limit: bool) -> bool {
+    (binder.reads_changed || binder.could_join) && order_by.is_empty() && !has_limit
 }
 
 /// A statement's plan: what many executions, of many sessions, share.

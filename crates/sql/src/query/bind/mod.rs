@@ -204,6 +204,7 @@ impl<'a, 't> Binder<'a, 't> {
         self.used.clear();
         self.changed.clear();
         self.deprecated.clear();
+        self.tables.sizes().forget_all();
     }
 
     /// Binds an expression in the innermost block.

@@ -180,6 +180,12 @@ impl Sizes {
         self.unsampled.retain(|sampled| sampled.name.block != block);
     }
 
+    /// Nothing that was taken for granted is: the statement is planned anew.
+    pub fn forget_all(&mut self) {
+        self.taken.clear();
+        self.unsampled.clear();
+    }
+
     /// What the plan was made for, and tables whose rows would tell more.
     pub fn into_taken(self) -> (Vec<Size>, Vec<Sampled>) {
         (self.taken, self.unsampled)
