@@ -76,8 +76,16 @@ impl Expr {
     #[inline(never)]
     fn truth_of(&self, value: Datum<'_>, context: &mut Context) -> Option<bool> {
         match value {
-            Datum::Text(text, _) if self.is_long_text() => Some(parse_double(text).value != 0.0),
+            Datum::Text(..) => self.double_of(value, context).map(|number| number != 0.0),
             other => other.to_bool(context),
+        }
+    }
+
+    /// A value of it as a double: nothing is warned of what is behind the number in a column of TEXT, as by [`Expr::double_operand`].
+    pub(super) fn double_of(&self, value: Datum<'_>, context: &mut Context) -> Option<f64> {
+        match value {
+            Datum::Text(text, _) if self.is_long_text() => Some(parse_double(text).value),
+            other => other.to_double(context),
         }
     }
 

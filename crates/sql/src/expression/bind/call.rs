@@ -136,17 +136,19 @@ impl Arguments<'_, '_> {
 
     /// A hexadecimal literal becomes a number.
     pub fn number(&mut self, number: usize) {
-        if number < self.list.len() {
-            let argument = self.list.remove(number);
-            self.list.insert(number, numeric_operand(argument));
-        }
+        self.exchange(number, numeric_operand);
     }
 
     /// The same; and a column of TEXT becomes the number that it begins with.
     pub fn double(&mut self, number: usize) {
+        self.exchange(number, |argument| numeric_operand(argument).double_operand());
+    }
+
+    /// Puts something else for an argument, if it is there.
+    fn exchange(&mut self, number: usize, other: impl FnOnce(Expr) -> Expr) {
         if number < self.list.len() {
             let argument = self.list.remove(number);
-            self.list.insert(number, numeric_operand(argument).double_operand());
+            self.list.insert(number, other(argument));
         }
     }
 

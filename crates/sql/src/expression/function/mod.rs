@@ -24,7 +24,6 @@ mod temporal;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use meseta_types::double::parse_double;
 use meseta_types::{Collation, DataType, Datum};
 
 pub(in crate::expression) use temporal::{NUMBER_AS_POINT, TEXT_AS_POINT};
@@ -382,12 +381,8 @@ impl<'v> Site<'v> {
 
     /// As a double.
     pub fn double(self, number: usize, env: &mut Env<'v, '_>) -> Result<Option<f64>> {
-        Ok(match self.value(number, env)? {
-            Datum::Text(text, _) if self.argument(number).is_some_and(Expr::is_long_text) => {
-                Some(parse_double(text).value)
-            }
-            value => value.to_double(env.context),
-        })
+        let value = self.value(number, env)?;
+        Ok(self.argument(number).and_then(|argument| argument.double_of(value, env.context)))
     }
 
     /// The collation of an argument.

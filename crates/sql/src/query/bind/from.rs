@@ -285,7 +285,7 @@ impl<'a> Binder<'a, '_> {
         });
         let columns: Vec<SourceColumn> = columns.collect();
         for (at, column) in columns.iter().enumerate() {
-            if columns[..at].iter().any(|other| same_name(other.name.as_bytes(), column.name.as_bytes())) {
+            if columns[..at].iter().any(|other| same_name(&*other.name, &*column.name)) {
                 return Err(Error::new(ER_DUP_FIELDNAME, &[&column.name]));
             }
         }
@@ -399,7 +399,7 @@ impl<'a> Binder<'a, '_> {
     }
 
     fn shared_names(&self, first: &[(usize, usize)], second: &[(usize, usize)]) -> Vec<Box<str>> {
-        let is_in = |name: &str| second.iter().any(|&at| same_name(self.name_of(at).as_bytes(), name.as_bytes()));
+        let is_in = |name: &str| second.iter().any(|&at| same_name(self.name_of(at), name));
         first.iter().map(|&at| self.name_of(at)).filter(|name| is_in(name)).map(Box::from).collect()
     }
 
@@ -412,7 +412,7 @@ impl<'a> Binder<'a, '_> {
         second: &[(usize, usize)],
     ) -> Result<(((usize, usize), (usize, usize)), Expr)> {
         let find = |columns: &[(usize, usize)]| -> Result<(usize, usize)> {
-            let mut found = columns.iter().filter(|&&at| same_name(self.name_of(at).as_bytes(), name.as_bytes()));
+            let mut found = columns.iter().filter(|&&at| same_name(self.name_of(at), name));
             match (found.next(), found.next()) {
                 (Some(&one), None) => Ok(one),
                 (None, _) => Err(Error::new(ER_BAD_FIELD_ERROR, &[&name, &"from clause"])),
