@@ -370,7 +370,7 @@ const DIFFERENCES: &str = "
 - GREATEST and LEAST of dates and of what is no date: what is no date does not count. (MySQL answers 16383-15-31, or adds
   zeros to the fraction.)
 - CAST(18446744073709551615 AS TIME) is NULL, out of range; MySQL takes it for -1. ROUND(x'41', -1) is 70, not 60.
-- A text of a TEXT or BLOB column that is no number is warned of, as that of a VARCHAR column is.
+- A text of a TEXT or BLOB column that is no number is warned of by DIV, the bit operators and functions of integers.
 - Warnings for documents that are no numbers (3156) do not name the column.
 - WEIGHT_STRING of numbers, dates and documents is NULL. Regular expressions have no look-around and no back references.
 - JSON_SEARCH at other paths than `$` is error 1235.
@@ -396,6 +396,48 @@ fn functions_are_listed() {
     assert_eq!(std::fs::read_to_string(&path).expect("the list is part of the tree"), text);
     assert!(function::MISSING.is_sorted(), "it is searched");
     assert!(function::MISSING.iter().all(|name| function::find(name).is_none()), "what is there is not missing");
+}
+
+/// Functions of which it is said that they are NULL if an argument is.
+#[test]
+fn functions_of_null_are_null() {
+    use meseta_sql::expression::function::{NULL_OF_NULL, find};
+    assert!(NULL_OF_NULL.is_sorted(), "it is searched");
+    let (table, others) = (Table::new(), ["2", "'a'", "da", "tm", "d", "j", "'$.a'", "'%Y'"]);
+    for name in NULL_OF_NULL {
+        let function = find(name).expect("it is there");
+        let mut answered = 0;
+        for count in 1.max(function.least)..=function.most.min(4) {
+            let combinations = others.len().pow(u32::from(count) - 1);
+            for (null, combination) in (0..count).flat_map(|null| (0..combinations).map(move |each| (null, each))) {
+                let mut rest = combination;
+                let mut argument = |at| {
+                    if at == null {
+                        return "n";
+                    }
+                    let other = others[rest % others.len()];
+                    rest /= others.len();
+                    other
+                };
+                let arguments: Vec<&str> = (0..count).map(&mut argument).collect();
+                let call = match (*name, &arguments[..]) {
+                    ("date_add" | "adddate" | "subdate", [date, interval]) => {
+                        format!("{name}({date}, INTERVAL {interval} DAY)")
+                    }
+                    ("timestampadd" | "timestampdiff", [left, right]) => format!("{name}(DAY, {left}, {right})"),
+                    ("extract", [date]) => format!("extract(YEAR FROM {date})"),
+                    ("position", [part, text]) => format!("position({part} IN {text})"),
+                    _ => format!("{name}({})", arguments.join(", ")),
+                };
+                let answer = answer(&call, &table);
+                if !answer.value.starts_with('!') {
+                    assert_eq!(answer.value, "\\N", "{call}");
+                    answered += 1;
+                }
+            }
+        }
+        assert!(answered > 0, "{name} was called");
+    }
 }
 
 mod random {

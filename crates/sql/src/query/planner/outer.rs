@@ -90,7 +90,12 @@ impl NullRow {
             ExprKind::IsNull { operand, negated: true } => self.is_null(operand),
             ExprKind::IsTruth { operand, truth: true, negated: false } => self.is_left_out_by(operand),
             ExprKind::IsTruth { operand, truth: false, negated: false } => self.is_null(operand),
-            ExprKind::InSubquery(inside) if !inside.negated => self.is_null(&inside.operand),
+            // (Of a row one value is enough: it is equal to no other.)
+            ExprKind::InSubquery(inside) if !inside.negated => self.is_any_null(inside.operands()),
+            ExprKind::In(list) if !list.negated => {
+                self.is_any_null(list.operand.as_row().unwrap_or(std::slice::from_ref(&list.operand)))
+            }
+            ExprKind::Quantified(any) if !any.all => self.is_null(&any.left),
             _ => self.is_null(condition),
         }
     }
@@ -110,12 +115,18 @@ impl NullRow {
             ExprKind::Negate(operand, _)
             | ExprKind::BitNot(operand)
             | ExprKind::Not(operand)
+            | ExprKind::NumberOf(operand)
             | ExprKind::Convert(operand) => self.is_null(operand),
             ExprKind::Between(between) => self.is_null(&between.operand),
             ExprKind::In(list) => self.is_null(&list.operand),
             ExprKind::Like(like) => self.is_null(&like.operand) || self.is_null(&like.pattern),
             ExprKind::Cast(cast) => self.is_null(&cast.operand),
+            ExprKind::Call(call) if call.function.is_null_of_null() => self.is_any_null(&call.arguments),
             _ => false,
         }
+    }
+
+    fn is_any_null(&self, operands: &[Expr]) -> bool {
+        operands.iter().any(|operand| self.is_null(operand))
     }
 }
