@@ -75,7 +75,8 @@ impl JoinPlanner<'_> {
         sources
     }
 
-    /// What tables are equal to because others are: values for those with which the join may begin, and columns of each other.
+    /// What tables are equal to because others are: values and their own columns for those with which the join may begin, and columns of
+    /// each other.
     pub(super) fn add_what_follows(&self, inputs: &[Input], conditions: &mut Vec<Condition>) {
         let tables: HashSet<usize> = inputs.iter().filter_map(Input::as_source).collect();
         let is_known = |condition: &Condition| !condition.is_placed && condition.sources.is_subset(&tables);
@@ -83,6 +84,8 @@ impl JoinPlanner<'_> {
         let classes = equal_columns::Classes::new(known.iter().map(|&at| &conditions[at].expr).collect());
         let values = classes.values().map(|expr| self.following(expr, Reason::First, None));
         let mut follow: Vec<Condition> = values.collect();
+        let within = classes.within_sources(|slot| self.source_of(slot)).into_iter();
+        follow.extend(within.map(|expr| self.following(expr, Reason::First, None)));
         let linked = classes.of_more_than_two(|slot| self.source_of(slot));
         for (class, linked) in linked.into_iter().enumerate() {
             linked.given.into_iter().for_each(|at| conditions[known[at]].class = Some(class));

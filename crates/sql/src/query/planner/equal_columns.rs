@@ -3,12 +3,14 @@
 //! ```text
 //!   o.tenant = 5 AND i.tenant = o.tenant AND i.order_id = o.id       i.tenant = 5     finds rows of i before there is one of o
 //!   s.nation = c.nation AND n.id = s.nation                          n.id = c.nation  joins n to c before there is an s
+//!   a.v = b.v AND b.v = a.w                                          a.v = a.w        leaves few rows of a before there is one of b
 //! ```
 //!
 //! # Invariants
 //! 1. Columns are put together only if what is equal to one of them is equal to the other: both are integers, or exact numbers, or days, or points
 //!    in time, or texts in one collation, and they are compared so.
-//! 2. What value a column has is asked of the table alone with which a join begins: elsewhere the equality that it follows from is asked anyway.
+//! 2. What value a column has, and that it is equal to another one of its table, is asked of the table alone with which a join begins: elsewhere
+//!    the equality that it follows from is asked anyway.
 //!
 //! # Source
 //! The manual, "Constant-Folding Optimization" and "WHERE Clause Optimization": constant propagation.
@@ -100,6 +102,15 @@ impl<'e> Classes<'e> {
         self.classes.iter().position(|class| class.has(left))
     }
 
+    /// `column = column` for those of one source of which no condition says so.
+    pub fn within_sources(&self, source_of: impl Fn(u32) -> Option<usize>) -> Vec<Expr> {
+        let source_of = |column: &Expr| column.as_column().and_then(&source_of);
+        let of_class = |(number, class): (usize, &Class<'_>)| {
+            class.links(&self.said_of(number), |one, other| source_of(one) == source_of(other))
+        };
+        self.classes.iter().enumerate().flat_map(of_class).collect()
+    }
+
     /// The classes that have columns of more than two sources.
     pub fn of_more_than_two(&self, source_of: impl Fn(u32) -> Option<usize>) -> Vec<Linked> {
         let source_of = |column: &Expr| column.as_column().and_then(&source_of);
@@ -108,12 +119,19 @@ impl<'e> Classes<'e> {
             if sources.len() < 3 {
                 return None;
             }
-            let is_of_it = |at: &usize| self.class_of(self.conditions[*at]) == Some(number);
-            let given: Vec<usize> = (0..self.conditions.len()).filter(is_of_it).collect();
-            let said: Vec<&Expr> = given.iter().map(|&at| self.conditions[at]).collect();
-            Some(Linked { given, links: class.links(&said, source_of) })
+            let links = class.links(&self.said_of(number), |one, other| source_of(one) != source_of(other));
+            Some(Linked { given: self.given_of(number).collect(), links })
         });
         linked.collect()
+    }
+
+    /// The places of the conditions that say of two columns of a class that they are equal.
+    fn given_of(&self, class: usize) -> impl Iterator<Item = usize> {
+        (0..self.conditions.len()).filter(move |at| self.class_of(self.conditions[*at]) == Some(class))
+    }
+
+    fn said_of(&self, class: usize) -> Vec<&'e Expr> {
+        self.given_of(class).map(|at| self.conditions[at]).collect()
     }
 }
 
@@ -137,8 +155,8 @@ impl<'e> Class<'e> {
         self.columns.iter().any(|own| own.as_column() == column.as_column())
     }
 
-    /// That its columns of two sources are equal of which none of these conditions says so.
-    fn links(&self, said: &[&Expr], source_of: impl Fn(&Expr) -> Option<usize>) -> Vec<Expr> {
+    /// That those of its columns are equal of which that is wanted, and none of these conditions says so.
+    fn links(&self, said: &[&Expr], is_wanted: impl Fn(&Expr, &Expr) -> bool) -> Vec<Expr> {
         let mut comparers = said.iter().filter_map(|condition| Some(equality(condition)?.comparer));
         let Some(comparer) = comparers.next().filter(|first| comparers.all(|other| other == *first)) else {
             return Vec::new();
@@ -150,7 +168,7 @@ impl<'e> Class<'e> {
         };
         let columns = &self.columns[..self.columns.len().min(LINKED)];
         let pairs = (0..columns.len()).flat_map(|at| columns[at + 1..].iter().map(move |other| [columns[at], *other]));
-        let linked = pairs.filter(|&[one, other]| source_of(one) != source_of(other) && !is_said([one, other]));
+        let linked = pairs.filter(|&[one, other]| is_wanted(one, other) && !is_said([one, other]));
         let link = |[left, right]: [&Expr; 2]| {
             let nullable = left.nullable || right.nullable;
             let (left, right) = (left.clone(), right.clone());
