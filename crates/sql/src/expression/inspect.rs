@@ -248,6 +248,17 @@ impl Expr {
         }
     }
 
+    /// Whether it takes one row of a query that may have more, which is error 1242.
+    pub fn may_find_too_many_rows(&self) -> bool {
+        let mut found = match &self.kind {
+            ExprKind::Subquery(query) => !query.has_one_row_at_most,
+            ExprKind::InSubquery(inside) => inside.is_one_row && !inside.query.has_one_row_at_most,
+            _ => false,
+        };
+        self.operands(&mut |operand| found = found || operand.may_find_too_many_rows());
+        found
+    }
+
     /// Whether it has a query inside.
     pub fn has_subquery(&self) -> bool {
         let mut found = self.query_inside().is_some();

@@ -188,6 +188,8 @@ pub struct BoundSubquery {
     pub is_repeatable: bool,
     /// Whether it looks at the row around it, and at none further out.
     pub is_of_nearest_row: bool,
+    /// Whether it never has two rows: its value is never error 1242.
+    pub has_one_row_at_most: bool,
     /// Its columns.
     pub columns: Vec<QueryColumn>,
 }

@@ -277,12 +277,21 @@ impl Binder<'_, '_> {
         // What may have other rows each time is run for each row, as if it looked at it.
         let is_repeatable = plan.is_repeatable();
         let is_correlated = named < depth || !is_repeatable;
+        let has_one_row_at_most = plan.has_one_row_at_most();
         let columns = plan.columns.iter().map(|column| column.of_query()).collect();
         self.subqueries.push(Subquery { plan, is_correlated, by_value: None });
         let number = self.subqueries.len() as u32 - 1;
         let looks_at = self.blocks.last().map_or(&[][..], |block| &block.named_inside[named_before..]).into();
         let is_of_nearest_row = depth.checked_sub(1) == Some(named);
-        Ok(BoundSubquery { number, is_correlated, looks_at, is_repeatable, is_of_nearest_row, columns })
+        Ok(BoundSubquery {
+            number,
+            is_correlated,
+            looks_at,
+            is_repeatable,
+            is_of_nearest_row,
+            has_one_row_at_most,
+            columns,
+        })
     }
 }
 

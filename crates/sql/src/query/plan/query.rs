@@ -47,6 +47,16 @@ impl QueryPlan {
         is_repeatable
     }
 
+    /// Whether it has one row at the most: a group of all rows, or what is found by whole keys that no two rows have.
+    pub fn has_one_row_at_most(&self) -> bool {
+        let Body::Select(select) = &self.body else { return false };
+        let finds_one = |source: &Source| match &source.kind {
+            SourceKind::Table(table) => table.access.is_one_point(),
+            _ => false,
+        };
+        select.group.as_ref().is_some_and(|group| group.keys.is_empty()) || select.sources.iter().all(finds_one)
+    }
+
     /// Calls with each expression of it, but for those of queries inside of expressions.
     pub fn expressions<'p>(&'p self, f: &mut dyn FnMut(&'p Expr)) {
         self.order.iter().for_each(|key| f(&key.value));

@@ -110,8 +110,7 @@ impl<'p> JoinPlanner<'p> {
         let Some(tree) = tree else {
             return Ok(Planned { join: None, rows: 1.0, constant: conditions, hashes: Vec::new() });
         };
-        let (constant, conditions): (Vec<Expr>, Vec<Expr>) =
-            conditions.into_iter().partition(|condition| !condition.names_columns() && condition.is_constant());
+        let (constant, conditions): (Vec<Expr>, Vec<Expr>) = conditions.into_iter().partition(is_known_before_rows);
         let mut conditions: Vec<Condition> = conditions.into_iter().flat_map(|expr| self.with_deduced(expr)).collect();
         let mut there = HashSet::new();
         let (join, rows) = self.tree(tree, &mut conditions, &mut there, keeps_order)?;
@@ -338,6 +337,14 @@ pub fn renumber(access: &mut Access, numbers: &[usize]) {
 /// What is joined one behind the other.
 pub fn inner(mut joins: Vec<Join>) -> Join {
     if joins.len() == 1 { joins.remove(0) } else { Join::Inner(joins) }
+}
+
+/// Whether a condition is the same for all rows of a run: it may look at the rows around the query. (What looks there and may fail is asked if
+/// there is a row.)
+fn is_known_before_rows(condition: &Expr) -> bool {
+    let is_of_rows_around = || condition.is_known_without(&(0..u32::MAX)) && !condition.may_find_too_many_rows();
+    let is_known = || condition.is_constant() || !condition.reads_user_variable() && is_of_rows_around();
+    !condition.names_columns() && is_known()
 }
 
 /// A join of whose rows something more is asked.
