@@ -342,3 +342,26 @@ fn what_one_table_is_equal_to_the_other_is_too() {
     is(s, "select x, y from a, b where x = y and y = 'a' order by x, y", "[x|y]; a|a");
     is(s, "select x, y from a, b where x = y and x = 1 order by x, y", "[x|y]; 01|01; 1|1");
 }
+
+#[test]
+fn what_a_tree_has_below_a_row_is_looked_up() {
+    let server = Server::new();
+    let mut session = server.session();
+    let s = &mut session;
+    is(s, "create table c (id int primary key, parent int, key (parent))", "ok 0");
+    is(s, "create table p (id int primary key, c int not null, price int not null, key (c))", "ok 0");
+    let rows: Vec<String> = (1..=100).map(|i| format!("({i}, nullif({}, 0))", i / 3)).collect();
+    is(s, &format!("insert into c values {}", rows.join(", ")), "ok 100");
+    let rows: Vec<String> = (0..2000).map(|i| format!("({i}, {}, {})", i % 100 + 1, i * 7 % 100)).collect();
+    is(s, &format!("insert into p values {}", rows.join(", ")), "ok 2000");
+    // Row 20 has 60, 61 and 62 below it, and these have none.
+    let tree =
+        "with recursive t as (select id from c where id = 20 union all select c.id from c join t on c.parent = t.id)";
+    let (read, rows) =
+        rows_read(s, &format!("{tree} select p.id from t join p on p.c = t.id order by p.price, p.id limit 3"));
+    assert_eq!((rows.len(), read), (4, 84), "1 and 3 of c, 20 of p for each");
+    // Numbers that are made of nothing may be many.
+    let numbers = "with recursive n as (select 1 i union all select i + 1 from n where i < 500)";
+    let (read, _) = rows_read(s, &format!("{numbers} select count(price) from n join p on p.c = n.i"));
+    assert_eq!(read, 2000);
+}

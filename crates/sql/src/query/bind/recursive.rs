@@ -17,6 +17,7 @@ use super::{Binder, Recursion, set_operation};
 use crate::error::{Error, Result};
 use crate::name::text_of;
 use crate::query::plan::{Body, OutputColumn, QueryPlan, RecursivePlan};
+use crate::query::planner::shown_rows::rows_of_recursion;
 
 /// The parts of a UNION from left to right, and whether each is added with ALL.
 fn parts<'a>(body: QueryBody<'a>, all: bool, out: &mut Vec<(QueryBody<'a>, bool, SetOperator)>) {
@@ -124,7 +125,8 @@ impl<'a> Binder<'a, '_> {
         let all = all_parts[1..].iter().all(|(_, all, _)| *all);
         let limit = self.limit_of(query)?;
         let slots = set_operation::slots(&columns);
-        let plan = RecursivePlan { name: name.into(), seeds, steps, working, all, columns: slots, limit };
+        let rows = rows_of_recursion(&seeds, &steps);
+        let plan = RecursivePlan { name: name.into(), seeds, steps, working, all, columns: slots, limit, rows };
         Ok(QueryPlan::new(Body::Recursive(Box::new(plan)), columns))
     }
 }

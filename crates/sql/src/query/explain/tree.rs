@@ -164,7 +164,7 @@ impl Trees<'_, '_> {
             Body::Recursive(recursive) => {
                 let parts = recursive.seeds.iter().chain(&recursive.steps);
                 let parts = parts.map(|part| self.query(part, outside)).collect::<Result<Vec<_>>>()?;
-                Node::new("Repeat until convergence", "repeat", parts)
+                Node::new("Repeat until convergence", "repeat", parts).yielding(recursive.rows)
             }
             Body::SetOperation(set) => {
                 let sides = vec![self.query(&set.sides[0], outside)?, self.query(&set.sides[1], outside)?];

@@ -117,6 +117,8 @@ pub struct RecursivePlan {
     pub columns: Vec<Expr>,
     /// LIMIT: with so many rows it ends.
     pub limit: Option<LimitPlan>,
+    /// About how many rows it comes to.
+    pub rows: f64,
 }
 
 /// LIMIT.

@@ -5,9 +5,11 @@
 //!   GROUP BY k     as many as k has values: an index tells, or else the square root of the table's rows
 //!   HAVING         a share of them
 //!   LIMIT n        n of them
+//!   RECURSIVE      what it begins with, what is found from that, and what from that; what is made of nothing but itself is unknown
 //! ```
 //!
-//! The square root is a guess: to take too few rows for a derived table costs a join more than to take too many.
+//! The square root is a guess: to take too few rows for a derived table costs a join more than to take too many. So are two steps of a recursion:
+//! below most rows of a tree there is little, below a few of them nearly all.
 
 use meseta_engine::table::IndexDefinition;
 
@@ -16,6 +18,9 @@ use super::tables::Tables;
 use crate::expression::Expr;
 use crate::query::plan::{Body, GroupPlan, QueryPlan, Source, SourceKind};
 
+/// For so many rows that came last a step of a recursion is planned.
+pub const WORKING: f64 = 10.0;
+
 /// About how many rows a query shows.
 pub fn shown_rows(plan: &QueryPlan) -> f64 {
     match &plan.body {
@@ -23,8 +28,23 @@ pub fn shown_rows(plan: &QueryPlan) -> f64 {
         Body::Values(rows) => rows.len() as f64,
         Body::SetOperation(set) => set.sides.iter().map(shown_rows).sum(),
         Body::Nested(plan) => shown_rows(plan),
-        Body::Recursive(_) => UNKNOWN,
+        Body::Recursive(recursive) => recursive.rows,
     }
+}
+
+/// About how many rows a recursion comes to that begins with these.
+pub fn rows_of_recursion(seeds: &[QueryPlan], steps: &[QueryPlan]) -> f64 {
+    let seeds: f64 = seeds.iter().map(shown_rows).sum();
+    let finds_rows = |step: &QueryPlan| match &step.body {
+        Body::Select(select) => select.sources.iter().any(|source| !matches!(source.kind, SourceKind::Working(_))),
+        _ => false,
+    };
+    let most = UNKNOWN.max(seeds);
+    if !steps.iter().all(finds_rows) {
+        return most;
+    }
+    let each = steps.iter().map(shown_rows).sum::<f64>() / WORKING;
+    (seeds * (1.0 + each + each * each)).min(most)
 }
 
 /// About how many rows a SELECT shows whose join has so many.

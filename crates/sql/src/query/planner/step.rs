@@ -19,7 +19,7 @@ use super::estimate::{BESIDE, Cost, Estimator, OTHERS, UNKNOWN, said_by, share_b
 use super::hash;
 use super::join::{JoinPlanner, before_row, renumber};
 use super::join_inputs::Input;
-use super::shown_rows::shown_rows;
+use super::shown_rows::{WORKING, shown_rows};
 use crate::expression::Expr;
 use crate::query::plan::join_tree::{Shows, Tree};
 use crate::query::plan::{Access, ConditionSet, Source, SourceKind, TableSource};
@@ -220,7 +220,7 @@ impl JoinPlanner<'_> {
         match &source.kind {
             SourceKind::Table(_) => Step { is_joined, ..self.step_to_table(number, &asked) },
             SourceKind::Derived { is_lateral: true, .. } => Step::of(LAST),
-            SourceKind::Working(_) => Step { is_joined, ..Step::of(10.0) },
+            SourceKind::Working(_) => Step { is_joined, ..Step::of(WORKING) },
             SourceKind::Derived { plan, .. } => {
                 let has_key = asked.joining().any(|condition| hash::is_key(condition, source));
                 let share = share_beside(ConditionSet::default(), asked.counted(true));
