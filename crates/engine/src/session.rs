@@ -129,6 +129,8 @@ pub struct Session {
     pub(crate) checks_foreign_keys: bool,
     /// The rows whose changes cascade now, one because of the one before it.
     pub(crate) cascades: Vec<Cascade>,
+    /// How many rows foreign keys have changed.
+    pub(crate) rows_followed: u64,
     /// Whether another row is expected to be in the way of the next that is inserted.
     pub(crate) expects_conflict: bool,
     /// The schema as last seen, and its version.
@@ -161,6 +163,7 @@ impl Session {
             scratch: Scratch::default(),
             checks_foreign_keys: true,
             cascades: Vec::new(),
+            rows_followed: 0,
             expects_conflict: false,
             schema: core.catalog.schema(),
             handles: TableHandles::default(),
@@ -221,6 +224,11 @@ impl Session {
     /// Whether the transaction has changed or locked rows, or gaps between them.
     pub fn holds_rows(&self) -> bool {
         self.writing.is_some() || self.owner.holds_rows()
+    }
+
+    /// How many rows foreign keys have changed since the session began, because those that they refer to were changed.
+    pub fn rows_followed(&self) -> u64 {
+        self.rows_followed
     }
 
     // ---- waits without a thread -------------------------------------------------------------------------------------

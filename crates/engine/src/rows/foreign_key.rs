@@ -244,6 +244,7 @@ impl Session {
         key: &ForeignKeyDefinition,
         change: impl FnOnce(&mut Session) -> Result<RowChange>,
     ) -> Result<()> {
+        self.rows_followed += 1;
         match change(self)? {
             RowChange::Done => Ok(()),
             RowChange::Conflict(conflict) => {

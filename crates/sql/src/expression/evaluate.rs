@@ -578,6 +578,16 @@ fn rows_around<'r, 'v>(row: &'r [Datum<'v>], outer: &[&'r [Datum<'v>]]) -> Small
     outer.iter().copied().chain([row]).collect()
 }
 
+/// Whether a value may be shown otherwise than another one that is equal to it: a document, and the zero with a sign.
+fn may_differ_from_its_equals(value: &Datum<'_>) -> bool {
+    match value {
+        Datum::Json(_) => true,
+        Datum::Double(number) => *number == 0.0 && number.is_sign_negative(),
+        Datum::Float(number) => *number == 0.0 && number.is_sign_negative(),
+        _ => false,
+    }
+}
+
 /// The row of a query inside is kept if it looks at no more columns of the row around it.
 const SEES_AT_MOST: usize = 4;
 
@@ -599,7 +609,15 @@ impl BoundSubquery {
 
     /// Whether it has a row, beside this one.
     fn exists<'v>(&self, row: &'v [Datum<'v>], env: &mut Env<'v, '_>) -> Result<bool> {
-        env.host.exists(self.number, &rows_around(row, env.outer), env.context)
+        let mut known = None;
+        let seen = self.see(row, env, &mut |values| known = values.first().map(|value| !value.get().is_null()));
+        if let Some(known) = known {
+            return Ok(known);
+        }
+        let warnings = env.context.warnings.count();
+        let exists = env.host.exists(self.number, &rows_around(row, env.outer), env.context)?;
+        self.keep(seen, warnings, &[if exists { Datum::Signed(1) } else { Datum::Null }], env);
+        Ok(exists)
     }
 
     /// The values of its one row; NULLs if there is none. Error 1242 if there are more.
@@ -609,14 +627,9 @@ impl BoundSubquery {
             copy_into(value, self.columns.get(number).map(|column| &column.data_type), arena)
         };
         let mut found: Option<SmallVec<[Datum<'v>; 4]>> = None;
-        // Rows around it often have the same values there, one after the other.
-        let seen = self.seen(row);
-        if let Some(seen) = &seen {
-            let mut show = |values: &[Value]| {
-                found = Some(values.iter().enumerate().map(|(number, value)| copy(number, value.get())).collect());
-            };
-            env.host.show_last_row(self.number, seen, &mut show);
-        }
+        let seen = self.see(row, env, &mut |values| {
+            found = Some(values.iter().enumerate().map(|(number, value)| copy(number, value.get())).collect());
+        });
         if let Some(found) = found {
             return Ok(found);
         }
@@ -629,11 +642,23 @@ impl BoundSubquery {
             Ok(true)
         })?;
         let found = found.unwrap_or_else(|| SmallVec::from_elem(Datum::Null, self.columns.len()));
-        // (What warns does so each time.)
-        if let Some(seen) = seen.filter(|_| env.context.warnings.count() == warnings) {
-            env.host.keep_last_row(self.number, &seen, &found);
-        }
+        self.keep(seen, warnings, &found, env);
         Ok(found)
+    }
+
+    /// Shows what it had when it saw the same of the row around it, if that is kept: rows around it often have the same values there.
+    /// Returns what it sees, if it may be kept.
+    fn see(&self, row: &[Datum<'_>], env: &mut Env<'_, '_>, show: &mut dyn FnMut(&[Value])) -> Option<Vec<u8>> {
+        let seen = self.seen(row)?;
+        env.host.show_seen_row(self.number, &seen, show);
+        Some(seen)
+    }
+
+    /// Keeps what it had. On entry: there were so many warnings before. (What warns does so each time.)
+    fn keep(&self, seen: Option<Vec<u8>>, warnings: u64, row: &[Datum<'_>], env: &mut Env<'_, '_>) {
+        if let Some(seen) = seen.filter(|_| env.context.warnings.count() == warnings) {
+            env.host.keep_seen_row(self.number, &seen, row);
+        }
     }
 
     /// What it sees of the row around it, in bytes; `None` if its rows may be others for the same bytes, or it sees much.
@@ -643,8 +668,7 @@ impl BoundSubquery {
         }
         let mut bytes = Vec::new();
         for &slot in &*self.looks_at {
-            // (Documents that are equal need not be the same.)
-            let value = row.get(slot as usize).filter(|value| !matches!(value, Datum::Json(_)))?;
+            let value = row.get(slot as usize).filter(|value| !may_differ_from_its_equals(value))?;
             append_group_key(*value, Collation::Binary, &mut bytes);
         }
         Some(bytes)

@@ -58,12 +58,12 @@ pub trait Host {
         Ok(None)
     }
 
-    /// Shows the row of a query inside that was run last, if that was for the same values around it, and is kept: `seen` has bytes that are
-    /// the same for those.
-    fn show_last_row(&mut self, _number: u32, _seen: &[u8], _show: &mut dyn FnMut(&[Value])) {}
+    /// Shows the row that a query inside had when it saw the same of the row around it, if it is kept: `seen` has bytes that are the same
+    /// for that.
+    fn show_seen_row(&mut self, _number: u32, _seen: &[u8], _show: &mut dyn FnMut(&[Value])) {}
 
-    /// Keeps the row of a query inside, for [`Host::show_last_row`].
-    fn keep_last_row(&mut self, _number: u32, _seen: &[u8], _row: &[Datum<'_>]) {}
+    /// Keeps the row of a query inside that was not there, for [`Host::show_seen_row`].
+    fn keep_seen_row(&mut self, _number: u32, _seen: &[u8], _row: &[Datum<'_>]) {}
 
     /// Whether `left` compares so with all rows, or any, of a query inside, which refers to no row around it: `Some(None)` if NULLs
     /// leave that open. `None` if its rows have to be compared one by one.

@@ -22,6 +22,7 @@ use super::kept_rows::KeptRows;
 use super::materialized::Materialized;
 use super::measure::Measures;
 use super::recursive::WorkingRows;
+use super::seen_rows::{SeenRows, bytes_of, kept_row};
 use super::{ENOUGH, MORE, Outer, run_query};
 use crate::error::{Error, Result};
 use crate::expression::kept_keys::KeptKeys;
@@ -93,27 +94,8 @@ struct KeptQuery {
     rows: Option<Option<Rc<KeptRows>>>,
     /// The keys of its rows, or that they are not kept: they take too much memory, or some row has none.
     keys: Option<Option<Rc<KeptKeys>>>,
-    /// The row that it had last.
-    last: LastRow,
-}
-
-/// The row of a query that looks at the row around it, and what it saw there.
-#[derive(Clone, Default)]
-struct LastRow {
-    seen: Vec<u8>,
-    row: Option<Box<[Value]>>,
-    /// So often it was asked for other values, since it was for the same ones.
-    others: u32,
-}
-
-/// A row is no longer kept if it has been asked for other values so often, one time after the other.
-const OTHERS_AT_MOST: u32 = 64;
-
-/// A row as it is kept, and counted in the bytes of all.
-fn kept_row(row: &[Datum<'_>], bytes: &mut usize) -> Box<[Value]> {
-    let row: Box<[Value]> = row.iter().map(|&value| Value::new(value)).collect();
-    *bytes += row.iter().map(|value| value.bytes() + size_of::<Value>()).sum::<usize>();
-    row
+    /// The rows that it had for rows around it.
+    seen: SeenRows,
 }
 
 /// A statement that runs.
@@ -195,7 +177,8 @@ impl<'r> Inside<'r> {
         let Some(subquery) = subqueries.get(number as usize) else { return Ok(None) };
         let (mut bytes, limit, mut all) = (0, self.memory_limit, Vec::new());
         self.run_plan(&subquery.plan, &[], context, &mut |row| {
-            all.push(kept_row(row, &mut bytes));
+            all.push(kept_row(row));
+            bytes += all.last().map_or(0, |row| bytes_of(row));
             Ok(bytes <= limit)
         })?;
         let made = (bytes <= limit).then(|| Rc::new(KeptRows::new(all)));
@@ -216,7 +199,8 @@ impl<'r> Inside<'r> {
         self.run_plan(plan, &[], context, &mut |row| {
             are_all &= few.len() < FEW_ROWS && bytes <= limit;
             if are_all {
-                few.push(kept_row(row, &mut bytes));
+                few.push(kept_row(row));
+                bytes += few.last().map_or(0, |row| bytes_of(row));
             }
             let goes_on = show(row)?;
             are_all &= goes_on;
@@ -347,30 +331,18 @@ impl Host for Inside<'_> {
         Ok(keys.and_then(|keys| keys.contain(values, &inside.comparers, inside.unknown_is_false, context)))
     }
 
-    fn show_last_row(&mut self, number: u32, seen: &[u8], show: &mut dyn FnMut(&[Value])) {
+    fn show_seen_row(&mut self, number: u32, seen: &[u8], show: &mut dyn FnMut(&[Value])) {
+        let followed = self.engine.rows_followed();
         self.kept(number, |kept| {
-            let last = &mut kept.last;
-            match last.row.as_ref().filter(|_| last.seen == seen) {
-                Some(row) => {
-                    last.others = 0;
-                    show(row);
-                }
-                None => last.others = last.others.saturating_add(1),
+            if let Some(row) = kept.seen.find(seen, followed) {
+                show(row);
             }
         });
     }
 
-    fn keep_last_row(&mut self, number: u32, seen: &[u8], row: &[Datum<'_>]) {
-        self.kept(number, |kept| {
-            let last = &mut kept.last;
-            if last.others > OTHERS_AT_MOST {
-                last.row = None;
-                return;
-            }
-            last.seen.clear();
-            last.seen.extend_from_slice(seen);
-            last.row = Some(kept_row(row, &mut 0));
-        });
+    fn keep_seen_row(&mut self, number: u32, seen: &[u8], row: &[Datum<'_>]) {
+        let limit = self.memory_limit;
+        self.kept(number, |kept| kept.seen.keep(seen, row, limit));
     }
 
     fn all_or_any(

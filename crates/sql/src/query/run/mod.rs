@@ -31,6 +31,7 @@ pub mod recursive;
 pub mod row_bytes;
 pub mod row_numbers;
 pub mod rows_to_change;
+pub mod seen_rows;
 pub mod set_operation;
 pub mod sort;
 pub mod source_rows;
