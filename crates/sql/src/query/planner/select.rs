@@ -135,7 +135,7 @@ impl Planner<'_> {
         shown_once: Option<&HashSet<usize>>,
     ) -> Result<JoinInOrder> {
         let (tree, conditions) = (bound.tree.take(), std::mem::take(&mut bound.conditions));
-        let BoundSelect { sources, items, group, having, order, limit, .. } = bound;
+        let BoundSelect { sources, items, group, order, limit, .. } = bound;
         let mut planner = JoinPlanner::new(sources, self.tables, &bound.used);
         planner.shown_once = shown_once;
         planner.limit = limit.as_ref().filter(|limit| !limit.counts_all);
@@ -155,17 +155,15 @@ impl Planner<'_> {
             are_of_rows(table, &group.keys, &planned.join, planner.sources).then_some(table)
         });
         let is_sorted = !order.is_empty();
-        // (HAVING may leave out the first groups.)
-        let first_groups = wants.is_limited && having.is_empty();
         match group {
             None if order.is_empty() && wants.is_limited && !wants.shows_once => planner.use_any_order(&planned.join),
             None if wants.shows_in_order => planner.use_order(&planned.join, order, wants.is_limited),
             Some(group) if group.keys.is_empty() => planner.use_ends(&planned.join, group),
             Some(group) if wants.groups_of.is_some() => {
-                planner.use_order_of_rows(&planned.join, group, order, first_groups);
+                planner.use_order_of_rows(&planned.join, group, order, wants.is_limited);
             }
             Some(group) if group.rollup.is_none() => {
-                planner.use_group_order(&planned.join, group, order, first_groups && !wants.shows_once);
+                planner.use_group_order(&planned.join, group, order, wants.is_limited && !wants.shows_once);
             }
             _ => {}
         }
