@@ -462,6 +462,10 @@ impl<'a> Target<'a, '_> {
                 }
                 return done(time);
             }
+            // (MySQL stores 0, and says nothing.)
+            if parsed.has_exponent {
+                return done(Time::ZERO);
+            }
             // With digits in front it reads as a time, but there is none such.
             let digits = text.iter().find(|byte| !byte.is_ascii_whitespace()).is_some_and(u8::is_ascii_digit);
             self.no_point("time", Refusal::of(digits), context)?;

@@ -389,11 +389,11 @@ pub(crate) fn to_time(value: Datum<'_>, context: &mut Context) -> Option<Time> {
         Datum::Date(_) => Some(Time::ZERO),
         Datum::Text(text, collation) => {
             let parsed = parse_time(text, context.mode);
-            if let Some(deprecated) = parsed.deprecated {
-                deprecated.warn(text, context.row, &mut context.warnings);
-            }
             if parsed.truncated || parsed.out_of_range || parsed.value.is_none() {
                 context.warnings.warn_with(|| SqlError::truncated_incorrect("time", &shown_text(text, collation)));
+            }
+            if let Some(deprecated) = parsed.deprecated {
+                deprecated.warn(text, context.row, &mut context.warnings);
             }
             parsed.value
         }

@@ -3,7 +3,7 @@
 //! ```text
 //! 2020-01-31 12:34:56.789 +02:00       fields with delimiters; the last ones may be missing
 //! 20200131123456.789, 200131           digits alone
-//! [-][days ]hh:mm[:ss[.fraction]]      a length of time; hhmmss; ss
+//! [-][days ]hh:mm[:ss[.fraction]]      a length of time; days hh; hhmmss; ss
 //! ```
 //!
 //! # Invariants
@@ -286,15 +286,24 @@ pub struct ParsedTime {
     pub deprecated: Option<Deprecated>,
     /// Digits of the fraction, at most 6.
     pub decimals: u8,
+    /// The text is a number with an exponent, and no time.
+    pub has_exponent: bool,
 }
 
 /// Reads a length of time, or the time of a date and time.
 pub fn parse_time(text: &[u8], mode: SqlMode) -> ParsedTime {
-    let mut result =
-        ParsedTime { value: None, truncated: true, out_of_range: false, date: None, deprecated: None, decimals: 0 };
-    let mut at = text.iter().take_while(|byte| crate::integer::is_space(**byte)).count();
-    if at > 0 && at < text.len() {
-        result.deprecated = Some(Deprecated { position: 0, found: text[0], preferred: None });
+    let mut result = ParsedTime {
+        value: None,
+        truncated: true,
+        out_of_range: false,
+        date: None,
+        deprecated: None,
+        decimals: 0,
+        has_exponent: false,
+    };
+    let mut at = blanks_at(text, 0);
+    if at > 0 {
+        result.found_blank(text, 0);
     }
     let end = text.len() - text.iter().rev().take_while(|byte| crate::integer::is_space(**byte)).count();
     // A long text may be a date and a time.
@@ -316,43 +325,58 @@ pub fn parse_time(text: &[u8], mode: SqlMode) -> ParsedTime {
     if negative {
         at += 1;
     }
+    let is_digit = |at: usize| text.get(at).is_some_and(u8::is_ascii_digit);
+    let is_colon = |at: usize| text.get(at) == Some(&b':') && is_digit(at + 1);
+    let is_point = |at: usize| text.get(at) == Some(&b'.') && (is_digit(at + 1) || at + 1 == text.len());
     let len = digits_at(text, at, usize::MAX);
-    let mut parts = [0u64; 4]; // days, hours, minutes, seconds
-    if len == 0 && text.get(at) != Some(&b'.') {
+    if len == 0 && !is_colon(at) && !is_point(at) {
         return result;
     }
     let first = value_of(&text[at..at + len]);
-    let colon = |at: usize| text.get(at) == Some(&b':') && text.get(at + 1).is_some_and(u8::is_ascii_digit);
-    at += len;
-    let blanks = text.get(at..).unwrap_or_default().iter().take_while(|byte| crate::integer::is_space(**byte)).count();
-    let after_days = at + blanks;
-    let hours_len = digits_at(text, after_days, usize::MAX);
-    if blanks > 0 && hours_len > 0 && colon(after_days + hours_len) {
-        parts[0] = first.into();
-        parts[1] = value_of(&text[after_days..after_days + hours_len]).into();
-        at = after_days + hours_len;
-        at = more_parts(text, at, &mut parts[2..]);
-    } else if colon(at) {
-        parts[1] = first.into();
+    let (first_blank, blanks) = (at + len, blanks_at(text, at + len));
+    at = first_blank + blanks;
+    let mut parts = [0u64; 4]; // days, hours, minutes, seconds
+    // (Behind days there is more than a digit.)
+    let has_days = blanks > 0 && is_digit(at) && at + 1 < text.len();
+    if has_days || is_colon(at) {
+        if blanks > 1 {
+            result.found_blank(text, first_blank);
+        }
+        if has_days {
+            parts[0] = first.into();
+            let len = digits_at(text, at, usize::MAX);
+            parts[1] = value_of(&text[at..at + len]).into();
+            at += len;
+        } else {
+            parts[1] = first.into();
+        }
         at = more_parts(text, at, &mut parts[2..]);
     } else {
-        if matches!(text.get(at), Some(b'e' | b'E')) {
-            return result;
+        if blanks > 0 && at == text.len() {
+            result.found_blank(text, first_blank);
         }
         // hhmmss
         let number = if len <= 9 { u64::from(first) } else { 99_999_999 };
         parts = [0, number / 10_000, number / 100 % 100, number % 100];
     }
     let mut micros = 0;
-    if text.get(at) == Some(&b'.') {
+    if is_point(at) {
         let (fraction, len) = fraction_at(text, at + 1, !mode.time_truncate_fractional);
         micros = fraction;
         result.decimals = len.min(6) as u8;
         at += 1 + len;
     }
-    result.truncated = at < end;
+    if is_exponent(text, at) {
+        result.has_exponent = true;
+        return result;
+    }
+    let blanks = blanks_at(text, at);
+    if blanks > 0 {
+        result.found_blank(text, at);
+    }
+    result.truncated = at + blanks < text.len();
     let [days, hours, minutes, seconds] = parts;
-    if minutes > 59 || seconds > 59 {
+    if minutes > 59 || seconds > 59 || days == u64::from(u32::MAX) {
         result.truncated = true;
         return result;
     }
@@ -362,6 +386,25 @@ pub fn parse_time(text: &[u8], mode: SqlMode) -> ParsedTime {
     result.value = Some(time);
     result.out_of_range = !fits;
     result
+}
+
+impl ParsedTime {
+    /// Notes a blank that will not be accepted some day, if it is the first.
+    fn found_blank(&mut self, text: &[u8], position: usize) {
+        self.deprecated.get_or_insert(Deprecated { position, found: text[position], preferred: None });
+    }
+}
+
+fn blanks_at(text: &[u8], at: usize) -> usize {
+    text.get(at..).unwrap_or_default().iter().take_while(|byte| crate::integer::is_space(**byte)).count()
+}
+
+/// Whether the exponent of a number is there: what it belongs to is no time.
+fn is_exponent(text: &[u8], at: usize) -> bool {
+    match text.get(at..).unwrap_or_default() {
+        [b'e' | b'E', b'+' | b'-', digit, ..] | [b'e' | b'E', digit, ..] => digit.is_ascii_digit(),
+        _ => false,
+    }
 }
 
 /// Reads `:mm` and `:ss`.
