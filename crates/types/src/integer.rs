@@ -18,6 +18,11 @@ pub const fn is_space(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0b | 0x0c)
 }
 
+/// How many blanks there are from here.
+pub fn blanks_at(text: &[u8], at: usize) -> usize {
+    text.get(at..).unwrap_or_default().iter().take_while(|byte| is_space(**byte)).count()
+}
+
 /// Whether only blanks are left from here.
 pub fn only_spaces(text: &[u8], from: usize) -> bool {
     text.get(from..).unwrap_or_default().iter().all(|byte| is_space(*byte))
@@ -25,7 +30,7 @@ pub fn only_spaces(text: &[u8], from: usize) -> bool {
 
 /// Reads blanks, a sign, digits.
 pub fn parse_integer(text: &[u8]) -> ParsedInteger {
-    let blanks = text.iter().take_while(|byte| is_space(**byte)).count();
+    let blanks = blanks_at(text, 0);
     let mut at = blanks;
     let negative = text.get(at) == Some(&b'-');
     if matches!(text.get(at), Some(b'-' | b'+')) {

@@ -108,7 +108,7 @@ impl Interval {
     /// Reads the text of a unit made of several: numbers with anything between them. If there are fewer than the unit
     /// has, the first ones are missing. `None` if there are more.
     pub fn parse(text: &[u8], unit: IntervalUnit) -> Option<Interval> {
-        let blanks = text.iter().take_while(|byte| crate::integer::is_space(**byte)).count();
+        let blanks = crate::integer::blanks_at(text, 0);
         let mut rest = &text[blanks..];
         let negative = rest.first() == Some(&b'-');
         if negative {

@@ -18,6 +18,7 @@
 use super::{Date, DateTime, SECOND, Time};
 use crate::context::{SqlMode, Warnings};
 use crate::error::{SqlError, number, printable};
+use crate::integer::{blanks_at, is_space};
 
 /// A delimiter that will not be accepted some day.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -31,6 +32,11 @@ pub struct Deprecated {
 }
 
 impl Deprecated {
+    /// What stands there should not.
+    fn superfluous(text: &[u8], position: usize) -> Self {
+        Self { position, found: text[position], preferred: None }
+    }
+
     /// Says so.
     pub fn warn(&self, text: &[u8], row: u64, warnings: &mut Warnings) {
         let (found, position, text) = (char::from(self.found), self.position, printable(text));
@@ -141,9 +147,9 @@ fn plain(text: &[u8]) -> Option<DateTime> {
 fn parse(text: &[u8], mode: SqlMode, spaced: bool) -> ParsedDateTime {
     let mut result = ParsedDateTime::NOTHING;
     let (mut has_delimiter, mut has_space) = (false, false);
-    let mut at = text.iter().take_while(|byte| crate::integer::is_space(**byte)).count();
+    let mut at = blanks_at(text, 0);
     if at > 0 && at < text.len() {
-        result.deprecated = Some(Deprecated { position: 0, found: text[0], preferred: None });
+        result.deprecated = Some(Deprecated::superfluous(text, 0));
     }
     let run = digits_at(text, at, usize::MAX);
     if run == 0 {
@@ -157,7 +163,7 @@ fn parse(text: &[u8], mode: SqlMode, spaced: bool) -> ParsedDateTime {
     if packed {
         year_digits = if run == 4 || run == 8 || run >= 14 { 4 } else { 2 };
     }
-    let end = text.len() - text.iter().rev().take_while(|byte| crate::integer::is_space(**byte)).count();
+    let end = text.len() - text.iter().rev().take_while(|byte| is_space(**byte)).count();
     // Fields, up to seconds.
     while count < 6 {
         let most = if count == 0 { if packed { year_digits } else { 4 } } else { 2 };
@@ -197,7 +203,7 @@ fn parse(text: &[u8], mode: SqlMode, spaced: bool) -> ParsedDateTime {
             at += 1;
             continue;
         }
-        let is_delimiter = |byte: u8| byte.is_ascii_punctuation() || count == 3 && crate::integer::is_space(byte);
+        let is_delimiter = |byte: u8| byte.is_ascii_punctuation() || count == 3 && is_space(byte);
         if !is_delimiter(next) {
             break;
         }
@@ -211,10 +217,10 @@ fn parse(text: &[u8], mode: SqlMode, spaced: bool) -> ParsedDateTime {
             result.deprecated.get_or_insert(deprecated);
         }
         if len > 1 {
-            result.deprecated.get_or_insert(Deprecated { position: at + 1, found: text[at + 1], preferred: None });
+            result.deprecated.get_or_insert(Deprecated::superfluous(text, at + 1));
         }
         has_delimiter = true;
-        has_space |= text[at..at + len].iter().any(|byte| crate::integer::is_space(*byte));
+        has_space |= text[at..at + len].iter().any(|byte| is_space(*byte));
         at += len;
     }
     if count < 3 || spaced && has_delimiter && !has_space {
@@ -305,7 +311,7 @@ pub fn parse_time(text: &[u8], mode: SqlMode) -> ParsedTime {
     if at > 0 {
         result.found_blank(text, 0);
     }
-    let end = text.len() - text.iter().rev().take_while(|byte| crate::integer::is_space(**byte)).count();
+    let end = text.len() - text.iter().rev().take_while(|byte| is_space(**byte)).count();
     // A long text may be a date and a time.
     if end.saturating_sub(at) >= 12 {
         let parsed = parse(text, mode, true);
@@ -391,12 +397,8 @@ pub fn parse_time(text: &[u8], mode: SqlMode) -> ParsedTime {
 impl ParsedTime {
     /// Notes a blank that will not be accepted some day, if it is the first.
     fn found_blank(&mut self, text: &[u8], position: usize) {
-        self.deprecated.get_or_insert(Deprecated { position, found: text[position], preferred: None });
+        self.deprecated.get_or_insert(Deprecated::superfluous(text, position));
     }
-}
-
-fn blanks_at(text: &[u8], at: usize) -> usize {
-    text.get(at..).unwrap_or_default().iter().take_while(|byte| crate::integer::is_space(**byte)).count()
 }
 
 /// Whether the exponent of a number is there: what it belongs to is no time.
