@@ -248,13 +248,15 @@ impl Expr {
         }
     }
 
-    /// Whether it takes one row of a query that may have more, which is error 1242.
+    /// Whether it takes one row of a query that looks at rows around it and may have more, which is error 1242.
     pub fn may_find_too_many_rows(&self) -> bool {
-        let mut found = match &self.kind {
-            ExprKind::Subquery(query) => !query.has_one_row_at_most,
-            ExprKind::InSubquery(inside) => inside.is_one_row && !inside.query.has_one_row_at_most,
+        let takes_one = match &self.kind {
+            ExprKind::Subquery(_) => true,
+            ExprKind::InSubquery(inside) => inside.is_one_row,
             _ => false,
         };
+        let may_have_more = |query: &BoundSubquery| query.is_correlated && !query.has_one_row_at_most;
+        let mut found = takes_one && self.query_inside().is_some_and(may_have_more);
         self.operands(&mut |operand| found = found || operand.may_find_too_many_rows());
         found
     }

@@ -278,7 +278,7 @@ impl Binder<'_, '_> {
         let typed = (native.bind)(&mut arguments)?;
         let call = Call { function: native, arguments: arguments.list, extra: arguments.extra };
         let Typed { data_type, nullable, collated } = typed;
-        let nullable = nullable || function::is_always_nullable(native.name);
+        let nullable = nullable || native.is_always_nullable();
         Ok(Expr { kind: ExprKind::Call(Box::new(call)), data_type, nullable, collated }.fold(self.facts.mode))
     }
 

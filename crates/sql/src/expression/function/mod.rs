@@ -28,7 +28,6 @@ use std::sync::LazyLock;
 use meseta_types::{Collation, DataType, Datum};
 
 pub use nullability::NULL_OF_NULL;
-pub(super) use nullability::is_always_nullable;
 pub(in crate::expression) use temporal::{NUMBER_AS_POINT, TEXT_AS_POINT};
 
 use super::bind::call::{Arguments, Typed};

@@ -6,17 +6,18 @@
 use super::Function;
 
 impl Function {
+    /// Whether MySQL says of its column that it may be NULL, whatever the arguments are.
+    pub(in crate::expression) fn is_always_nullable(&self) -> bool {
+        ALWAYS_NULLABLE.binary_search(&self.name).is_ok()
+    }
+
     /// Whether it is NULL if any of its arguments is, whatever the others are; false of those for which nobody has asked.
     pub fn is_null_of_null(&self) -> bool {
         NULL_OF_NULL.binary_search(&self.name).is_ok()
     }
 }
 
-/// Whether MySQL says of a function's column that it may be NULL, whatever the arguments are.
-pub(in crate::expression) fn is_always_nullable(name: &str) -> bool {
-    ALWAYS_NULLABLE.binary_search(&name).is_ok()
-}
-
+/// Those that MySQL says so of, in order ([`Function::is_always_nullable`]).
 static ALWAYS_NULLABLE: &[&str] = &[
     "acos",
     "adddate",

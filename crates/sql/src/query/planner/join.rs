@@ -342,9 +342,8 @@ pub fn inner(mut joins: Vec<Join>) -> Join {
 /// Whether a condition is the same for all rows of a run: it may look at the rows around the query. (What looks there and may fail is asked if
 /// there is a row.)
 fn is_known_before_rows(condition: &Expr) -> bool {
-    let is_of_rows_around = || condition.is_known_without(&(0..u32::MAX)) && !condition.may_find_too_many_rows();
-    let is_known = || condition.is_constant() || !condition.reads_user_variable() && is_of_rows_around();
-    !condition.names_columns() && is_known()
+    let is_known = condition.is_known_without(&(0..u32::MAX)) && !condition.reads_user_variable();
+    is_known && !condition.may_find_too_many_rows()
 }
 
 /// A join of whose rows something more is asked.

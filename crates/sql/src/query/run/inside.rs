@@ -80,7 +80,7 @@ pub struct Inside<'r> {
 pub struct KeptQueries(HashMap<u32, KeptQuery, RandomState>);
 
 /// What is kept of one.
-#[derive(Clone, Default)]
+#[derive(Default)]
 struct KeptQuery {
     /// So many values have been looked up in it.
     looked_up: u32,
@@ -177,8 +177,9 @@ impl<'r> Inside<'r> {
         let Some(subquery) = subqueries.get(number as usize) else { return Ok(None) };
         let (mut bytes, limit, mut all) = (0, self.memory_limit, Vec::new());
         self.run_plan(&subquery.plan, &[], context, &mut |row| {
-            all.push(kept_row(row));
-            bytes += all.last().map_or(0, |row| bytes_of(row));
+            let row = kept_row(row);
+            bytes += bytes_of(&row);
+            all.push(row);
             Ok(bytes <= limit)
         })?;
         let made = (bytes <= limit).then(|| Rc::new(KeptRows::new(all)));
@@ -199,8 +200,9 @@ impl<'r> Inside<'r> {
         self.run_plan(plan, &[], context, &mut |row| {
             are_all &= few.len() < FEW_ROWS && bytes <= limit;
             if are_all {
-                few.push(kept_row(row));
-                bytes += few.last().map_or(0, |row| bytes_of(row));
+                let row = kept_row(row);
+                bytes += bytes_of(&row);
+                few.push(row);
             }
             let goes_on = show(row)?;
             are_all &= goes_on;

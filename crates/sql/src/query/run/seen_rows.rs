@@ -28,7 +28,6 @@ const FOUND: u32 = 4;
 const OTHERS_AT_MOST: u32 = 64;
 
 /// The rows of one query.
-#[derive(Clone)]
 pub struct SeenRows {
     last: LastRow,
     /// The others.
@@ -41,7 +40,7 @@ pub struct SeenRows {
 }
 
 /// The row that it had last.
-#[derive(Clone, Default)]
+#[derive(Default)]
 struct LastRow {
     seen: Vec<u8>,
     row: Option<Box<[Value]>>,
