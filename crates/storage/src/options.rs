@@ -40,7 +40,7 @@ pub struct StoreOptions {
     pub log_bytes: u64,
     /// Bytes of log that may be in memory; a power of two.
     pub log_buffer_bytes: usize,
-    /// The data file cannot grow beyond this: address space for it is reserved.
+    /// The data file cannot grow beyond this: address space for an entry for each of its pages is reserved.
     pub max_data_bytes: u64,
     /// Bytes of a page that a node may use: less than a page makes splits frequent, for tests. Used at creation.
     pub node_capacity: usize,

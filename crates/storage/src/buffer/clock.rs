@@ -22,9 +22,9 @@ use std::time::Instant;
 
 use smallvec::SmallVec;
 
+use super::blocks::Block;
 use super::{Frame, Pool};
 use crate::ids::PageNo;
-use crate::page::PAGE_SIZE;
 use crate::wait::WaitEvent;
 
 /// How many candidates one call of the clock looks for.
@@ -105,7 +105,7 @@ impl Pool {
         loop {
             let (written, stands_still) = {
                 let mut cold = self.cold.lock();
-                (cold.take_written(), cold.is_enough(self.limit))
+                (cold.take_written(), cold.is_enough(self.blocks.limit()))
             };
             for &page in &written {
                 let frame = self.frame(page);
@@ -172,16 +172,15 @@ impl Pool {
 
     /// On entry: this thread holds these pages exclusively through `try_evict`, they are clean, and they count as moving.
     fn evict(&self, pages: &[PageNo]) {
-        let offsets: SmallVec<[usize; 2 * EVICT_BATCH]> = pages.iter().map(|page| page.index() * PAGE_SIZE).collect();
-        pages.iter().for_each(|&page| self.set_resident(page, false));
-        self.huge.split(&self.memory, pages);
-        // SAFETY: the latches are exclusive, and optimistic readers that still look at these bytes see zeroes and then
-        // a new version.
-        unsafe { self.memory.release_all(&offsets, PAGE_SIZE) };
-        for &page in pages {
+        let leave = |&page: &PageNo| {
+            self.set_resident(page, false);
+            let block = self.blocks.of(page);
+            // From here on somebody else may read it into another block.
             self.frame(page).latch.finish_evict();
-            self.return_permit();
-        }
+            block
+        };
+        let blocks: SmallVec<[Block; 2 * EVICT_BATCH]> = pages.iter().map(leave).collect();
+        self.blocks.give_back(&blocks);
         self.evictions.fetch_add(pages.len() as u64, Ordering::Relaxed);
         if !pages.is_empty() {
             self.end_moving(pages.len());
@@ -247,6 +246,7 @@ mod tests {
     use crate::health::Health;
     use crate::ids::Lsn;
     use crate::io::{BatchEngine, Disk, RealDisk};
+    use crate::page::PAGE_SIZE;
     use crate::rank::Rank;
     use crate::wait::WaitEvents;
 
@@ -345,5 +345,19 @@ mod tests {
         pool.cold_is_written();
         assert_eq!(pool.evict_some(), 0);
         assert_eq!(pool.take_cold().len(), LIMIT as usize - 16 - 20);
+    }
+
+    #[test]
+    fn a_page_that_gets_the_block_of_another_is_zeroes_and_who_reads_the_other_sees_that_it_has_left() {
+        let (_directory, pool) = full_pool(0);
+        for page in (0..LIMIT).map(PageNo) {
+            pool.exclusive(page, Rank::TreePage).unwrap().bytes_mut().write(100, b"theirs");
+        }
+        let readers: Vec<_> = (0..LIMIT).map(|page| pool.optimistic(PageNo(page), Rank::TreePage).unwrap()).collect();
+        let left: usize = std::iter::from_fn(|| Some(pool.evict_some())).find(|&left| left > 0).unwrap();
+        let new = pool.fresh(PageNo(LIMIT), pool.take_permit().unwrap(), Rank::TreePage);
+        assert!((0..PAGE_SIZE).all(|offset| new.view().u8(offset) == 0));
+        let seen = readers.iter().filter(|reader| reader.read(|page| page.u8(100)) == Ok(b't')).count();
+        assert_eq!(seen, LIMIT as usize - left);
     }
 }

@@ -2,6 +2,7 @@
 //! [`Exclusive`] hold the latch until dropped.
 
 use super::Pool;
+use super::blocks::Block;
 use crate::ids::PageNo;
 use crate::latch::Version;
 use crate::page::PAGE_SIZE;
@@ -22,12 +23,14 @@ pub enum Restart {
 pub struct Optimistic<'p> {
     pool: &'p Pool,
     page: PageNo,
+    block: Block,
     version: Version,
 }
 
 impl<'p> Optimistic<'p> {
+    /// On entry: the version has been taken from the page's latch.
     pub(super) fn new(pool: &'p Pool, page: PageNo, version: Version) -> Self {
-        Self { pool, page, version }
+        Self { pool, page, block: pool.blocks.of(page), version }
     }
 
     /// The page's number.
@@ -46,7 +49,7 @@ impl<'p> Optimistic<'p> {
     /// reach nothing outside this page.
     #[inline]
     pub fn read<T>(&self, read: impl FnOnce(PageRef<'_>) -> T) -> Result<T, Restart> {
-        let answer = read(self.pool.view(self.page));
+        let answer = read(self.pool.view(self.block));
         self.check()?;
         Ok(answer)
     }
@@ -70,6 +73,7 @@ impl<'p> Optimistic<'p> {
 pub struct Shared<'p> {
     pool: &'p Pool,
     page: PageNo,
+    block: Block,
     rank: Rank,
 }
 
@@ -77,12 +81,12 @@ impl<'p> Shared<'p> {
     /// On entry: one share of the page's latch has just been taken.
     pub(super) fn acquired(pool: &'p Pool, page: PageNo, rank: Rank) -> Self {
         rank::acquired(rank);
-        Self { pool, page, rank }
+        Self { pool, page, block: pool.blocks.of(page), rank }
     }
 
     /// The page's bytes.
     pub fn view(&self) -> PageRef<'_> {
-        self.pool.view(self.page)
+        self.pool.view(self.block)
     }
 
     /// Whether the page is unchanged since an optimistic read saw this version of it.
@@ -94,7 +98,7 @@ impl<'p> Shared<'p> {
     pub fn bytes(&self) -> &[u8; PAGE_SIZE] {
         // SAFETY: the page is mapped for the pool's life. The shared latch keeps every writer out while `self` is
         // borrowed: nobody changes these bytes, and the page cannot leave memory.
-        unsafe { &*self.pool.address(self.page).cast_const().cast::<[u8; PAGE_SIZE]>() }
+        unsafe { &*self.pool.address(self.block).cast_const().cast::<[u8; PAGE_SIZE]>() }
     }
 }
 
@@ -109,6 +113,7 @@ impl Drop for Shared<'_> {
 pub struct Exclusive<'p> {
     pool: &'p Pool,
     page: PageNo,
+    block: Block,
     rank: Rank,
     /// Sectors changed through this guard, for the frame.
     changed: Sectors,
@@ -118,13 +123,13 @@ impl<'p> Exclusive<'p> {
     /// On entry: the page's latch has just been taken exclusively.
     pub(super) fn acquired(pool: &'p Pool, page: PageNo, rank: Rank) -> Self {
         rank::acquired(rank);
-        Self { pool, page, rank, changed: Sectors::NONE }
+        Self { pool, page, block: pool.blocks.of(page), rank, changed: Sectors::NONE }
     }
 
-    /// The same, of a page whose memory has nothing to do with what the disk holds.
+    /// The same, of a page that has a block which another had before, and nothing to do with what the disk holds: it is zeroes.
     pub(super) fn acquired_fresh(pool: &'p Pool, page: PageNo, rank: Rank) -> Self {
         let mut new = Self::acquired(pool, page, rank);
-        new.changed = Sectors::ALL;
+        new.bytes_mut().write(0, &[0; PAGE_SIZE]);
         new
     }
 
@@ -135,13 +140,13 @@ impl<'p> Exclusive<'p> {
 
     /// The page's bytes.
     pub fn view(&self) -> PageRef<'_> {
-        self.pool.view(self.page)
+        self.pool.view(self.block)
     }
 
     /// The page's bytes, to change. Changes belong into a mini-transaction (`mtr`), which logs them.
     pub fn bytes_mut(&mut self) -> PageMut<'_> {
         // SAFETY: the page's memory is mapped for the pool's life, and this guard is the exclusive latch.
-        unsafe { PageMut::new(self.pool.address(self.page), &mut self.changed) }
+        unsafe { PageMut::new(self.pool.address(self.block), &mut self.changed) }
     }
 
     pub(crate) fn frame(&self) -> &super::Frame {

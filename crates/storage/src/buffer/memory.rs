@@ -1,19 +1,16 @@
-//! Address space: one reserved stretch for all pages of the database, and arrays with one entry a page.
+//! Address space: one reserved stretch for the pages in memory, and arrays with one entry for each page of the database.
 //!
-//! Reserved memory costs nothing until it is touched, and touched memory is given back page by page. This is the
-//! only module that maps or advises memory.
+//! Reserved memory costs nothing until it is touched. This is the only module that maps or advises memory.
 //!
 //! # Safety invariants
 //! 1. A [`Region`] is mapped readable and writable for its whole life, and reads as zero until written.
-//! 2. [`Region::release`] is called only for stretches that no reference covers and nobody is about to write
-//!    (the page's latch is exclusive), or for stretches of atomic words ([`ZeroedArray::release`]).
+//! 2. Memory is given back only of stretches of atomic words ([`ZeroedArray::release`]).
 
 use std::marker::PhantomData;
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 
 use rustix::mm::{Advice, MapFlags, ProtFlags, madvise, mmap_anonymous, munmap};
-use smallvec::SmallVec;
 
 /// Bytes of a huge page.
 pub const HUGE_LEN: usize = 2 << 20;
@@ -24,8 +21,6 @@ pub struct Region {
     len: usize,
     /// All that is mapped: its beginning, and its length.
     mapping: (*mut u8, usize),
-    /// The system has refused to take several stretches back at once: it is older than Linux 6.14.
-    one_by_one: AtomicBool,
 }
 
 // SAFETY: a Region is an address range; who may touch its bytes, and when, is decided by the latches over it.
@@ -50,7 +45,7 @@ impl Region {
         let skipped = if len < HUGE_LEN { 0 } else { mapped.align_offset(HUGE_LEN) };
         // SAFETY: `skipped` is less than HUGE_LEN, by which the mapping is longer than `len`.
         let base = unsafe { mapped.add(skipped) };
-        Ok(Self { base, len, mapping: (mapped, mapped_len), one_by_one: AtomicBool::new(false) })
+        Ok(Self { base, len, mapping: (mapped, mapped_len) })
     }
 
     /// The address of the byte at `offset`.
@@ -74,20 +69,9 @@ impl Region {
     ///
     /// Errors: `InvalidInput`: the system knows no such request; others: it has no huge page free now.
     pub fn collapse(&self, offset: usize) -> std::io::Result<()> {
-        self.advise_huge(offset, HUGE_LEN, libc::MADV_COLLAPSE)
-    }
-
-    /// Has the system keep it in small pages again, each of which it can take back by itself.
-    pub fn split(&self, offset: usize) {
-        // What is cold is a part of it, and so the whole is taken apart. (Giving a part back takes it out of the process's
-        // memory, but the system keeps the whole until it is short of memory; so it does where this fails.)
-        let _ = self.advise_huge(offset, rustix::param::page_size(), libc::MADV_COLD);
-    }
-
-    fn advise_huge(&self, offset: usize, len: usize, advice: libc::c_int) -> std::io::Result<()> {
-        assert!(offset.is_multiple_of(HUGE_LEN) && offset + len <= self.len);
-        // SAFETY: inside the mapping; neither advice changes a byte.
-        match unsafe { libc::madvise(self.at(offset).cast(), len, advice) } {
+        assert!(offset.is_multiple_of(HUGE_LEN) && offset + HUGE_LEN <= self.len);
+        // SAFETY: inside the mapping; the advice changes no byte.
+        match unsafe { libc::madvise(self.at(offset).cast(), HUGE_LEN, libc::MADV_COLLAPSE) } {
             0 => Ok(()),
             _ => Err(std::io::Error::last_os_error()),
         }
@@ -97,57 +81,11 @@ impl Region {
     ///
     /// # Safety
     /// Safety invariant 2.
-    pub unsafe fn release(&self, offset: usize, len: usize) {
+    unsafe fn release(&self, offset: usize, len: usize) {
         assert!(offset + len <= self.len);
         // SAFETY: inside the mapping, and unused by safety invariant 2.
         let released = unsafe { madvise(self.at(offset).cast(), len, Advice::LinuxDontNeed) };
         released.expect("the system takes back memory that it mapped");
-    }
-}
-
-impl Region {
-    /// As [`Region::release`], for stretches of the same length. Taking memory back interrupts every core that the
-    /// process runs on; taking many stretches back in one call does so once.
-    ///
-    /// # Safety
-    /// Safety invariant 2, for each of them.
-    pub unsafe fn release_all(&self, offsets: &[usize], len: usize) {
-        let mut left = offsets;
-        if !self.one_by_one.load(Ordering::Relaxed) {
-            // SAFETY: the caller has made the same promise.
-            let released = unsafe { self.release_at_once(left, len) };
-            if released == 0 && !left.is_empty() {
-                self.one_by_one.store(true, Ordering::Relaxed);
-            }
-            left = &left[released..];
-        }
-        for &offset in left {
-            // SAFETY: as above.
-            unsafe { self.release(offset, len) };
-        }
-    }
-
-    /// Returns how many stretches the system took back, the first ones.
-    ///
-    /// # Safety
-    /// Safety invariant 2, for each of them.
-    unsafe fn release_at_once(&self, offsets: &[usize], len: usize) -> usize {
-        /// Names the calling process where a descriptor of one is expected (linux/pidfd.h).
-        const PIDFD_SELF: libc::c_int = -10000;
-        let stretches: SmallVec<[libc::iovec; 32]> = offsets
-            .iter()
-            .take(libc::UIO_MAXIOV as usize)
-            .map(|&offset| {
-                assert!(offset + len <= self.len);
-                libc::iovec { iov_base: self.at(offset).cast(), iov_len: len }
-            })
-            .collect();
-        // SAFETY: the vector names stretches inside the mapping, unused by safety invariant 2, and outlives the call.
-        let released = unsafe {
-            let (first, count) = (stretches.as_ptr(), stretches.len());
-            libc::syscall(libc::SYS_process_madvise, PIDFD_SELF, first, count, libc::MADV_DONTNEED, 0)
-        };
-        usize::try_from(released).unwrap_or(0) / len
     }
 }
 
@@ -166,6 +104,9 @@ pub unsafe trait Zeroed: Sync {}
 
 // SAFETY: zero is a number.
 unsafe impl Zeroed for AtomicU64 {}
+
+// SAFETY: as above.
+unsafe impl Zeroed for AtomicU32 {}
 
 /// An array in reserved memory.
 pub struct ZeroedArray<T: Zeroed> {
@@ -227,23 +168,13 @@ impl ZeroedArray<AtomicU64> {
 pub(super) mod tests {
     use super::*;
 
-    /// Two kinds of memory that the system shows by themselves, and does not join with what lies beside.
-    pub enum Apart {
-        One,
-        Other,
-    }
-
     impl Region {
-        /// So many huge pages' length of memory that is shown by itself.
-        pub fn reserve_alone(huge_pages: usize, apart: Apart) -> Region {
+        /// So many huge pages' length of memory that is shown by itself, and not joined with what lies beside.
+        pub fn reserve_alone(huge_pages: usize) -> Region {
             let memory = Region::reserve(huge_pages * HUGE_LEN).unwrap();
             // It is advice on what does not happen here.
-            let advice = match apart {
-                Apart::One => Advice::LinuxDontFork,
-                Apart::Other => Advice::LinuxDontDump,
-            };
             // SAFETY: inside the mapping, of which no byte changes.
-            unsafe { madvise(memory.base.cast(), memory.len, advice) }.unwrap();
+            unsafe { madvise(memory.base.cast(), memory.len, Advice::LinuxDontFork) }.unwrap();
             memory
         }
 
@@ -254,15 +185,6 @@ pub(super) mod tests {
             let of_mapping = maps.lines().skip_while(|line| !line.starts_with(&begin));
             let line = of_mapping.take(40).find(|line| line.starts_with("AnonHugePages:"));
             line.unwrap().split_whitespace().nth(1).unwrap().parse::<usize>().unwrap() << 10
-        }
-
-        /// Whether the system has memory for any of these bytes: whole pages of its own.
-        pub fn has_memory(&self, offset: usize, len: usize) -> bool {
-            assert!(offset + len <= self.len);
-            let mut present = vec![0; len / rustix::param::page_size()];
-            // SAFETY: the bytes are mapped, and there is one of the vector's for each of the system's pages.
-            assert_eq!(unsafe { libc::mincore(self.at(offset).cast(), len, present.as_mut_ptr()) }, 0);
-            present.iter().any(|&byte| byte & 1 == 1)
         }
     }
 
@@ -291,26 +213,5 @@ pub(super) mod tests {
         });
         words.release(0..4096);
         assert!((0..4096).all(|index| words.get(index).load(Ordering::Relaxed) == 0));
-    }
-
-    #[test]
-    fn what_is_released_reads_as_zero_and_the_rest_stays() {
-        const LEN: usize = 16 << 10;
-        for one_by_one in [false, true] {
-            let region = Region::reserve(64 * LEN).unwrap();
-            region.one_by_one.store(one_by_one, Ordering::Relaxed);
-            for page in 0..64 {
-                // SAFETY: inside the mapping, which this thread alone uses.
-                unsafe { region.at(page * LEN + 5).write(1) };
-            }
-            let odd: Vec<usize> = (0..64).filter(|page| page % 2 == 1).map(|page| page * LEN).collect();
-            // SAFETY: no reference covers the mapping.
-            unsafe { region.release_all(&odd, LEN) };
-            for page in 0..64 {
-                // SAFETY: as above.
-                let byte = unsafe { region.at(page * LEN + 5).read() };
-                assert_eq!(byte, u8::from(page % 2 == 0), "page {page}");
-            }
-        }
     }
 }

@@ -3,33 +3,43 @@
 //! Above: `btree`, `space` and `mtr` ask for pages by number. Below: `io` moves them. Beside: `log`, because a page
 //! may not reach disk before the log that describes it, and `cleaner`, which writes pages back.
 //!
-//! One reserved stretch of address space holds the whole database: a page's address is `base + number * PAGE_SIZE`,
-//! computed, never looked up. Beside it an array with one [`Frame`] a page. Reading in is a read to that address;
-//! evicting is giving the memory back (*vmcache*). There is no page table and no list of pages by age: a clock
-//! hand walks a bitmap of the pages in memory (`clock`). Where all neighbours are, they become a huge page (`huge`). Who need not wait
-//! for a page is called when it has come (`callbacks`).
+//! ```text
+//!                |--> frames | latch, dirty | latch, dirty | ..
+//!   page number -|
+//!                '--> | 1 | - | 0 | ..
+//!                       |
+//!              blocks | bytes | bytes | bytes |      as many as memory may have
+//! ```
+//!
+//! One array has a [`Frame`] for each page that there may be, by its number, with its latch, and one the block of memory that the page is in
+//! (`blocks`). So there is no table to search and none to lock. Reading in is a read into a free block, evicting is giving the block
+//! back. There is no list of pages by age: a clock hand walks a bitmap of the pages in memory (`clock`). Who need not wait for a page
+//! is called when it has come (`callbacks`).
 //!
 //! # Words
-//! *Resident*: in memory. *Permit*: the right to make one more page resident; there are `limit` of them.
+//! *Resident*: in memory. *Permit*: the right to make one more page resident, and the block for it.
 //!
 //! # Invariants
-//! 1. Permits taken never exceed the limit: the memory limit is hard. (`take_permit`)
-//! 2. A page is resident, loading, or on its way out exactly while it holds a permit.
+//! 1. There are as many blocks as the limit says: the memory limit is hard. (`take_permit`)
+//! 2. A page is resident, loading, or on its way out exactly while it has a block.
 //! 3. Nobody waits for the disk, or for memory, while holding a latch: under latches a page that is not resident
 //!    is a [`Restart::NotResident`], and new pages bring a permit taken beforehand. (rank check in `load`)
 //! 4. What was read from disk is visible only after checksum, identity, LSN and layout were checked. (`read_in`)
 //! 5. A page leaves memory only when marked, unlatched and clean (`frame`, invariant 2).
 //!
 //! # When things fail
-//! A failed or corrupt read returns the permit, leaves the page out of memory, and is the caller's error: other
+//! A failed or corrupt read gives the block back, leaves the page out of memory, and is the caller's error: other
 //! pages are not affected. When nothing can leave because everything is latched, `MemoryExhausted`; a page on its way
 //! in or out is not latched, it is waited for.
 //!
 //! # Sources
-//! Leis et al., "Virtual-Memory Assisted Buffer Management" (SIGMOD 2023). We differ: a bitmap instead of a hash
-//! table of resident pages (a scan of it is 64 pages a word), dirty state beside the latch, sleeping waiters, and
-//! a cleaner that copies pages before it writes them, so that no latch is held during I/O.
+//! Leis et al., "Virtual-Memory Assisted Buffer Management" (SIGMOD 2023). We differ: pages are in blocks and not at addresses of their
+//! own, which would have the system take each page's memory back and provide it again
+//! (docs/decisions/2026-12-01-memory-in-blocks.md); a bitmap instead of a hash table of resident pages (a scan of it is 64 pages a
+//! word), dirty state beside the latch, sleeping waiters, and a cleaner that copies pages before it writes them, so that no latch is
+//! held during I/O.
 
+mod blocks;
 mod callbacks;
 mod clock;
 mod frame;
@@ -46,19 +56,19 @@ use std::time::Instant;
 use crossbeam_utils::CachePadded;
 use parking_lot::{Condvar, Mutex};
 
+use blocks::{Block, Blocks};
 use callbacks::Callbacks;
 use clock::Cold;
 pub use frame::Frame;
 pub use guard::{Exclusive, Optimistic, Restart, Shared};
-use huge::{Collapse, HugePages, STRETCH_PAGES};
-use memory::{Region, ZeroedArray};
+use memory::ZeroedArray;
 
 use crate::error::{ErrorKind, Result, StorageError};
 use crate::health::Health;
 use crate::ids::{Lsn, PageNo};
 use crate::io::{DiskFile, IoMemory, Operation, Request};
 use crate::latch::Blocked;
-use crate::page::bytes::{PageRef, READ_SLACK};
+use crate::page::bytes::PageRef;
 use crate::page::node::Node;
 use crate::page::{self, PAGE_SIZE};
 use crate::rank::{self, Rank};
@@ -67,26 +77,16 @@ use crate::wait::{WaitEvent, WaitEvents};
 /// The data file's name.
 pub const DATA_FILE: &str = "meseta.data";
 
-/// How many stretches one call looks at, and collapses at most: each takes a fraction of a millisecond, in which who touches its
-/// pages waits.
-const STRETCHES_LOOKED_AT: usize = 1024;
-const STRETCHES_COLLAPSED: usize = 8;
-
 /// The pages in memory.
 pub struct Pool {
-    memory: Region,
+    blocks: Blocks,
     frames: ZeroedArray<Frame>,
     resident: ZeroedArray<AtomicU64>,
-    huge: HugePages,
-    /// The stretch that is looked at next, whether it may become a huge page.
-    next_stretch: AtomicUsize,
     file: Arc<dyn DiskFile>,
     /// Pages in the data file; a page number at or beyond it is never read.
     file_pages: AtomicUsize,
     /// The log's end as far as a page from disk may have seen it.
     log_end: Arc<dyn Fn() -> Lsn + Send + Sync>,
-    limit: usize,
-    permits: CachePadded<AtomicUsize>,
     /// Pages on their way in or out: they will be of use to those who wait for memory without anybody's help.
     moving: CachePadded<AtomicUsize>,
     /// Who is called when a page has come.
@@ -119,14 +119,22 @@ struct Progress {
     changed: Condvar,
 }
 
-/// The right to make one page resident.
+/// The right to make one page resident, and the block for it.
 pub struct Permit<'p> {
     pool: &'p Pool,
+    block: Block,
+}
+
+impl Permit<'_> {
+    /// The block goes to a page.
+    fn into_block(self) -> Block {
+        std::mem::ManuallyDrop::new(self).block
+    }
 }
 
 impl Drop for Permit<'_> {
     fn drop(&mut self) {
-        self.pool.return_permit();
+        self.pool.blocks.give_back(&[self.block]);
     }
 }
 
@@ -154,18 +162,14 @@ impl Pool {
         health: Arc<Health>,
         waits: Arc<WaitEvents>,
     ) -> Result<Self> {
-        let setup = ErrorKind::setup("reserving address space for the data file");
+        let setup = ErrorKind::setup("reserving address space for memory and the data file's pages");
         Ok(Self {
-            memory: Region::reserve(max_pages * PAGE_SIZE + READ_SLACK).map_err(&setup)?,
+            blocks: Blocks::reserve(limit, max_pages).map_err(&setup)?,
             frames: ZeroedArray::reserve(max_pages).map_err(&setup)?,
             resident: ZeroedArray::reserve(max_pages.div_ceil(64)).map_err(&setup)?,
-            huge: HugePages::new(max_pages).map_err(&setup)?,
-            next_stretch: AtomicUsize::new(0),
             file,
             file_pages: AtomicUsize::new(file_pages),
             log_end,
-            limit,
-            permits: CachePadded::default(),
             moving: CachePadded::default(),
             callbacks: Callbacks::default(),
             starved: CachePadded::default(),
@@ -186,15 +190,15 @@ impl Pool {
     }
 
     #[inline(always)]
-    fn address(&self, page: PageNo) -> *mut u8 {
-        self.memory.at(page.index() * PAGE_SIZE)
+    fn address(&self, block: Block) -> *mut u8 {
+        self.blocks.address(block)
     }
 
     #[inline(always)]
-    fn view(&self, page: PageNo) -> PageRef<'_> {
-        // SAFETY: the address is mapped for the pool's life, with slack behind the last page; whoever reads through
-        // it holds a guard, which is a latch or checks the version afterwards.
-        unsafe { PageRef::new(self.address(page)) }
+    fn view(&self, block: Block) -> PageRef<'_> {
+        // SAFETY: the address is mapped for the pool's life, with slack behind the last block; whoever reads through
+        // it holds a guard of the page that is in the block, which is a latch or checks the version afterwards.
+        unsafe { PageRef::new(self.address(block)) }
     }
 
     #[inline(always)]
@@ -232,18 +236,18 @@ impl Pool {
         PoolFigures {
             reads: self.reads.load(Ordering::Relaxed),
             evictions: self.evictions.load(Ordering::Relaxed),
-            resident_pages: self.permits.load(Ordering::Relaxed),
-            limit_pages: self.limit,
+            resident_pages: self.blocks.taken(),
+            limit_pages: self.blocks.limit(),
         }
     }
 
     // ---- holding pages ------------------------------------------------------------------------------------------
 
     /// Has what a search in a node begins with brought near, all of it at once: the version, the header and some slots. (A
-    /// page that is not in memory stays where it is.) Returns where the page is or would be, for who asks for more of it.
+    /// page that is not in memory stays where it is.) Returns where the page is, if it is in memory, for who asks for more of it.
     #[inline(always)]
     pub fn prefetch_node(&self, page: PageNo) -> Option<*const u8> {
-        let page = (page.index() < self.file_pages()).then(|| self.view(page))?;
+        let page = (page.index() < self.file_pages()).then(|| self.view(self.blocks.of(page)))?;
         Node(page).prefetch_search();
         Some(page.address(0))
     }
@@ -319,7 +323,8 @@ impl Pool {
         }
     }
 
-    /// Takes a page whose content is about to be made anew: nothing is read from disk.
+    /// Takes a page whose content is about to be made anew: nothing is read from disk. It is what it was in an earlier life, if that is
+    /// in memory yet, and else zeroes: its LSN is no later than what is about to be logged of it.
     ///
     /// On entry: the allocator gave the page to this thread, so nobody else wants it, except the cleaner for the
     /// moment of a copy and readers that will restart.
@@ -331,8 +336,7 @@ impl Pool {
                 Ok(()) => return Exclusive::acquired(self, page, rank),
                 Err(Blocked::Evicted) => {
                     if self.frame(page).latch.try_begin_load() {
-                        std::mem::forget(permit);
-                        self.memory.touch(page.index() * PAGE_SIZE, PAGE_SIZE);
+                        self.blocks.put(page, permit.into_block());
                         self.set_resident(page, true);
                         self.frame(page).latch.load_to_exclusive();
                         return Exclusive::acquired_fresh(self, page, rank);
@@ -393,13 +397,13 @@ impl Pool {
         outcome
     }
 
-    /// Has the page hold the permit, its latch loading and this thread alone in charge of its memory, until `end_load`.
+    /// Has the page have the permit's block, its latch loading and this thread alone in charge of its memory, until `end_load`.
     /// False, and the permit goes back, if it is not evicted any more.
     fn begin_load(&self, page: PageNo, permit: Permit<'_>) -> bool {
         self.begin_moving();
         let begun = self.frame(page).latch.try_begin_load();
         if begun {
-            std::mem::forget(permit);
+            self.blocks.put(page, permit.into_block());
         } else {
             drop(permit);
             self.end_moving(1);
@@ -431,15 +435,14 @@ impl Pool {
 
     /// The page that `begin_load` was called for has been read, whole and checked; or not, and leaves memory.
     fn end_load(&self, page: PageNo, is_whole: bool) {
-        let latch = &self.frame(page).latch;
+        let frame = self.frame(page);
         if is_whole {
             self.set_resident(page, true);
-            latch.finish_load();
+            frame.latch.finish_load();
         } else {
-            // SAFETY: the latch is loading, so nobody else touches the page's memory.
-            unsafe { self.memory.release(page.index() * PAGE_SIZE, PAGE_SIZE) };
-            latch.abort_load();
-            self.return_permit();
+            let block = self.blocks.of(page);
+            frame.latch.abort_load();
+            self.blocks.give_back(&[block]);
         }
         self.end_moving(1);
         self.callbacks.call(page);
@@ -449,7 +452,7 @@ impl Pool {
         {
             let _waiting = self.waits.begin(WaitEvent::DataRead);
             // SAFETY: the page's latch is loading: this thread alone touches its memory, which is mapped.
-            let bytes = unsafe { std::slice::from_raw_parts_mut(self.address(page), PAGE_SIZE) };
+            let bytes = unsafe { std::slice::from_raw_parts_mut(self.address(self.blocks.of(page)), PAGE_SIZE) };
             self.file.read_exact_at(bytes, page.offset()).map_err(|error| read_error(page, error))?;
         }
         self.reads.fetch_add(1, Ordering::Relaxed);
@@ -458,10 +461,11 @@ impl Pool {
 
     /// Invariant 4. On entry: the page is loading, and its bytes are those from disk.
     fn check_read(&self, page: PageNo) -> Result<()> {
-        // SAFETY: loading: this thread alone touches the page's memory.
-        let bytes = unsafe { std::slice::from_raw_parts(self.address(page).cast_const(), PAGE_SIZE) };
+        let block = self.blocks.of(page);
+        // SAFETY: loading: this thread alone writes to the page's memory.
+        let bytes = unsafe { std::slice::from_raw_parts(self.address(block).cast_const(), PAGE_SIZE) };
         page::check_sealed(bytes, page, (self.log_end)())
-            .and_then(|()| page::check_layout(self.view(page)))
+            .and_then(|()| page::check_layout(self.view(block)))
             .map_err(|problem| ErrorKind::CorruptPage { file: DATA_FILE.into(), page, problem }.into())
     }
 
@@ -503,20 +507,14 @@ impl Pool {
         });
         // SAFETY: the latch is loading until `done` runs, so nobody else touches the memory, which stays mapped
         // because `done` keeps the pool alive.
-        let memory = unsafe { IoMemory::new(self.address(page), PAGE_SIZE) };
+        let memory = unsafe { IoMemory::new(self.address(self.blocks.of(page)), PAGE_SIZE) };
         Request { operation: Operation::Read, offset: page.offset(), memory, done, tell }
     }
 
     // ---- permits and eviction -----------------------------------------------------------------------------------
 
     fn try_take_permit(&self) -> Option<Permit<'_>> {
-        // Never one too many, not even for a moment: another thread would take it for the last.
-        let one_more = |taken| (taken < self.limit).then_some(taken + 1);
-        self.permits.fetch_update(Ordering::AcqRel, Ordering::Relaxed, one_more).ok().map(|_| Permit { pool: self })
-    }
-
-    fn return_permit(&self) {
-        self.permits.fetch_sub(1, Ordering::AcqRel);
+        self.blocks.take().map(|block| Permit { pool: self, block })
     }
 
     /// Takes the right to make one page resident, evicting others if need be.
@@ -586,8 +584,8 @@ impl Pool {
 
     /// The error of those who need a page more than memory holds.
     pub fn exhausted(&self) -> StorageError {
-        let latched_pages = self.permits.load(Ordering::Relaxed);
-        ErrorKind::MemoryExhausted { limit_pages: self.limit, latched_pages }.into()
+        let figures = self.figures();
+        ErrorKind::MemoryExhausted { limit_pages: figures.limit_pages, latched_pages: figures.resident_pages }.into()
     }
 
     /// Waits until pages have become clean since `turn`, or a moment has passed.
@@ -616,39 +614,16 @@ impl Pool {
 
     fn set_resident(&self, page: PageNo, resident: bool) {
         let (word, bit) = (self.resident.get(page.index() / 64), 1 << (page.index() % 64));
-        // Sequentially consistent, as in `huge`, invariant 3.
         if resident {
-            word.fetch_or(bit, Ordering::SeqCst);
+            word.fetch_or(bit, Ordering::AcqRel);
         } else {
-            word.fetch_and(!bit, Ordering::SeqCst);
+            word.fetch_and(!bit, Ordering::AcqRel);
         }
     }
 
-    /// Has the system keep pages that are side by side and all resident in huge pages of its own, some at each call, unless
-    /// memory is nearly full.
+    /// Has the system keep memory that was used in huge pages of its own, some at each call.
     pub fn use_huge_pages(&self) {
-        let stretches = self.file_pages() / STRETCH_PAGES;
-        let is_nearly_full = self.permits.load(Ordering::Relaxed) > self.limit / 8 * 7;
-        if stretches == 0 || is_nearly_full || self.huge.is_refused() {
-            return;
-        }
-        let words = STRETCH_PAGES / 64;
-        let mut collapsed = 0;
-        for _ in 0..stretches.min(STRETCHES_LOOKED_AT) {
-            let stretch = self.next_stretch.fetch_add(1, Ordering::Relaxed) % stretches;
-            let is_whole = || {
-                let mut of_stretch = (0..words).map(|word| self.resident.get(stretch * words + word));
-                of_stretch.all(|word| word.load(Ordering::SeqCst) == u64::MAX)
-            };
-            match self.huge.collapse(&self.memory, stretch, is_whole) {
-                Collapse::LeftAlone => {}
-                Collapse::Done => collapsed += 1,
-                Collapse::Failed => break,
-            }
-            if collapsed == STRETCHES_COLLAPSED {
-                break;
-            }
-        }
+        self.blocks.use_huge_pages();
     }
 
     /// Calls `visit` for every resident page, in order of page numbers.

@@ -23,8 +23,6 @@ pub struct Sectors(u32);
 impl Sectors {
     /// None of them.
     pub const NONE: Self = Self(0);
-    /// The whole page.
-    pub const ALL: Self = Self(u32::MAX);
 
     /// The set that a word stands for: any word does.
     pub fn from_bits(bits: u32) -> Self {
@@ -90,7 +88,7 @@ mod tests {
     #[test]
     fn a_stretch_adds_the_sectors_that_it_touches() {
         assert_eq!(of(&[(100, 0), (PAGE_SIZE, 0)]), Sectors::NONE);
-        assert_eq!(of(&[(0, PAGE_SIZE)]), Sectors::ALL);
+        assert_eq!(of(&[(0, PAGE_SIZE)]).bits(), u32::MAX);
         assert_eq!(of(&[(511, 1)]).bits(), 0b1);
         assert_eq!(of(&[(511, 2)]).bits(), 0b11);
         assert_eq!(of(&[(512, 512)]).bits(), 0b10);
