@@ -451,7 +451,8 @@ impl Pool {
     fn read_in(&self, page: PageNo) -> Result<()> {
         {
             let _waiting = self.waits.begin(WaitEvent::DataRead);
-            // SAFETY: the page's latch is loading: this thread alone touches its memory, which is mapped.
+            // SAFETY: the page's latch is loading: this thread alone writes to its memory, which is mapped. Who still reads there has come
+            // for a page that has left it, by loads that may meet anything (`page::bytes`), and finds its version changed.
             let bytes = unsafe { std::slice::from_raw_parts_mut(self.address(self.blocks.of(page)), PAGE_SIZE) };
             self.file.read_exact_at(bytes, page.offset()).map_err(|error| read_error(page, error))?;
         }
@@ -505,8 +506,8 @@ impl Pool {
             // Whoever really wants the page reads it again and gets the error.
             pool.end_load(page, checked.is_ok());
         });
-        // SAFETY: the latch is loading until `done` runs, so nobody else touches the memory, which stays mapped
-        // because `done` keeps the pool alive.
+        // SAFETY: the latch is loading until `done` runs, so nobody else writes to the memory (of who reads there: `read_in`), which
+        // stays mapped because `done` keeps the pool alive.
         let memory = unsafe { IoMemory::new(self.address(self.blocks.of(page)), PAGE_SIZE) };
         Request { operation: Operation::Read, offset: page.offset(), memory, done, tell }
     }
