@@ -68,12 +68,12 @@ struct Free {
 }
 
 impl Blocks {
-    /// So many, all of them free, for pages with numbers below `max_pages`.
+    /// So many, all of them free, for pages with numbers below `max_pages`; no more than there may be pages.
     ///
     /// # Errors
     /// The system refuses that much address space.
     pub fn reserve(limit: usize, max_pages: usize) -> std::io::Result<Self> {
-        assert!(u32::try_from(limit).is_ok(), "{limit} pages of memory");
+        let limit = limit.min(max_pages).min(u32::MAX as usize);
         Ok(Self {
             memory: Region::reserve(limit * PAGE_SIZE + READ_SLACK)?,
             limit,
@@ -162,6 +162,12 @@ mod tests {
         blocks.give_back(&taken[1..2]);
         assert_eq!(blocks.taken(), 2);
         assert_eq!((blocks.take(), blocks.take()), (Some(Block(1)), None));
+    }
+
+    #[test]
+    fn there_are_no_more_blocks_than_pages() {
+        let blocks = Blocks::reserve(usize::MAX, 2).unwrap();
+        assert_eq!((blocks.limit(), std::iter::from_fn(|| blocks.take()).count()), (2, 2));
     }
 
     #[test]
