@@ -255,7 +255,7 @@ impl Latch {
         changed
     }
 
-    /// The page's memory has been given away.
+    /// The page has left memory: what it was in may go to another.
     pub fn finish_evict(&self) {
         self.leave(EVICTED, 1);
     }

@@ -172,6 +172,9 @@ impl Pool {
 
     /// On entry: this thread holds these pages exclusively through `try_evict`, they are clean, and they count as moving.
     fn evict(&self, pages: &[PageNo]) {
+        if pages.is_empty() {
+            return;
+        }
         let leave = |&page: &PageNo| {
             self.set_resident(page, false);
             let block = self.blocks.of(page);
@@ -182,9 +185,7 @@ impl Pool {
         let blocks: SmallVec<[Block; 2 * EVICT_BATCH]> = pages.iter().map(leave).collect();
         self.blocks.give_back(&blocks);
         self.evictions.fetch_add(pages.len() as u64, Ordering::Relaxed);
-        if !pages.is_empty() {
-            self.end_moving(pages.len());
-        }
+        self.end_moving(pages.len());
     }
 
     /// The dirty pages that the clock has met since the last call. They are under way until [`Pool::cold_is_written`].
