@@ -8,12 +8,11 @@
 //! ```
 //!
 //! Whoever makes a page resident takes a block first, and who has it leave gives its block back: the system hears nothing of it. So
-//! memory comes from the system once, in the order of its addresses, and where all of a huge page's length was used it becomes one
-//! (`huge`).
+//! memory comes from the system once, in the order of its addresses, and in huge pages (`huge`).
 //!
 //! # Invariants
 //! 1. A block belongs to one page, or to one permit, or is free. So there are never more of them than the limit says.
-//! 2. Blocks from `used` on were never used, and the system has provided no memory for them.
+//! 2. Blocks from `used` on were never used: they are zeroes, and but for a few of the next ones the system has provided no memory for them.
 //! 3. In which block a page is, is written by the thread that has begun to load it, so while its latch is loading. Who holds the latch, or
 //!    has taken a version from it that is unchanged afterwards, has found the right one. (For a page that never was in memory it is the first
 //!    one: there some page is, and the version is another.)
@@ -25,18 +24,16 @@
 //! processor's caches less often; and it is waited for at the same time as the page.
 
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{Duration, Instant};
 
 use crossbeam_utils::CachePadded;
 use parking_lot::Mutex;
 
 use super::huge::{Collapse, HugePages};
-use super::memory::{HUGE_LEN, Region, ZeroedArray};
+use super::memory::{Region, ZeroedArray};
 use crate::ids::PageNo;
 use crate::page::PAGE_SIZE;
 use crate::page::bytes::READ_SLACK;
-
-/// Blocks that fill a huge page.
-const BLOCKS_A_HUGE_PAGE: usize = HUGE_LEN / PAGE_SIZE;
 
 /// The memory of one page, by its place among all.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -126,7 +123,7 @@ impl Blocks {
             free.used += 1;
             Block(free.used - 1)
         };
-        self.memory.touch(block.offset(), PAGE_SIZE);
+        let _ = self.memory.touch(block.offset(), PAGE_SIZE); // what is not provided now will be when it is used
         Some(block)
     }
 
@@ -135,16 +132,15 @@ impl Blocks {
         self.free.lock().back.extend_from_slice(blocks);
     }
 
-    /// Has the system keep memory that was used in huge pages of its own, some at each call.
+    /// Has the system keep some of the memory in huge pages of its own, more at each call.
     pub fn use_huge_pages(&self) {
-        /// Each takes a fraction of a millisecond, in which who touches its pages waits.
-        const AT_ONCE: usize = 8;
-        let whole = self.free.lock().used as usize / BLOCKS_A_HUGE_PAGE;
+        /// No further one is begun after so long: who needs memory may have to wait until it is there.
+        const LONG: Duration = Duration::from_millis(2);
+        let used = Block(self.free.lock().used).offset();
         let mut huge = self.huge.lock();
-        for _ in 0..AT_ONCE {
-            if huge.collapse_one(&self.memory, whole) != Collapse::Done {
-                break;
-            }
+        let begun = Instant::now();
+        while huge.collapse_one(&self.memory, used, self.limit * PAGE_SIZE) == Collapse::Done && begun.elapsed() < LONG
+        {
         }
     }
 }

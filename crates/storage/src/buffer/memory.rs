@@ -56,12 +56,13 @@ impl Region {
         unsafe { self.base.add(offset) }
     }
 
-    /// Has the system provide the memory of a stretch now, in one call, and not piece by piece at the first accesses. What
-    /// it does not provide now (an old kernel) it will then.
-    pub fn touch(&self, offset: usize, len: usize) {
+    /// Has the system provide the memory of a stretch now, in one call, and not piece by piece at the first accesses.
+    ///
+    /// Errors: it does not now (an old kernel, no memory); it will then.
+    pub fn touch(&self, offset: usize, len: usize) -> std::io::Result<()> {
         assert!(offset + len <= self.len);
         // SAFETY: inside the mapping; populating changes no byte.
-        let _ = unsafe { madvise(self.at(offset).cast(), len, Advice::LinuxPopulateWrite) };
+        Ok(unsafe { madvise(self.at(offset).cast(), len, Advice::LinuxPopulateWrite) }?)
     }
 
     /// Has the system keep the huge page's length at `offset` in one page of its own, all of it, whatever was touched. No byte

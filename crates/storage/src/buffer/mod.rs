@@ -622,7 +622,7 @@ impl Pool {
         }
     }
 
-    /// Has the system keep memory that was used in huge pages of its own, some at each call.
+    /// Has the system keep some of the memory in huge pages of its own, more at each call.
     pub fn use_huge_pages(&self) {
         self.blocks.use_huge_pages();
     }
