@@ -12,7 +12,7 @@
 //!
 //! # Invariants
 //! 1. A block belongs to one page, or to one permit, or is free. So there are never more of them than the limit says.
-//! 2. Blocks from `used` on were never used: they are zeroes, and but for a few of the next ones the system has provided no memory for them.
+//! 2. Blocks from `used` on were never used: they are zeroes, and but for huge pages that were made ahead the system has provided no memory for them.
 //! 3. In which block a page is, is written by the thread that has begun to load it, so while its latch is loading. Who holds the latch, or
 //!    has taken a version from it that is unchanged afterwards, has found the right one. (For a page that never was in memory it is the first
 //!    one: there some page is, and the version is another.)
@@ -139,8 +139,11 @@ impl Blocks {
         let used = Block(self.free.lock().used).offset();
         let mut huge = self.huge.lock();
         let begun = Instant::now();
-        while huge.collapse_one(&self.memory, used, self.limit * PAGE_SIZE) == Collapse::Done && begun.elapsed() < LONG
-        {
+        loop {
+            let outcome = huge.collapse_one(&self.memory, used, self.limit * PAGE_SIZE);
+            if outcome != Collapse::Done || begun.elapsed() >= LONG {
+                return;
+            }
         }
     }
 }

@@ -3,7 +3,7 @@
 //! ```text
 //!                                        used
 //!   | 11111111 | 11111111 | 11111111 | 11100000 | 00000000 | 00000000 |    stretches of 2 MiB, and what was used of them
-//!       huge       late       huge       late       huge     ahead
+//!       huge       late       huge       late       ahead
 //! ```
 //!
 //! Rows that are asked for are anywhere, and so a processor does not know the addresses' translations: it finds each in tables,
